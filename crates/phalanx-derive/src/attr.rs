@@ -1,0 +1,187 @@
+//! What stands in `#[component(..)]`, `#[bundle(..)]`, `#[resource(..)]` and `#[message(..)]`.
+//!
+//! All of them are lists of `key = "value"`. A key that is unknown or given twice, and a value outside
+//! its choices, is an error at that key or value which says what is allowed.
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Data, Error, Field, LitStr, Meta, Path, Result, Token};
+
+/// How a component is laid out, as far as the attribute can say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    Whole,
+    Soa,
+}
+
+/// How precisely writes are remembered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Track {
+    None,
+    Block,
+    Row,
+}
+
+/// A value with the place where it was written.
+pub struct At<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+/// The content of all `#[component(..)]` on a type.
+pub struct ComponentAttr {
+    pub name: Option<LitStr>,
+    pub layout: Option<At<Layout>>,
+    pub track: Option<At<Track>>,
+    pub fields: Option<Ident>,
+    pub krate: Path,
+}
+
+impl ComponentAttr {
+    pub fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let pairs =
+            Pairs::parse(attrs, "component", &["name", "layout", "track", "fields", "storage", "crate"])?;
+        if let Some(storage) = pairs.get("storage") {
+            choice(storage, "storage", &[("table", ()), ("sparse", ())])?;
+            if storage.value() == "sparse" {
+                return Err(Error::new(storage.span(), "sparse storage is not available yet"));
+            }
+        }
+        Ok(Self {
+            name: pairs.get("name").map(|name| not_empty(name, "name")).transpose()?.cloned(),
+            layout: pairs.choice("layout", &[("soa", Layout::Soa), ("whole", Layout::Whole)])?,
+            track: pairs
+                .choice("track", &[("none", Track::None), ("block", Track::Block), ("row", Track::Row)])?,
+            fields: pairs.get("fields").map(identifier).transpose()?,
+            krate: pairs.krate()?,
+        })
+    }
+}
+
+/// The path in `#[<attribute>(crate = "path")]`, for attributes with no other key.
+pub fn only_crate(attrs: &[Attribute], attribute: &str) -> Result<Path> {
+    Pairs::parse(attrs, attribute, &["crate"])?.krate()
+}
+
+/// The path of the library in `#[message(..)]`.
+pub fn message(attrs: &[Attribute]) -> Result<Path> {
+    let pairs = Pairs::parse(attrs, "message", &["layout", "crate"])?;
+    match pairs.choice("layout", &[("soa", Layout::Soa), ("whole", Layout::Whole)])? {
+        Some(At { value: Layout::Soa, span }) => {
+            Err(Error::new(span, "messages with `layout = \"soa\"` are not available yet"))
+        }
+        _ => pairs.krate(),
+    }
+}
+
+/// Refuses `names` on fields and variants, where they would say nothing.
+pub fn refuse_inside(data: &Data, names: &[&str]) -> Result<()> {
+    let refuse = |attrs: &[Attribute]| match attrs.iter().find(|a| names.iter().any(|n| a.path().is_ident(n)))
+    {
+        Some(attr) => Err(Error::new_spanned(
+            &attr.meta,
+            "this attribute belongs on the type, before `struct` or `enum`",
+        )),
+        None => Ok(()),
+    };
+    let refuse_field = |field: &Field| refuse(&field.attrs);
+    match data {
+        Data::Struct(data) => data.fields.iter().try_for_each(refuse_field),
+        Data::Enum(data) => data.variants.iter().try_for_each(|variant| {
+            refuse(&variant.attrs)?;
+            variant.fields.iter().try_for_each(refuse_field)
+        }),
+        Data::Union(data) => data.fields.named.iter().try_for_each(refuse_field),
+    }
+}
+
+/// The `key = "value"` pairs of one attribute, which may be written in several pieces.
+struct Pairs(Vec<(Ident, LitStr)>);
+
+impl Pairs {
+    fn parse(attrs: &[Attribute], attribute: &str, keys: &[&str]) -> Result<Self> {
+        let mut pairs = Self(Vec::new());
+        for attr in attrs.iter().filter(|attr| attr.path().is_ident(attribute)) {
+            let Meta::List(list) = &attr.meta else {
+                let message =
+                    format!("expected `#[{attribute}(key = \"value\")]` with {}", listed(keys, "and"));
+                return Err(Error::new_spanned(&attr.meta, message));
+            };
+            let parser = |input: ParseStream<'_>| pairs.read(input, keys);
+            parser.parse2(list.tokens.clone())?;
+        }
+        Ok(pairs)
+    }
+
+    fn read(&mut self, input: ParseStream<'_>, keys: &[&str]) -> Result<()> {
+        while !input.is_empty() {
+            let key = input.call(Ident::parse_any)?;
+            if !keys.iter().any(|known| key == known) {
+                let message = format!("unknown key `{key}`; expected {}", listed(keys, "or"));
+                return Err(Error::new(key.span(), message));
+            }
+            if self.0.iter().any(|(known, _)| *known == key) {
+                return Err(Error::new(key.span(), format!("`{key}` is given twice")));
+            }
+            if !input.peek(Token![=]) {
+                return Err(Error::new(key.span(), format!("expected `{key} = \"value\"`")));
+            }
+            input.parse::<Token![=]>()?;
+            let value = input.parse()?;
+            self.0.push((key, value));
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<&LitStr> {
+        self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+
+    fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<At<T>>> {
+        self.get(key).map(|text| Ok(At { value: choice(text, key, choices)?, span: text.span() })).transpose()
+    }
+
+    fn krate(&self) -> Result<Path> {
+        match self.get("crate") {
+            Some(text) => text.parse_with(Path::parse_mod_style).map_err(|_| {
+                Error::new(text.span(), "`crate` must be a path, such as \"::phalanx\" or \"crate::ecs\"")
+            }),
+            None => Ok(syn::parse_quote!(::phalanx)),
+        }
+    }
+}
+
+fn choice<T: Copy>(text: &LitStr, key: &str, choices: &[(&str, T)]) -> Result<T> {
+    let value = text.value();
+    choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<String> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Error::new(text.span(), format!("`{key}` cannot be \"{value}\"; expected {}", listed(&names, "or")))
+    })
+}
+
+fn not_empty<'a>(text: &'a LitStr, key: &str) -> Result<&'a LitStr> {
+    if text.value().is_empty() {
+        return Err(Error::new(text.span(), format!("`{key}` cannot be empty")));
+    }
+    Ok(text)
+}
+
+fn identifier(text: &LitStr) -> Result<Ident> {
+    text.parse()
+        .map_err(|_| Error::new(text.span(), "`fields` must be the name of a module, such as \"pos\""))
+}
+
+/// `` `a`, `b` or `c` ``
+fn listed(names: &[&str], conjunction: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} {conjunction} {last}", most.join(", ")),
+    }
+}

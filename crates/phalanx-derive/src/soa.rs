@@ -1,0 +1,312 @@
+//! Components with one column per field: `#[component(layout = "soa")]`.
+//!
+//! For `struct Position { x: f32, y: f32 }` this emits the module `position` with the marker types `x` and
+//! `y`, the rows and slices (`proxies`), and implementations over the fields' columns. Each field's
+//! column belongs to its marker; the component reaches it through the marker.
+//!
+//! The struct may stand in a function body, where a module sees nothing of what surrounds it. So the
+//! module holds only the markers, and all implementations stand beside it.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Fields, GenericParam, Member, Result, Type, WhereClause};
+
+use crate::attr::{ComponentAttr, Track};
+use crate::column::{Column, Stamp, quiet, write_leaf};
+use crate::component::{self, Parts};
+use crate::names;
+use crate::nest::nest;
+use crate::require::Requirement;
+use crate::target::{Target, param_ident};
+
+mod methods;
+mod proxies;
+
+/// One field, which is one column.
+struct Field {
+    member: Member,
+    ty: Type,
+    /// The field's name as text: `x`, or `0`.
+    name: String,
+    /// The marker type in the module: `x`, or `_0`.
+    marker: Ident,
+    /// A local variable that holds the field.
+    local: Ident,
+}
+
+/// A struct that is split into its fields.
+struct Soa<'a> {
+    target: &'a Target,
+    fields: Vec<Field>,
+    /// Whether fields have names, rather than numbers.
+    is_named: bool,
+    module: Ident,
+    track: Track,
+    /// What must hold for the fields to be columns.
+    bounds: Option<WhereClause>,
+}
+
+pub fn derive(
+    target: &Target,
+    attr: &ComponentAttr,
+    requirements: &[Requirement],
+    fields: &Fields,
+) -> Result<TokenStream> {
+    let soa = Soa::new(target, attr, fields)?;
+    let (module, markers) = (soa.module(), soa.markers());
+    let (proxies, queryable) = (proxies::emit(&soa), soa.queryable());
+    let component = component::emit(target, attr, soa.track, requirements, &soa.parts());
+    let no_drop = soa.no_drop();
+    Ok(quote!(#no_drop #module #proxies #markers #queryable #component))
+}
+
+impl<'a> Soa<'a> {
+    fn new(target: &'a Target, attr: &ComponentAttr, fields: &Fields) -> Result<Self> {
+        let module = match &attr.fields {
+            Some(module) => module.clone(),
+            None => names::module(&target.ident)?,
+        };
+        let is_named = matches!(fields, Fields::Named(_));
+        let fields: Vec<Field> = fields
+            .members()
+            .zip(fields)
+            .enumerate()
+            .map(|(i, (member, field))| Ok(Field::new(i, member, target.without_self(&field.ty)?)))
+            .collect::<Result<_>>()?;
+        let bounds = target.bounds(column_bounds(target, &fields));
+        let track = attr.track.as_ref().map_or(Track::Block, |track| track.value);
+        Ok(Self { target, fields, is_named, module, track, bounds })
+    }
+
+    /// The module of field markers. The markers are types only, so that they never get in the way of
+    /// variables with the same names; and exactly as visible as the struct, which their traits name.
+    fn module(&self) -> TokenStream {
+        let Self { target, module, .. } = self;
+        let (vis, inner_vis) = (&target.vis, target.vis_in_module());
+        let doc = format!("The fields of `{}`, to be queried one by one.", target.name());
+        let params = self.marker_params();
+        let idents = target.generics.params.iter().filter_map(|param| match param {
+            GenericParam::Type(param) => Some(&param.ident),
+            _ => None,
+        });
+        let holds = quote!(::core::marker::PhantomData<fn() -> (#(::core::marker::PhantomData<#idents>,)*)>);
+        let markers = self.fields.iter().map(|field| {
+            let (marker, doc) =
+                (&field.marker, format!("The field `{}` of `{}`.", field.name, target.name()));
+            if target.is_generic() {
+                quote!(#[doc = #doc] #inner_vis struct #marker<#params> { _p: #holds })
+            } else {
+                quote!(#[doc = #doc] #inner_vis enum #marker {})
+            }
+        });
+        quote! {
+            #[doc = #doc]
+            #[allow(
+                non_camel_case_types, non_snake_case, dead_code, unreachable_pub,
+                missing_debug_implementations, missing_copy_implementations,
+                clippy::all, clippy::pedantic, clippy::nursery
+            )]
+            #vis mod #module {
+                #(#markers)*
+            }
+        }
+    }
+
+    /// Refuses a `Drop` of the struct, which would run whenever a value is taken apart: two implementations
+    /// that conflict exactly when there is one.
+    fn no_drop(&self) -> TokenStream {
+        let Self { target, bounds, .. } = self;
+        let owner = target.path();
+        let (params, _, _) = target.generics.split_for_impl();
+        let conflict = quote_spanned! {target.span()=>
+            #[allow(deprecated)]
+            impl #params MustNotImplementDrop for #owner #bounds {}
+        };
+        quote! {
+            const _: () = {
+                trait MustNotImplementDrop {}
+                #[allow(drop_bounds)]
+                impl<__T: ::core::ops::Drop> MustNotImplementDrop for __T {}
+                #conflict
+            };
+        }
+    }
+
+    /// The struct's parameters without bounds and defaults, which may name what the module cannot see.
+    fn marker_params(&self) -> TokenStream {
+        let params = self.target.generics.params.iter().map(|param| match param {
+            GenericParam::Const(param) => {
+                let (ident, ty) = (&param.ident, &param.ty);
+                quote!(const #ident: #ty)
+            }
+            param => {
+                let ident = param_ident(param);
+                quote!(#ident: ?::core::marker::Sized)
+            }
+        });
+        quote!(#(#params),*)
+    }
+
+    /// The path of a field's marker, with parameters.
+    fn marker(&self, field: &Field) -> TokenStream {
+        let (module, marker) = (&self.module, &field.marker);
+        let (_, arguments, _) = self.target.generics.split_for_impl();
+        quote!(#module::#marker #arguments)
+    }
+
+    /// The implementations of `Queryable` for the markers, which own the columns' ids.
+    fn markers(&self) -> TokenStream {
+        let columns = self.fields.iter().map(|field| {
+            let ty = &field.ty;
+            let column = Column {
+                target: self.target,
+                who: self.marker(field),
+                value: quote!(#ty),
+                write: write_leaf(self.track),
+                stamp: if self.track == Track::Row { Stamp::OnAccess } else { Stamp::No },
+                bounds: self.bounds.as_ref(),
+                span: ty.span().resolved_at(Span::call_site()),
+            };
+            column.queryable()
+        });
+        quote!(#(#columns)*)
+    }
+
+    /// An expression for the id of each field's column.
+    fn ids(&self) -> Vec<TokenStream> {
+        let p = &self.target.private;
+        self.each(|field| {
+            let marker = self.marker(field);
+            quote!(<#marker as #p::Queryable>::read_ids())
+        })
+    }
+
+    fn each(&self, make: impl Fn(&Field) -> TokenStream) -> Vec<TokenStream> {
+        self.fields.iter().map(make).collect()
+    }
+
+    /// `{ x: __f0, y: __f1 }`: a struct over the fields, as a pattern or from local variables.
+    fn braces(&self) -> TokenStream {
+        let members = self.fields.iter().map(|field| &field.member);
+        let locals = self.fields.iter().map(|field| &field.local);
+        quote!({ #(#members: #locals),* })
+    }
+
+    fn queryable(&self) -> TokenStream {
+        let Self { target, bounds, .. } = self;
+        let p = &target.private;
+        let owner = target.path();
+        let (params, _, _) = target.generics.split_for_impl();
+        let [of_ref, of_mut, of_slices, of_slices_mut] =
+            proxies::ALL.map(|proxy| proxy.path(self, &quote!('row)));
+        let [make_ref, make_mut, make_slices, make_slices_mut] = proxies::ALL.map(|proxy| proxy.ident(self));
+        let leaf = write_leaf(self.track);
+
+        let reads = nest(&self.each(|Field { ty, .. }| quote!(#p::R<#ty>)));
+        let read_ids = nest(&self.ids());
+        let read_pattern = nest(&self.each(|Field { local, .. }| quote!(#local)));
+        let mut writes = self.each(|Field { ty, .. }| quote!(#p::#leaf<#ty>));
+        let mut write_ids = self.ids();
+        let mut write_pattern = self.each(|Field { local, .. }| quote!(#local));
+        let (mut stamp, mut stamp_all) = (TokenStream::new(), TokenStream::new());
+        if self.track == Track::Row {
+            writes.extend([quote!(#p::Wn<#p::Tick>), quote!(#p::Now)]);
+            write_ids.extend([component::changed(target), quote!(())]);
+            write_pattern.extend([quote!(__changed), quote!(__now)]);
+            stamp = quote!(*__changed = __now;);
+            stamp_all = quote!(<[_]>::fill(__changed, __now););
+        }
+        let (writes, write_ids, write_pattern) = (nest(&writes), nest(&write_ids), nest(&write_pattern));
+        let (braces, quiet) = (self.braces(), quiet());
+        quote! {
+            #quiet
+            impl #params #p::Queryable for #owner #bounds {
+                type Owner = Self;
+                type Read = #reads;
+                type Write = #writes;
+                type Ref<'row> = #of_ref;
+                type Mut<'row> = #of_mut;
+                type Slice<'row> = #of_slices;
+                type SliceMut<'row> = #of_slices_mut;
+                #[inline]
+                fn read_ids() -> <Self::Read as #p::Fetch>::Ids {
+                    #read_ids
+                }
+                #[inline]
+                fn write_ids() -> <Self::Write as #p::Fetch>::Ids {
+                    #write_ids
+                }
+                #[inline(always)]
+                fn wrap_ref<'row>(__item: <Self::Read as #p::Fetch>::Item<'row>) -> Self::Ref<'row> {
+                    let #read_pattern = __item;
+                    #make_ref #braces
+                }
+                #[inline(always)]
+                fn wrap_mut<'row>(__item: <Self::Write as #p::Fetch>::Item<'row>) -> Self::Mut<'row> {
+                    let #write_pattern = __item;
+                    #stamp
+                    #make_mut #braces
+                }
+                #[inline(always)]
+                fn wrap_slice<'row>(__slices: <Self::Read as #p::Fetch>::Slices<'row>) -> Self::Slice<'row> {
+                    let #read_pattern = __slices;
+                    #make_slices #braces
+                }
+                #[inline(always)]
+                fn wrap_slice_mut<'row>(__slices: <Self::Write as #p::Fetch>::Slices<'row>) -> Self::SliceMut<'row> {
+                    let #write_pattern = __slices;
+                    #stamp_all
+                    #make_slices_mut #braces
+                }
+            }
+        }
+    }
+
+    fn parts(&self) -> Parts {
+        let p = &self.target.private;
+        let braces = self.braces();
+        let columns = self.fields.iter().zip(self.ids()).map(|(Field { name, .. }, id)| {
+            quote!(#p::Descriptor::field(__descriptor, #name, #p::ColId::any(#id));)
+        });
+        Parts {
+            types: self.each(|Field { ty, .. }| quote!(#ty)),
+            ids: self.ids(),
+            apart: quote!(Self #braces),
+            values: self.each(|Field { local, .. }| quote!(#local)),
+            patterns: self.each(|Field { local, .. }| quote!(#local)),
+            together: quote!(Self #braces),
+            columns: quote!(#(#columns)*),
+            bounds: self.bounds.clone(),
+        }
+    }
+}
+
+/// What must hold for the fields to be columns: their types can be shared between threads.
+///
+/// As for whole components, a type without parameters has its bound only to be reported once where it does
+/// not hold; for the plain numbers, which most fields are, it is left out.
+fn column_bounds(target: &Target, fields: &[Field]) -> Vec<TokenStream> {
+    let mut bounds: Vec<TokenStream> = Vec::new();
+    for Field { ty, .. } in fields {
+        let text = quote!(#ty).to_string();
+        let any = if target.is_dependent(ty) { None } else { Some(quote!(for<'any>)) };
+        let bound = quote!(#any #ty: ::core::marker::Send + ::core::marker::Sync);
+        if !names::is_primitive(&text) && bounds.iter().all(|known| known.to_string() != bound.to_string()) {
+            bounds.push(bound);
+        }
+    }
+    bounds
+}
+
+impl Field {
+    fn new(position: usize, member: Member, ty: Type) -> Self {
+        let (name, marker) = match &member {
+            Member::Named(ident) => (ident.unraw().to_string(), ident.clone()),
+            Member::Unnamed(index) => (index.index.to_string(), format_ident!("_{}", index.index)),
+        };
+        let local = format_ident!("__f{position}", span = Span::mixed_site());
+        Self { member, ty, name, marker, local }
+    }
+}

@@ -1,0 +1,241 @@
+//! Process-wide identity of columns.
+//!
+//! A column id stands for one Rust type for as long as the process lives: [`ColId<T>`] can only be made
+//! here, and every way to make one records `T` first. That is what lets the rest of the store follow a
+//! column id to memory and read it as `T` without asking again (invariant I1).
+//!
+//! ```text
+//!   static cell (ColCell<T>)        one load          types without parameters
+//!   marker (ColId::of_marker)       a map lookup      generic types, which cannot own a static
+//!   name (ColId::named)             a map lookup      columns declared at run time
+//! ```
+//!
+//! Two columns of the same type (`x: f32` and `y: f32`) are two ids. This file knows nothing of tables.
+
+use std::alloc::Layout;
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What the store must know of a column's type to keep its values without naming it.
+pub(crate) struct ColumnType {
+    pub(crate) type_id: TypeId,
+    pub(crate) type_name: &'static str,
+    pub(crate) layout: Layout,
+    /// Drops `len` consecutive values, going on after a panic in one of them; `None` when there is nothing to drop.
+    pub(crate) drop: Option<unsafe fn(*mut u8, usize)>,
+}
+
+impl ColumnType {
+    fn of<T: Send + Sync + 'static>() -> Self {
+        /// # Safety
+        /// `values` points to `len` initialised values of `T` that nobody else will drop or read.
+        unsafe fn drop_values<T>(values: *mut u8, len: usize) {
+            let values = std::ptr::slice_from_raw_parts_mut(values.cast::<T>(), len);
+            // SAFETY: the caller hands over initialised values of `T` (I1, I2); slice glue drops each one once.
+            unsafe { values.drop_in_place() }
+        }
+        Self {
+            type_id: TypeId::of::<T>(),
+            type_name: std::any::type_name::<T>(),
+            layout: Layout::new::<T>(),
+            drop: std::mem::needs_drop::<T>().then_some(drop_values::<T> as unsafe fn(*mut u8, usize)),
+        }
+    }
+
+    /// Whether rows of this type need neither memory nor drop glue: only presence counts.
+    pub(crate) fn is_virtual(&self) -> bool {
+        self.layout.size() == 0 && self.drop.is_none()
+    }
+}
+
+#[derive(Default)]
+struct Registry {
+    types: Vec<&'static ColumnType>,
+    markers: HashMap<(TypeId, TypeId), u32>,
+    names: HashMap<(TypeId, String), u32>,
+}
+
+impl Registry {
+    fn add<T: Send + Sync + 'static>(&mut self) -> u32 {
+        let id = u32::try_from(self.types.len()).expect("fewer than 2^32 column types");
+        // Column types live as long as the process, as their ids do.
+        self.types.push(Box::leak(Box::new(ColumnType::of::<T>())));
+        id
+    }
+}
+
+static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+
+fn with_registry<R>(f: impl FnOnce(&mut Registry) -> R) -> R {
+    let mut guard = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    f(guard.get_or_insert_with(Registry::default))
+}
+
+/// The id of a column that holds values of `T`.
+pub struct ColId<T> {
+    index: u32,
+    holds: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for ColId<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for ColId<T> {}
+impl<T> PartialEq for ColId<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+    }
+}
+impl<T> Eq for ColId<T> {}
+impl<T> fmt::Debug for ColId<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ColId({}: {})", self.index, std::any::type_name::<T>())
+    }
+}
+
+impl<T> ColId<T> {
+    const fn new(index: u32) -> Self {
+        Self { index, holds: PhantomData }
+    }
+
+    /// The id without its type.
+    #[inline]
+    pub const fn any(self) -> AnyColId {
+        AnyColId(self.index)
+    }
+}
+
+impl<T: Send + Sync + 'static> ColId<T> {
+    /// The column of `T` that belongs to the marker type `M`, the same in every call.
+    pub fn of_marker<M: 'static>() -> Self {
+        let key = (TypeId::of::<M>(), TypeId::of::<T>());
+        Self::new(with_registry(|registry| match registry.markers.get(&key) {
+            Some(&id) => id,
+            None => {
+                let id = registry.add::<T>();
+                registry.markers.insert(key, id);
+                id
+            }
+        }))
+    }
+
+    /// The column of `T` that belongs to `name`, the same in every call.
+    ///
+    /// Equal names with different types are different columns.
+    pub fn named(name: &str) -> Self {
+        let key = (TypeId::of::<T>(), name.to_owned());
+        Self::new(with_registry(|registry| match registry.names.get(&key) {
+            Some(&id) => id,
+            None => {
+                let id = registry.add::<T>();
+                registry.names.insert(key, id);
+                id
+            }
+        }))
+    }
+}
+
+/// The id of a column, whatever its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AnyColId(u32);
+
+impl AnyColId {
+    /// The id as an array position.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) fn column_type(self) -> &'static ColumnType {
+        with_registry(|registry| registry.types[self.index()])
+    }
+
+    /// The typed id, when the column holds `T`.
+    pub fn typed<T: 'static>(self) -> Option<ColId<T>> {
+        (self.column_type().type_id == TypeId::of::<T>()).then_some(ColId::new(self.0))
+    }
+
+    /// The name of the column's type.
+    pub fn type_name(self) -> &'static str {
+        self.column_type().type_name
+    }
+
+    /// The type that the column holds.
+    pub fn type_id(self) -> TypeId {
+        self.column_type().type_id
+    }
+
+    /// Whether rows of the column need neither memory nor drop glue: only presence counts.
+    pub fn is_virtual(self) -> bool {
+        self.column_type().is_virtual()
+    }
+}
+
+/// A place for a column's id, to be put in a `static`.
+pub struct ColCell<T> {
+    /// The id plus one; zero before the first use.
+    id: AtomicU32,
+    holds: PhantomData<fn() -> T>,
+}
+
+impl<T: Send + Sync + 'static> ColCell<T> {
+    /// A cell without an id yet.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Self { id: AtomicU32::new(0), holds: PhantomData }
+    }
+
+    /// The column's id, given on first use.
+    #[inline]
+    pub fn id(&'static self) -> ColId<T> {
+        // Relaxed: the id is only a number; what it stands for is read under the registry's lock.
+        match self.id.load(Ordering::Relaxed) {
+            0 => self.assign(),
+            id => ColId::new(id - 1),
+        }
+    }
+
+    #[cold]
+    fn assign(&'static self) -> ColId<T> {
+        with_registry(|registry| {
+            // Another thread may have been first; the lock decides.
+            let known = self.id.load(Ordering::Relaxed);
+            if known != 0 {
+                return ColId::new(known - 1);
+            }
+            let id = registry.add::<T>();
+            self.id.store(id + 1, Ordering::Relaxed);
+            ColId::new(id)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_keeps_its_id_and_two_cells_differ() {
+        static A: ColCell<f32> = ColCell::new();
+        static B: ColCell<f32> = ColCell::new();
+        assert_eq!(A.id(), A.id());
+        assert_ne!(A.id(), B.id());
+        assert!(A.id().any().typed::<f32>().is_some());
+        assert!(A.id().any().typed::<u32>().is_none());
+    }
+
+    #[test]
+    fn markers_and_names_are_stable_and_typed() {
+        struct M;
+        assert_eq!(ColId::<u8>::of_marker::<M>(), ColId::<u8>::of_marker::<M>());
+        assert_ne!(ColId::<u8>::of_marker::<M>().any(), ColId::<u16>::of_marker::<M>().any());
+        assert_eq!(ColId::<i32>::named("hp.max"), ColId::<i32>::named("hp.max"));
+        assert_ne!(ColId::<i32>::named("hp.max").any(), ColId::<i64>::named("hp.max").any());
+    }
+}

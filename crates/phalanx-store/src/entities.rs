@@ -1,0 +1,378 @@
+//! The entity directory: which ids are alive, and at which place.
+//!
+//! ```text
+//!   slot (12 bytes)    table       link.index          link.generation
+//!   alive, has a row   2 ..        the row             of the entity
+//!   alive, rowless     1 ROWLESS   its own index       of the entity   (so `&slot.link` is the id itself)
+//!   free               0 DEAD      next free, or NONE  of the next entity here
+//!   retired            0 DEAD      NONE                used up
+//! ```
+//!
+//! Free slots form a last-in-first-out list threaded through the slots. A slot's generation rises when its
+//! entity is destroyed, and a slot whose last one is used up leaves the list for good, so an id that died
+//! stays dead. The part that threads share (`reserve`), the numbers and lists (`counts`) and the walk that
+//! proves all of this (`check`) have files of their own. The directory does not know tables: it trusts the
+//! store about every place, which therefore lends it to others as `&Entities` only.
+
+mod check;
+mod counts;
+mod reserve;
+#[cfg(all(test, not(loom)))]
+#[allow(clippy::cast_possible_truncation, reason = "the numbers of the tests are small")]
+mod tests;
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+use crate::entity::Entity;
+use crate::place::{Place, Row, TableId};
+use crate::sync::{AtomicU32, with_mut};
+
+/// Ends the free list; never an index, because there are at most `u32::MAX` slots.
+const NONE: u32 = u32::MAX;
+/// The raw generation of a slot's first entity.
+const FIRST: NonZeroU32 = NonZeroU32::MIN;
+/// The raw generation that no entity has: a slot that reaches it is retired.
+const USED_UP: NonZeroU32 = NonZeroU32::MAX;
+
+#[derive(Clone, Copy)]
+struct Slot {
+    table: TableId,
+    link: Entity,
+}
+
+impl Slot {
+    #[inline]
+    fn new(place: Place, raw_generation: NonZeroU32) -> Self {
+        Self { table: place.table, link: Entity::new(place.row.get(), raw_generation) }
+    }
+
+    #[inline]
+    fn place(self) -> Place {
+        Place::new(self.table, Row::new(self.link.index()))
+    }
+
+    fn is_retired(self) -> bool {
+        self.table == TableId::DEAD && self.link.raw_generation() == USED_UP
+    }
+}
+
+/// All entities of a world: which ids are alive, and where their rows are.
+///
+/// Ids can be [reserved](Entities::reserve) through `&self` by many threads at once; a reserved id comes
+/// alive at the next [`flush`](Entities::flush). Everything else that changes the directory takes `&mut
+/// self`, and flushes first.
+pub struct Entities {
+    slots: Vec<Slot>,
+    /// The first free slot, or `NONE`. While shared it only moves along the list.
+    head: AtomicU32,
+    /// How many ids past the end of `slots` are reserved. While shared it only rises.
+    fresh: AtomicU32,
+    /// What `head` was when everything reserved was last flushed.
+    flushed_head: u32,
+    /// How many slots the list from `flushed_head` holds.
+    free: u32,
+    retired: u32,
+    rowless: u32,
+    limit: u32,
+}
+
+impl Entities {
+    /// Returns an empty directory that can hold `u32::MAX` slots.
+    pub fn new() -> Self {
+        Self::with_limit(u32::MAX)
+    }
+
+    /// Returns an empty directory that will never have more than `max_slots` slots, retired ones included.
+    pub fn with_limit(max_slots: u32) -> Self {
+        Self {
+            slots: Vec::new(),
+            head: AtomicU32::new(NONE),
+            fresh: AtomicU32::new(0),
+            flushed_head: NONE,
+            free: 0,
+            retired: 0,
+            rowless: 0,
+            limit: max_slots,
+        }
+    }
+
+    /// Returns `true` if the entity is alive.
+    ///
+    /// Any id may be asked about. Those that are made up, and those reserved but not yet flushed, are not
+    /// alive.
+    #[inline]
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.locate(entity).is_some()
+    }
+
+    /// Returns the place of an entity, or `None` if it is not alive.
+    ///
+    /// A rowless entity is at its own index in [`TableId::ROWLESS`].
+    #[inline]
+    pub fn locate(&self, entity: Entity) -> Option<Place> {
+        self.slot_of(entity).filter(|place| place.table != TableId::DEAD)
+    }
+
+    /// Returns what the slot of an id says, for callers that look at the table anyway: for the store alone.
+    ///
+    /// One comparison cheaper than [`locate`](Entities::locate). The price: an id that is only reserved, or
+    /// made up with the generation that its free slot will have next, is answered with
+    /// [`TableId::DEAD`] and a row that means nothing. Stale ids and those beyond all slots are `None`.
+    #[inline]
+    pub(crate) fn slot_of(&self, entity: Entity) -> Option<Place> {
+        let slot = self.slots.get(entity.index() as usize)?;
+        (slot.link.raw_generation() == entity.raw_generation()).then(|| slot.place())
+    }
+
+    /// Returns the id of a living rowless entity as it stands in the directory, or `None` if it is dead or has
+    /// a row: for the store alone. See [`rowless`](Entities::rowless) for the reason.
+    #[inline]
+    pub(crate) fn rowless_id(&self, entity: Entity) -> Option<&Entity> {
+        let slot = self.slots.get(entity.index() as usize)?;
+        // A rowless slot carries its own index, so equal links are equal generations.
+        (slot.table == TableId::ROWLESS && slot.link == entity).then_some(&slot.link)
+    }
+
+    /// Brings a rowless entity to life: for the store alone.
+    #[inline]
+    pub(crate) fn alloc(&mut self) -> Result<Entity, Exhausted> {
+        self.settle();
+        let index = if self.flushed_head == NONE { self.slots() } else { self.flushed_head };
+        let entity = self.occupy(Place::new(TableId::ROWLESS, Row::new(index)))?;
+        self.rowless += 1;
+        Ok(entity)
+    }
+
+    /// Brings an entity to life that already has a row: for the store alone.
+    #[inline]
+    pub(crate) fn alloc_at(&mut self, place: Place) -> Result<Entity, Exhausted> {
+        debug_assert!(place.table.has_rows(), "{place:?} is not in a table");
+        self.settle();
+        self.occupy(place)
+    }
+
+    /// Brings `n` entities to life in consecutive rows, and hands each to `out` in their order: for the store
+    /// alone.
+    ///
+    /// Free slots are used first, then new ones. If they do not suffice, nothing changes. `out` must not
+    /// panic: the entities are alive by then, and the rows are its caller's to fill.
+    pub(crate) fn alloc_run(
+        &mut self,
+        table: TableId,
+        first_row: Row,
+        mut out: impl FnMut(Entity),
+        n: u32,
+    ) -> Result<(), Exhausted> {
+        debug_assert!(table.has_rows(), "{table:?} has no rows");
+        self.settle();
+        let recycled = n.min(self.free);
+        let appended = n - recycled;
+        if appended > self.limit - self.slots() {
+            return Err(Exhausted);
+        }
+        // No overflow: no table has more rows than there are slots.
+        let place = |i| Place::new(table, Row::new(first_row.get() + i));
+        for i in 0..recycled {
+            out(self.occupy(place(i)).expect("the list holds `free` slots"));
+        }
+        let base = self.slots();
+        self.slots.extend((recycled..n).map(|i| Slot::new(place(i), FIRST)));
+        for i in 0..appended {
+            out(Entity::new(base + i, FIRST));
+        }
+        Ok(())
+    }
+
+    /// Makes room for `additional` more entities, as far as the limit allows: for the store alone.
+    pub(crate) fn reserve_slots(&mut self, additional: usize) {
+        self.settle();
+        let new = additional.saturating_sub(self.free as usize);
+        let room = (self.limit - self.slots()) as usize;
+        self.slots.reserve(new.min(room));
+    }
+
+    /// Ends an entity and returns where it was, or `None` if it was not alive: for the store alone.
+    ///
+    /// Its slot becomes the first of the free list, or is retired.
+    #[inline]
+    pub(crate) fn free(&mut self, entity: Entity) -> Option<Place> {
+        self.settle();
+        let head = self.flushed_head;
+        let slot = self.slots.get_mut(entity.index() as usize)?;
+        if slot.link.raw_generation() != entity.raw_generation() || slot.table == TableId::DEAD {
+            return None;
+        }
+        let place = slot.place();
+        let raw_generation = bumped(entity);
+        slot.table = TableId::DEAD;
+        slot.link = Entity::new(head, raw_generation);
+        if raw_generation == USED_UP {
+            self.retire(entity.index());
+        } else {
+            self.set_head(entity.index());
+            self.free += 1;
+        }
+        self.rowless -= u32::from(place.table == TableId::ROWLESS);
+        Some(place)
+    }
+
+    /// Records where the living entity of slot `index` is now: for the store alone.
+    ///
+    /// In [`TableId::ROWLESS`] the row is the entity's own index, whatever `place` says.
+    #[inline]
+    pub(crate) fn set_place(&mut self, index: u32, place: Place) {
+        let slot = &mut self.slots[index as usize];
+        debug_assert!(slot.table != TableId::DEAD, "slot {index} is not alive");
+        debug_assert!(place.table != TableId::DEAD, "an entity dies through free");
+        self.rowless -= u32::from(slot.table == TableId::ROWLESS);
+        slot.table = place.table;
+        let mut row = place.row.get();
+        if place.table == TableId::ROWLESS {
+            row = index;
+            self.rowless += 1;
+        }
+        slot.link = Entity::new(row, slot.link.raw_generation());
+    }
+
+    /// Records that the living entity of slot `index` has another row in the same table: for the store alone.
+    #[inline]
+    pub(crate) fn set_row(&mut self, index: u32, row: Row) {
+        let slot = &mut self.slots[index as usize];
+        debug_assert!(slot.table.has_rows(), "slot {index} has no row");
+        slot.link = Entity::new(row.get(), slot.link.raw_generation());
+    }
+
+    /// Ends every entity, reserved ones included; no id handed out before is alive again.
+    ///
+    /// The slots stay. They will be reused from the lowest index upwards.
+    pub fn clear(&mut self) {
+        self.settle();
+        let mut head = NONE;
+        self.free = 0;
+        for (index, slot) in (0..self.slots()).zip(&mut self.slots).rev() {
+            if slot.is_retired() {
+                continue;
+            }
+            let mut raw_generation = slot.link.raw_generation();
+            if slot.table != TableId::DEAD {
+                raw_generation = bumped(slot.link);
+            }
+            slot.table = TableId::DEAD;
+            if raw_generation == USED_UP {
+                slot.link = Entity::new(NONE, USED_UP);
+                self.retired += 1;
+            } else {
+                slot.link = Entity::new(head, raw_generation);
+                head = index;
+                self.free += 1;
+            }
+        }
+        self.rowless = 0;
+        self.set_head(head);
+    }
+
+    /// Gives memory back that no slot uses. Slots themselves are never given up: they remember generations.
+    pub fn shrink_to_fit(&mut self) {
+        self.slots.shrink_to_fit();
+    }
+
+    /// Puts the living or free slot `index` forward to a generation, and returns its id there.
+    ///
+    /// It exists so that tests can reach the end of the counter. An entity alive in the slot goes on under
+    /// the new id; the old one is dead.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such slot, it is retired, or `raw` (the generation plus one) is `u32::MAX` or would
+    /// go back.
+    #[doc(hidden)]
+    pub fn set_generation_for_tests(&mut self, index: u32, raw: u32) -> Entity {
+        self.settle();
+        let slot = &mut self.slots[index as usize];
+        let now = slot.link.raw_generation();
+        assert!(
+            (now.get()..USED_UP.get()).contains(&raw),
+            "slot {index} cannot go from raw generation {now} to {raw}"
+        );
+        let raw_generation = NonZeroU32::new(raw).expect("a generation only rises");
+        slot.link = Entity::new(slot.link.index(), raw_generation);
+        Entity::new(index, raw_generation)
+    }
+
+    /// Takes the first free slot, or a new one, for an entity at `place`. Nothing may be reserved.
+    #[inline]
+    fn occupy(&mut self, place: Place) -> Result<Entity, Exhausted> {
+        let index = self.flushed_head;
+        // `NONE` is beyond every slot, so one comparison covers the bound and the empty list.
+        let Some(slot) = self.slots.get_mut(index as usize) else {
+            return self.append(place);
+        };
+        let link = slot.link;
+        *slot = Slot::new(place, link.raw_generation());
+        self.set_head(link.index());
+        self.free -= 1;
+        Ok(Entity::new(index, link.raw_generation()))
+    }
+
+    #[inline]
+    fn append(&mut self, place: Place) -> Result<Entity, Exhausted> {
+        let index = self.slots();
+        if index >= self.limit {
+            return Err(Exhausted);
+        }
+        self.slots.push(Slot::new(place, FIRST));
+        Ok(Entity::new(index, FIRST))
+    }
+
+    /// Takes a slot out of use that has just died for the last time.
+    #[cold]
+    fn retire(&mut self, index: u32) {
+        self.slots[index as usize].link = Entity::new(NONE, USED_UP);
+        self.retired += 1;
+    }
+
+    #[inline]
+    fn set_head(&mut self, head: u32) {
+        self.flushed_head = head;
+        with_mut(&mut self.head, |word| *word = head);
+    }
+}
+
+impl Default for Entities {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Entities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entities")
+            .field("alive", &self.len())
+            .field("rowless", &self.rowless)
+            .field("free", &self.free)
+            .field("retired", &self.retired)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The raw generation after that of a living id, which is below `USED_UP`.
+#[inline]
+fn bumped(entity: Entity) -> NonZeroU32 {
+    entity.raw_generation().saturating_add(1)
+}
+
+/// No further entity can be created: every slot is alive, reserved or retired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Exhausted;
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "no entity index is left: despawn entities before creating more, or create fewer at a time",
+        )
+    }
+}
+
+impl std::error::Error for Exhausted {}

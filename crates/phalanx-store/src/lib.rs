@@ -1,0 +1,60 @@
+//! The memory of Phalanx: entities, columns, tables and borrow flags.
+//!
+//! This is the only crate of the workspace with unsafe code. Its public functions are safe and sound
+//! whatever safe code calls them with; everything that must hold for that is listed here, and each unsafe
+//! block says which of it it relies on.
+//!
+//! - **I1 Types.** A column id stands for one `Send + Sync + 'static` type for the life of the process, and a
+//!   [`ColId<T>`] is made only for a column of `T`.
+//! - **I2 Rows.** In each table, rows below its length hold initialised values in every column; rows from
+//!   there on hold nothing that will be read, except values that one operation is about to drop or to count.
+//! - **I3 Memory.** A column's data pointer is aligned, has room for the table's capacity, and is preceded by one
+//!   tick per block after the first. The lane cell of (column, table) holds the same pointer.
+//! - **I4 Lanes.** Every lane of a known column has a cell per table; it is null exactly when the table lacks the
+//!   column. The rowless and the dead have no columns.
+//! - **I5 Places.** An entity with a row is found at exactly that row: the directory and the table's entities
+//!   agree, rows are in range, distinct entities have distinct rows.
+//! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, visits no table twice, and each
+//!   of its tables has the columns. A view yields each row at most once, unless it only reads.
+//! - **I7 Plans.** A fresh edge fills every column of its target exactly once and leaves no column of its source open.
+//! - **I8 Sessions.** While a lock lives, no other lock of the session writes its columns, or uses those it writes.
+//!
+//! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells.
+//! References exist only at the edge of the crate: inside, rows are reached through raw pointers.
+
+mod bulk;
+mod check;
+mod column;
+mod column_id;
+mod columns;
+mod entities;
+mod entity;
+mod fetch;
+mod flags;
+mod place;
+mod plan;
+mod prepared;
+mod rows;
+mod shared;
+mod store;
+mod sync;
+mod table;
+mod tick;
+mod tuples;
+mod values;
+mod view;
+
+pub use column::BLOCK_ROWS;
+pub use column_id::{AnyColId, ColCell, ColId};
+pub use entities::{Entities, Exhausted};
+pub use entity::Entity;
+pub use fetch::{Access, Ents, Fetch, HasCol, Now, Opt, R, ReadFetch, W, Wn};
+pub use flags::{Borrow, BorrowFlags};
+pub use place::{Place, Row, TableId};
+pub use plan::{Edge, Init, PlanError};
+pub use prepared::{Alias, Prepared};
+pub use shared::{Conflict, Locked, Shared};
+pub use store::Store;
+pub use tick::Tick;
+pub use values::{Col, Existing, Keep, Values};
+pub use view::{Chunk, ChunkRows, Chunks, Rows, View};

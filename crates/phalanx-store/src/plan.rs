@@ -1,0 +1,282 @@
+//! How rows get from one table to another, worked out once.
+//!
+//! An [`Edge`] says for each column of the target where its value comes from, and for each column of the
+//! source where its value goes. The store makes edges and checks that nothing is left open (I7); following
+//! one later is a comparison of its stamp and a run of copies.
+//!
+//! ```text
+//!   source table      target table
+//!   A  ───────────▶   A          copied
+//!   B  ──▶ leaf                  taken by the values that are removed
+//!   C  ──▶ doomed                dropped when everything else is done
+//!          leaf  ─▶   D          from the values that are inserted
+//!          init  ─▶   E          made by a function: components that were required
+//! ```
+//!
+//! Spawning is following an edge from [`TableId::ROWLESS`]; there is no second mechanism.
+
+use std::any::TypeId;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::column_id::AnyColId;
+use crate::place::TableId;
+use crate::store::Store;
+use crate::table::{NO_COLUMN, Table, TableColumn};
+use crate::tick::Tick;
+use crate::values::Values;
+
+type Write = dyn Fn(Tick, &[TableColumn], &[u16], usize) + Send + Sync;
+
+/// Makes the values of columns that nobody gave.
+#[derive(Clone)]
+pub struct Init {
+    columns: Arc<[AnyColId]>,
+    write: Arc<Write>,
+}
+
+impl Init {
+    /// Values for the columns `ids`, made by `make` when a row needs them.
+    pub fn new<V: Values>(ids: V::Ids, make: impl Fn(Tick) -> V + Send + Sync + 'static) -> Self {
+        let mut columns = Vec::new();
+        V::list(ids, &mut columns);
+        Self {
+            columns: columns.into(),
+            write: Arc::new(move |now, table, slots, row| {
+                let values = make(now);
+                let pointers = V::pointers(table, &mut slots.iter());
+                // SAFETY: `Edge::run` passes the slots that were found for these ids, and a row within the capacity (I1, I7).
+                unsafe { values.write(pointers, row) };
+            }),
+        }
+    }
+
+    /// The columns that are written.
+    pub fn columns(&self) -> &[AnyColId] {
+        &self.columns
+    }
+}
+
+impl fmt::Debug for Init {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Init").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+pub(crate) struct PlannedInit {
+    init: Init,
+    pub(crate) slots: Box<[u16]>,
+}
+
+impl PlannedInit {
+    /// # Safety
+    /// `table` are the columns of the edge's target, with room for `row`, which holds nothing yet.
+    pub(crate) unsafe fn run(&self, now: Tick, table: &[TableColumn], row: usize) {
+        (self.init.write)(now, table, &self.slots, row);
+    }
+}
+
+/// A checked way from one table to another.
+pub struct Edge {
+    pub(crate) stamp: u64,
+    pub(crate) values: TypeId,
+    pub(crate) source: TableId,
+    pub(crate) target: TableId,
+    /// (position in the source, position in the target)
+    pub(crate) copies: Box<[(u16, u16)]>,
+    /// The leaves' columns, in leaf order.
+    pub(crate) slots: Box<[u16]>,
+    /// Which leaves the source has.
+    pub(crate) present: Box<[bool]>,
+    pub(crate) inits: Box<[PlannedInit]>,
+    /// Columns of the source with drop glue whose values go nowhere.
+    pub(crate) doomed: Box<[u16]>,
+    pub(crate) takes: bool,
+}
+
+impl Edge {
+    /// Where the edge begins.
+    pub fn source(&self) -> TableId {
+        self.source
+    }
+
+    /// Where the edge ends.
+    pub fn target(&self) -> TableId {
+        self.target
+    }
+
+    /// How many columns are copied from row to row.
+    pub fn copied_columns(&self) -> usize {
+        self.copies.len()
+    }
+}
+
+impl fmt::Debug for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Edge")
+            .field("source", &self.source)
+            .field("target", &self.target)
+            .field("copies", &self.copies)
+            .field("doomed", &self.doomed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why two tables and a set of values do not make an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A table id that names no table.
+    NoTable(TableId),
+    /// A column that two of the given values claim.
+    Repeated(AnyColId),
+    /// A column of the target that nothing fills.
+    Unfilled(AnyColId),
+    /// A column of the given values that the target lacks, or on removal still has.
+    Misplaced(AnyColId),
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoTable(table) => write!(f, "there is no table {table:?}"),
+            Self::Repeated(column) => write!(f, "two values for one column of {}", column.type_name()),
+            Self::Unfilled(column) => write!(f, "no value for a column of {}", column.type_name()),
+            Self::Misplaced(column) => write!(f, "the tables do not fit a value of {}", column.type_name()),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl Store {
+    /// The edge that brings `V` into rows of `source` and takes them to `target`.
+    ///
+    /// Columns of the target that neither `source` nor `V` has come from `inits`; columns of the source that
+    /// the target lacks are dropped.
+    ///
+    /// # Errors
+    /// When a column of the target would stay empty, or the columns of `V` do not fit.
+    pub fn insert_edge<V: Values>(
+        &self,
+        source: TableId,
+        target: TableId,
+        ids: V::Ids,
+        inits: &[Init],
+    ) -> Result<Edge, PlanError> {
+        let (from, to) = (self.table_for_plan(source)?, self.table_for_plan(target)?);
+        let leaves = distinct_leaves::<V>(ids)?;
+        if let Some(&column) = leaves.iter().find(|&&column| !to.has(column)) {
+            return Err(PlanError::Misplaced(column));
+        }
+        let mut given = leaves.clone();
+        for init in inits {
+            for &column in init.columns() {
+                if given.contains(&column) || from.has(column) {
+                    return Err(PlanError::Repeated(column));
+                }
+                if !to.has(column) {
+                    return Err(PlanError::Misplaced(column));
+                }
+                given.push(column);
+            }
+        }
+        if let Some(column) = to.ids().find(|column| !from.has(*column) && !given.contains(column)) {
+            return Err(PlanError::Unfilled(column));
+        }
+        let inits =
+            inits.iter().map(|init| PlannedInit { init: init.clone(), slots: slots(to, init.columns()) });
+        Ok(Edge {
+            inits: inits.collect(),
+            doomed: uncopied_droppers(from, to, &[]),
+            ..self.edge::<V>(source, target, to, &leaves)
+        })
+    }
+
+    /// The edge that takes what rows of `source` have of `V` away, and them to `target`.
+    ///
+    /// Other columns of the source that the target lacks are dropped.
+    ///
+    /// # Errors
+    /// When the target has a column that the source lacks, or keeps one of `V`.
+    pub fn remove_edge<V: Values>(
+        &self,
+        source: TableId,
+        target: TableId,
+        ids: V::Ids,
+    ) -> Result<Edge, PlanError> {
+        let (from, to) = (self.table_for_plan(source)?, self.table_for_plan(target)?);
+        let leaves = distinct_leaves::<V>(ids)?;
+        if let Some(&column) = leaves.iter().find(|&&column| to.has(column)) {
+            return Err(PlanError::Misplaced(column));
+        }
+        if let Some(column) = to.ids().find(|column| !from.has(*column)) {
+            return Err(PlanError::Unfilled(column));
+        }
+        Ok(Edge {
+            doomed: uncopied_droppers(from, to, &leaves),
+            takes: true,
+            ..self.edge::<V>(source, target, from, &leaves)
+        })
+    }
+
+    fn edge<V: Values>(&self, source: TableId, target: TableId, home: &Table, leaves: &[AnyColId]) -> Edge {
+        let (from, to) = (&self.tables[source.index()], &self.tables[target.index()]);
+        let copies =
+            (0u16..).zip(&from.columns).filter_map(|(at, column)| Some((at, to.position(column.id)?)));
+        Edge {
+            stamp: self.stamp,
+            values: TypeId::of::<V>(),
+            source,
+            target,
+            copies: copies.collect(),
+            slots: slots(home, leaves),
+            present: leaves.iter().map(|&column| from.has(column)).collect(),
+            inits: Box::new([]),
+            doomed: Box::new([]),
+            takes: false,
+        }
+    }
+
+    fn table_for_plan(&self, id: TableId) -> Result<&Table, PlanError> {
+        let table = self.tables.get(id.index()).filter(|table| table.live || id == TableId::ROWLESS);
+        table.ok_or(PlanError::NoTable(id))
+    }
+
+    /// Panics unless the edge was made by this store, for `V`, since a table was last dropped (I7).
+    #[inline(always)]
+    pub(crate) fn expect_edge<V: Values>(&self, edge: &Edge, takes: bool) {
+        if edge.stamp != self.stamp || edge.values != TypeId::of::<V>() || edge.takes != takes {
+            stale_edge();
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn stale_edge() -> ! {
+    panic!(
+        "an edge serves only the store and the values it was made for, until a table is dropped: make it anew"
+    )
+}
+
+fn distinct_leaves<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, PlanError> {
+    let mut leaves = Vec::new();
+    V::list(ids, &mut leaves);
+    match leaves.iter().enumerate().find(|&(at, column)| leaves[..at].contains(column)) {
+        Some((_, &column)) => Err(PlanError::Repeated(column)),
+        None => Ok(leaves),
+    }
+}
+
+fn slots(table: &Table, columns: &[AnyColId]) -> Box<[u16]> {
+    columns.iter().map(|&column| table.position(column).unwrap_or(NO_COLUMN)).collect()
+}
+
+fn uncopied_droppers(from: &Table, to: &Table, taken: &[AnyColId]) -> Box<[u16]> {
+    let goes_nowhere = |at: &&u16| {
+        let id = from.columns[usize::from(**at)].id;
+        !to.has(id) && !taken.contains(&id)
+    };
+    from.droppers.iter().filter(goes_nowhere).copied().collect()
+}

@@ -1,0 +1,137 @@
+//! Sharing sessions: many threads, one store, flags instead of a borrow.
+//!
+//! [`Store::share`] borrows the store exclusively, so the structure stands still; inside the session any
+//! thread with `&Shared` may lock a prepared query. A lock takes one flag per column, once per run; while
+//! it lives, no other lock can write what it reads or touch what it writes (I8). The scheduler above never
+//! lets conflicting systems meet, so a flag that cannot be taken is a bug, reported with the column.
+
+use std::fmt;
+
+use crate::column_id::AnyColId;
+use crate::entity::Entity;
+use crate::fetch::{Fetch, ReadFetch};
+use crate::prepared::Prepared;
+use crate::store::Store;
+use crate::view::View;
+
+/// A store that several threads may query.
+pub struct Shared<'s> {
+    store: &'s Store,
+}
+
+impl Store {
+    /// Opens a session. Flags left over from guards that were forgotten are taken back.
+    pub fn share(&mut self) -> Shared<'_> {
+        self.flags.reset();
+        Shared { store: self }
+    }
+}
+
+/// A column that is in use by another lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// The column that could not be taken.
+    pub column: AnyColId,
+    /// Whether it was to be written.
+    pub writes: bool,
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = if self.writes { "written" } else { "read" };
+        write!(f, "a column of {} cannot be {how}: another query uses it", self.column.type_name())
+    }
+}
+
+impl std::error::Error for Conflict {}
+
+impl Shared<'_> {
+    /// The store, for what needs no lock: liveness, places, reservation.
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.store.entities.contains(entity)
+    }
+
+    /// Reserves an id; alive after the flush that follows the session.
+    ///
+    /// # Errors
+    /// When all indices are in use.
+    pub fn reserve_entity(&self) -> Result<Entity, crate::Exhausted> {
+        self.store.reserve_entity()
+    }
+
+    /// Takes the query's columns.
+    ///
+    /// # Errors
+    /// When another lock uses one of them in a way that cannot go together; then none is taken.
+    ///
+    /// # Panics
+    /// When the query is stale.
+    pub fn lock<'a, F: Fetch>(&'a self, query: &'a Prepared<F>) -> Result<Locked<'a, F>, Conflict> {
+        self.store.expect_fresh(query);
+        let flags = &self.store.flags;
+        let mut taken = 0;
+        let mut conflict = None;
+        F::visit(query.ids, &mut |access| {
+            let column = access.column.index();
+            // A column that this store never met has no flag, and no values to guard.
+            if conflict.is_some() || column >= flags.len() {
+                return;
+            }
+            let ok = if access.writes { flags.try_write(column) } else { flags.try_read(column) };
+            if ok {
+                taken += 1;
+            } else {
+                conflict = Some(Conflict { column: access.column, writes: access.writes });
+            }
+        });
+        let locked = Locked { store: self.store, query, taken };
+        match conflict {
+            // Dropping the lock gives back what it took.
+            Some(conflict) => Err(conflict),
+            None => Ok(locked),
+        }
+    }
+}
+
+/// The columns of a query, held until dropped.
+pub struct Locked<'a, F: Fetch> {
+    store: &'a Store,
+    query: &'a Prepared<F>,
+    taken: usize,
+}
+
+impl<F: Fetch> Locked<'_, F> {
+    /// Reads and writes what the query visits.
+    pub fn view(&mut self) -> View<'_, F> {
+        // SAFETY: the flags of all columns are held (I8), and the view borrows the lock exclusively.
+        unsafe { self.store.view_unchecked(self.query) }
+    }
+
+    /// Reads what the query visits.
+    pub fn view_shared(&self) -> View<'_, F>
+    where
+        F: ReadFetch,
+    {
+        // SAFETY: the flags of all columns are held for reading (I8).
+        unsafe { self.store.view_unchecked(self.query) }
+    }
+}
+
+impl<F: Fetch> Drop for Locked<'_, F> {
+    fn drop(&mut self) {
+        let flags = &self.store.flags;
+        let mut left = self.taken;
+        F::visit(self.query.ids, &mut |access| {
+            if left == 0 || access.column.index() >= flags.len() {
+                return;
+            }
+            left -= 1;
+            if access.writes {
+                flags.release_write(access.column.index());
+            } else {
+                flags.release_read(access.column.index());
+            }
+        });
+    }
+}

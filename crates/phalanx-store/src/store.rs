@@ -1,0 +1,351 @@
+//! The store: the entity directory, the tables, and the lanes that mirror them.
+//!
+//! ```text
+//!   entities   slot ─▶ (table, row)
+//!   lens       [0, 0, 3, 7, ..]              rows per table
+//!   lanes      column ─▶ [cell per table]    data pointer (null: absent) and tick of block 0
+//!   tables     [Table]                       capacity, columns; the owner of the memory
+//! ```
+//!
+//! Lanes are column-major: a query walks one short array per column and touches no table. They are a
+//! mirror, written only when a table is created, grown or dropped (I3, I4). Tables 0 and 1 are not tables:
+//! dead and rowless entities point there, and every lane is null for them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::column::{self, LaneCell};
+use crate::column_id::{AnyColId, ColCell, ColumnType};
+use crate::entities::Entities;
+use crate::entity::Entity;
+use crate::flags::BorrowFlags;
+use crate::place::{Place, Row, TableId};
+use crate::table::Table;
+use crate::tick::Tick;
+
+/// The rows a table gets room for at first.
+const FIRST_CAPACITY: usize = 8;
+
+static ENTITY_COLUMN: ColCell<Entity> = ColCell::new();
+static NEXT_STAMP: AtomicU64 = AtomicU64::new(1);
+
+fn fresh_stamp() -> u64 {
+    NEXT_STAMP.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Entities and their rows.
+pub struct Store {
+    /// Differs between stores, and changes when a table is dropped: what was verified under another stamp is stale.
+    pub(crate) stamp: u64,
+    pub(crate) entities: Entities,
+    pub(crate) tick: Tick,
+    pub(crate) lens: Vec<u32>,
+    /// The entities of each row; its ticks tell when rows came, went or moved.
+    pub(crate) owners: Vec<LaneCell>,
+    /// Indexed by column id; empty for columns that this store has not met.
+    pub(crate) lanes: Vec<Vec<LaneCell>>,
+    /// A lane of nothing, for columns that this store has not met.
+    pub(crate) absent: Vec<LaneCell>,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) free_tables: Vec<TableId>,
+    pub(crate) flags: BorrowFlags,
+    entity_type: &'static ColumnType,
+}
+
+// SAFETY: a store owns its values, and every column type is `Send + Sync` (bounds of `ColCell`, `of_marker`, `named`; I1).
+unsafe impl Send for Store {}
+// SAFETY: as above; through `&Store` values are only read, ticks and reservations are atomic.
+unsafe impl Sync for Store {}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Store {
+    /// A store without entities.
+    pub fn new() -> Self {
+        Self::with_entities(Entities::new())
+    }
+
+    /// A store over the given directory, which must be empty.
+    ///
+    /// # Panics
+    /// When the directory has slots already.
+    pub fn with_entities(entities: Entities) -> Self {
+        assert_eq!(entities.slots(), 0, "a store begins with an empty entity directory");
+        let mut store = Self {
+            stamp: fresh_stamp(),
+            entities,
+            tick: Tick::new(1),
+            lens: Vec::new(),
+            owners: Vec::new(),
+            lanes: Vec::new(),
+            absent: Vec::new(),
+            tables: Vec::new(),
+            free_tables: Vec::new(),
+            flags: BorrowFlags::default(),
+            entity_type: ENTITY_COLUMN.id().any().column_type(),
+        };
+        store.push_table(Table::nowhere());
+        store.push_table(Table::nowhere());
+        store
+    }
+
+    /// The entity directory.
+    pub fn entities(&self) -> &Entities {
+        &self.entities
+    }
+
+    /// The present moment: what is written now carries this tick.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// Moves the clock on by one and returns the new moment.
+    pub fn advance_tick(&mut self) -> Tick {
+        self.tick = self.tick.next();
+        self.tick
+    }
+
+    /// Sets the clock, for loading a saved world and for tests.
+    pub fn set_tick(&mut self, tick: Tick) {
+        self.tick = tick;
+    }
+
+    /// Makes a column known to this store.
+    pub fn declare(&mut self, id: AnyColId) {
+        if self.lanes.len() <= id.index() {
+            self.lanes.resize_with(id.index() + 1, Vec::new);
+            self.flags.grow(id.index() + 1);
+        }
+        let tables = self.tables.len();
+        self.lanes[id.index()].resize_with(tables, || LaneCell::ABSENT);
+    }
+
+    /// Adds an empty table with these columns. Repeated ids count once.
+    pub fn new_table(&mut self, ids: &[AnyColId]) -> TableId {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        for &id in &ids {
+            self.declare(id);
+        }
+        let table = Table::new(&ids);
+        let id = match self.free_tables.pop() {
+            Some(id) => {
+                self.tables[id.index()] = table;
+                id
+            }
+            None => self.push_table(table),
+        };
+        self.mirror(id);
+        self.owners[id.index()].data = column::dangling(self.entity_type);
+        id
+    }
+
+    fn push_table(&mut self, table: Table) -> TableId {
+        let id = TableId::new(u32::try_from(self.tables.len()).expect("fewer than 2^32 tables"));
+        self.tables.push(table);
+        self.lens.push(0);
+        self.owners.push(LaneCell::ABSENT);
+        self.absent.push(LaneCell::ABSENT);
+        for lane in self.lanes.iter_mut().filter(|lane| !lane.is_empty()) {
+            lane.push(LaneCell::ABSENT);
+        }
+        id
+    }
+
+    /// Writes the data pointers of a table's columns to the lanes (I3, I4).
+    fn mirror(&mut self, id: TableId) {
+        let table = &self.tables[id.index()];
+        for column in &table.columns {
+            self.lanes[column.id.index()][id.index()].data = column.data;
+        }
+        for tag in &table.tags {
+            self.lanes[tag.index()][id.index()].data = column::dangling(tag.column_type());
+        }
+    }
+
+    /// Drops an empty table, whose id will be given to another one. False when it has rows or is none.
+    ///
+    /// Queries and plans prepared before become stale: using them panics until they are prepared again.
+    pub fn drop_table(&mut self, id: TableId) -> bool {
+        let at = id.index();
+        if self.tables.get(at).is_none_or(|table| !table.live) || self.lens[at] > 0 {
+            return false;
+        }
+        self.set_capacity(id, 0);
+        let table = std::mem::replace(&mut self.tables[at], Table::nowhere());
+        for column in table.ids() {
+            self.lanes[column.index()][at] = LaneCell::ABSENT;
+        }
+        self.owners[at] = LaneCell::ABSENT;
+        self.free_tables.push(id);
+        self.stamp = fresh_stamp();
+        true
+    }
+
+    /// Gives a table room for exactly `capacity` rows, at least as many as it has.
+    pub(crate) fn set_capacity(&mut self, id: TableId, capacity: usize) {
+        let at = id.index();
+        let len = self.lens[at] as usize;
+        assert!(capacity >= len, "a table keeps its rows");
+        let table = &mut self.tables[at];
+        // Whatever can panic comes first: afterwards every column has the new capacity.
+        assert!(capacity < u32::MAX as usize, "a table holds fewer than 2^32 - 1 rows");
+        column::assert_capacity(self.entity_type, capacity);
+        for column in &table.columns {
+            column::assert_capacity(column.of, capacity);
+        }
+        for column in &mut table.columns {
+            // SAFETY: the data was allocated with the table's capacity, which is at least `len` (I3).
+            column.data =
+                unsafe { column::reallocate(column.of, column.data, len, table.capacity, capacity) };
+        }
+        let owners = &mut self.owners[at];
+        // SAFETY: the owners' column has the table's capacity and length as well (I3).
+        owners.data =
+            unsafe { column::reallocate(self.entity_type, owners.data, len, table.capacity, capacity) };
+        table.capacity = capacity;
+        self.mirror(id);
+    }
+
+    /// Makes room for `additional` more rows.
+    #[inline]
+    pub(crate) fn make_room(&mut self, id: TableId, additional: usize) {
+        let needed = self.lens[id.index()] as usize + additional;
+        if needed > self.tables[id.index()].capacity {
+            self.grow(id, needed);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, id: TableId, needed: usize) {
+        let doubled = self.tables[id.index()].capacity * 2;
+        self.set_capacity(id, needed.max(doubled).max(FIRST_CAPACITY));
+    }
+
+    /// Makes room for `additional` more rows at once.
+    pub fn reserve_rows(&mut self, id: TableId, additional: usize) {
+        if self.tables.get(id.index()).is_some_and(|table| table.live) {
+            let needed = self.lens[id.index()] as usize + additional;
+            if needed > self.tables[id.index()].capacity {
+                self.set_capacity(id, needed);
+            }
+        }
+    }
+
+    /// Gives memory back that holds no rows.
+    pub fn shrink_to_fit(&mut self) {
+        for at in 0..self.tables.len() {
+            if self.tables[at].live && self.tables[at].capacity > self.lens[at] as usize {
+                self.set_capacity(TableId::from_index(at), self.lens[at] as usize);
+            }
+        }
+        self.entities.shrink_to_fit();
+    }
+
+    /// Where an entity's row is; `None` when it is dead.
+    #[inline]
+    pub fn locate(&self, entity: Entity) -> Option<Place> {
+        self.entities.locate(entity)
+    }
+
+    /// Reserves an id from a shared store; alive after the next [`Store::flush`].
+    ///
+    /// # Errors
+    /// When all indices are in use.
+    pub fn reserve_entity(&self) -> Result<Entity, crate::Exhausted> {
+        self.entities.reserve()
+    }
+
+    /// Brings reserved ids to life, without rows.
+    pub fn flush(&mut self) {
+        self.entities.flush();
+    }
+
+    /// Makes room in the directory for `additional` more entities.
+    pub fn reserve_entities(&mut self, additional: usize) {
+        self.entities.reserve_slots(additional);
+    }
+
+    /// The number of table ids in use or free; ids are below it.
+    pub fn table_count(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// The rows of a table; zero when there is no such table.
+    #[inline]
+    pub fn table_len(&self, id: TableId) -> usize {
+        self.lens.get(id.index()).map_or(0, |&len| len as usize)
+    }
+
+    /// The rows a table has room for.
+    pub fn table_capacity(&self, id: TableId) -> usize {
+        self.tables.get(id.index()).map_or(0, |table| table.capacity)
+    }
+
+    /// The columns of a table: those with memory in ascending order, then tags.
+    pub fn table_columns(&self, id: TableId) -> impl Iterator<Item = AnyColId> + '_ {
+        self.tables.get(id.index()).into_iter().flat_map(Table::ids)
+    }
+
+    /// Whether a table has a column.
+    pub fn table_has(&self, id: TableId, column: AnyColId) -> bool {
+        self.cell(column, id).is_some_and(|cell| !cell.data.is_null())
+    }
+
+    /// The bytes that one column of a table occupies.
+    pub fn column_bytes(&self, id: TableId, column: AnyColId) -> usize {
+        let Some(table) = self.tables.get(id.index()) else { return 0 };
+        table
+            .position(column)
+            .map_or(0, |at| column::bytes(table.columns[usize::from(at)].of, table.capacity))
+    }
+
+    /// The bytes that the entity ids of a table occupy.
+    pub fn owner_bytes(&self, id: TableId) -> usize {
+        column::bytes(self.entity_type, self.table_capacity(id))
+    }
+
+    /// The bytes of the lanes, which mirror all tables.
+    pub fn lane_bytes(&self) -> usize {
+        let cells: usize = self.lanes.iter().map(Vec::capacity).sum();
+        (cells + self.owners.capacity() + self.absent.capacity()) * size_of::<LaneCell>()
+    }
+
+    #[inline]
+    pub(crate) fn cell(&self, column: AnyColId, table: TableId) -> Option<&LaneCell> {
+        self.lanes.get(column.index())?.get(table.index())
+    }
+
+    /// The lane of a column, one cell per table, all absent when the store has not met the column.
+    pub(crate) fn lane(&self, column: AnyColId) -> *const LaneCell {
+        match self.lanes.get(column.index()) {
+            Some(lane) if !lane.is_empty() => lane.as_ptr(),
+            _ => self.absent.as_ptr(),
+        }
+    }
+
+    /// Marks that rows came, went or moved.
+    #[inline(always)]
+    pub(crate) fn mark_rows(&self, table: TableId, start: usize, len: usize) {
+        // SAFETY: callers name rows within the table's capacity; entities have a size (I3).
+        unsafe { self.owners[table.index()].mark(start, len, true, self.tick) };
+    }
+
+    /// # Safety
+    /// `row` is within the table's capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn owner_at(&self, table: TableId, row: usize) -> *mut Entity {
+        // SAFETY: the owners' column has room for every row of the table's capacity (I3).
+        unsafe { self.owners[table.index()].data.cast::<Entity>().add(row) }
+    }
+
+    #[inline]
+    pub(crate) fn put_at(&mut self, entity: Entity, table: TableId, row: usize) {
+        self.entities.set_place(entity.index(), Place { table, row: Row::from_index(row) });
+    }
+}

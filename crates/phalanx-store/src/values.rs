@@ -1,0 +1,214 @@
+//! The values of one row as a type: a tree of tuples with [`Col<T>`] leaves.
+//!
+//! `((Col<f32>, Col<f32>), Col<Health>)` is a row of three columns. Moving such a value into a row, out of
+//! a row, or over what stands there compiles to plain copies. Which column a leaf belongs to is settled
+//! when a plan is made (`plan`): a leaf then finds its column by its position in the plan.
+//!
+//! No user code runs in this file: values that were replaced are handed back, to be dropped by the caller
+//! once every structure is valid again.
+
+use std::ptr;
+
+use crate::column_id::{AnyColId, ColId};
+use crate::table::{NO_COLUMN, TableColumn};
+
+mod sealed {
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// The value of one column in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Col<T>(pub T);
+
+/// As [`Col`], but where the row has a value already, that value stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep<T>(pub T);
+
+/// What to do with values that the row has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// The new value takes the place of the old one.
+    Replace,
+    /// The old value stays.
+    Keep,
+}
+
+/// The values of a row. Implemented for [`Col`], [`Keep`] and tuples of them; it cannot be implemented elsewhere.
+///
+/// # Safety
+/// `ids`, `pointers`, `mask`, `write`, `merge` and `take` visit the same leaves in the same order.
+pub unsafe trait Values: Sized + 'static + Sealed {
+    /// The column ids of the leaves, in the same shape.
+    type Ids: Copy;
+    /// What a row held before: one optional value per leaf.
+    #[doc(hidden)]
+    type Old;
+    /// Base pointers of the leaves' columns in one table.
+    #[doc(hidden)]
+    type Pointers: Copy;
+    /// Which leaves the row has already.
+    #[doc(hidden)]
+    type Mask: Copy;
+
+    /// Appends the column ids in leaf order.
+    fn list(ids: Self::Ids, out: &mut Vec<AnyColId>);
+
+    /// The base pointers, found by the leaves' positions in `slots`.
+    #[doc(hidden)]
+    fn pointers(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> Self::Pointers;
+
+    /// Which leaves are present, found likewise.
+    #[doc(hidden)]
+    fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask;
+
+    /// Writes to a row that holds nothing yet.
+    ///
+    /// # Safety
+    /// Each pointer is the data of a column of its leaf's type with room for `row`.
+    #[doc(hidden)]
+    unsafe fn write(self, pointers: Self::Pointers, row: usize);
+
+    /// Writes to a row that holds the masked leaves already, and returns what is left over.
+    ///
+    /// # Safety
+    /// As for `write`; masked leaves are initialised at `row`.
+    #[doc(hidden)]
+    unsafe fn merge(
+        self,
+        pointers: Self::Pointers,
+        mask: Self::Mask,
+        row: usize,
+        existing: Existing,
+    ) -> Self::Old;
+
+    /// Moves the masked leaves out of a row.
+    ///
+    /// # Safety
+    /// As for `merge`; the row must not be read as initialised afterwards.
+    #[doc(hidden)]
+    unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old;
+
+    /// The whole value, when no leaf is missing.
+    #[doc(hidden)]
+    fn complete(old: Self::Old) -> Option<Self>;
+}
+
+#[inline(always)]
+fn pointer<T>(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> *mut T {
+    match slots.next() {
+        Some(&slot) if slot != NO_COLUMN => columns[usize::from(slot)].data.cast(),
+        // A tag has no memory; any aligned pointer will do.
+        _ => ptr::without_provenance_mut(align_of::<T>()),
+    }
+}
+
+macro_rules! leaf {
+    ($leaf:ident, $keeps:expr) => {
+        impl<T: Send + Sync + 'static> Sealed for $leaf<T> {}
+
+        // SAFETY: one leaf; every method visits exactly it.
+        unsafe impl<T: Send + Sync + 'static> Values for $leaf<T> {
+            type Ids = ColId<T>;
+            type Old = Option<T>;
+            type Pointers = *mut T;
+            type Mask = bool;
+
+            fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
+                out.push(ids.any());
+            }
+            #[inline(always)]
+            fn pointers(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> *mut T {
+                pointer(columns, slots)
+            }
+            #[inline(always)]
+            fn mask(present: &mut std::slice::Iter<'_, bool>) -> bool {
+                present.next().copied().unwrap_or(false)
+            }
+            #[inline(always)]
+            unsafe fn write(self, pointers: *mut T, row: usize) {
+                // SAFETY: the caller gives a column of `T` with room for the row (I1, I3).
+                unsafe { pointers.add(row).write(self.0) }
+            }
+            #[inline(always)]
+            unsafe fn merge(self, pointers: *mut T, mask: bool, row: usize, existing: Existing) -> Option<T> {
+                // SAFETY: within the column's capacity (I3).
+                let place = unsafe { pointers.add(row) };
+                if !mask {
+                    // SAFETY: as for `write`.
+                    unsafe { place.write(self.0) };
+                    None
+                } else if $keeps || existing == Existing::Keep {
+                    Some(self.0)
+                } else {
+                    // SAFETY: a masked leaf is initialised at the row (I2).
+                    Some(unsafe { place.replace(self.0) })
+                }
+            }
+            #[inline(always)]
+            unsafe fn take(pointers: *mut T, mask: bool, row: usize) -> Option<T> {
+                // SAFETY: a masked leaf is initialised at the row (I2), and the caller forgets it there.
+                mask.then(|| unsafe { pointers.add(row).read() })
+            }
+            #[inline]
+            fn complete(old: Option<T>) -> Option<Self> {
+                old.map($leaf)
+            }
+        }
+    };
+}
+leaf!(Col, false);
+leaf!(Keep, true);
+
+macro_rules! values_tuple {
+    ($(($name:ident $at:tt))*) => {
+        impl<$($name: Values),*> Sealed for ($($name,)*) {}
+
+        // SAFETY: every method visits the parts in order.
+        #[allow(unused_variables, clippy::unused_unit)]
+        unsafe impl<$($name: Values),*> Values for ($($name,)*) {
+            type Ids = ($($name::Ids,)*);
+            type Old = ($($name::Old,)*);
+            type Pointers = ($($name::Pointers,)*);
+            type Mask = ($($name::Mask,)*);
+
+            fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
+                $($name::list(ids.$at, out);)*
+            }
+            #[inline(always)]
+            fn pointers(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> Self::Pointers {
+                ($($name::pointers(columns, slots),)*)
+            }
+            #[inline(always)]
+            fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask {
+                ($($name::mask(present),)*)
+            }
+            #[inline(always)]
+            unsafe fn write(self, pointers: Self::Pointers, row: usize) {
+                // SAFETY: forwarded, part by part.
+                $(unsafe { self.$at.write(pointers.$at, row) };)*
+            }
+            #[inline(always)]
+            unsafe fn merge(
+                self,
+                pointers: Self::Pointers,
+                mask: Self::Mask,
+                row: usize,
+                existing: Existing,
+            ) -> Self::Old {
+                // SAFETY: forwarded, part by part.
+                ($(unsafe { self.$at.merge(pointers.$at, mask.$at, row, existing) },)*)
+            }
+            #[inline(always)]
+            unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old {
+                // SAFETY: forwarded, part by part.
+                ($(unsafe { $name::take(pointers.$at, mask.$at, row) },)*)
+            }
+            #[inline]
+            fn complete(old: Self::Old) -> Option<Self> {
+                Some(($($name::complete(old.$at)?,)*))
+            }
+        }
+    };
+}
+crate::for_each_tuple!(values_tuple);

@@ -1,0 +1,288 @@
+//! A run of a query: access to everything it visits, for as long as the store is borrowed.
+//!
+//! A [`View`] is made from `&Store` (reading), from `&mut Store`, or from a lock in a sharing session; each
+//! of them guarantees that for `'w` nobody else writes what the view reads, or touches what it writes. All
+//! it hands out follows from that and from the checks in `prepared` (I6).
+//!
+//! The view keeps its slices by value: behind a reference they would be loaded again after each write.
+
+use crate::column::{BLOCK_ROWS, LaneCell};
+use crate::entities::Entities;
+use crate::entity::Entity;
+use crate::fetch::{Ents, Fetch, ReadFetch};
+use crate::place::TableId;
+use crate::prepared::{Prepared, find_alias};
+use crate::store::Store;
+use crate::tick::Tick;
+use std::marker::PhantomData;
+
+pub use chunks::{Chunk, ChunkRows, Chunks};
+pub use rows::Rows;
+
+mod chunks;
+mod rows;
+
+/// Access to the rows that a query visits.
+pub struct View<'w, F: Fetch> {
+    lanes: F::Lanes,
+    owners: *const LaneCell,
+    lens: &'w [u32],
+    tables: &'w [TableId],
+    member: &'w [bool],
+    entities: &'w Entities,
+    rowless: bool,
+    now: Tick,
+    access: PhantomData<F::Item<'w>>,
+}
+
+// SAFETY: a view stands for references to values that are `Send + Sync` (I1), which it hands out to one
+// thread at a time (`&mut self`, `self`), or shared (`&self`, for reading fetches only).
+unsafe impl<F: Fetch> Send for View<'_, F> {}
+// SAFETY: as above.
+unsafe impl<F: Fetch> Sync for View<'_, F> {}
+
+impl<F: ReadFetch> Clone for View<'_, F> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<F: ReadFetch> Copy for View<'_, F> {}
+
+impl Store {
+    /// Reads what the query visits.
+    ///
+    /// # Panics
+    /// When the query is stale.
+    #[inline]
+    pub fn view<'w, F: ReadFetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F> {
+        // SAFETY: nobody writes columns while the store is borrowed shared, outside a session, which borrows it exclusively.
+        unsafe { self.view_unchecked(query) }
+    }
+
+    /// Reads and writes what the query visits.
+    ///
+    /// # Panics
+    /// When the query is stale.
+    #[inline]
+    pub fn view_mut<'w, F: Fetch>(&'w mut self, query: &'w Prepared<F>) -> View<'w, F> {
+        // SAFETY: the store is borrowed exclusively for as long as the view lives.
+        unsafe { self.view_unchecked(query) }
+    }
+
+    /// # Safety
+    /// For `'w`, nobody else writes the columns that `F` reads, or uses those that it writes.
+    #[inline(always)]
+    pub(crate) unsafe fn view_unchecked<'w, F: Fetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F> {
+        self.expect_fresh(query);
+        View {
+            lanes: F::lanes(self, query.ids),
+            owners: self.owners.as_ptr(),
+            lens: &self.lens,
+            tables: &query.tables,
+            member: &query.member,
+            entities: &self.entities,
+            rowless: query.rowless,
+            now: self.tick,
+            access: PhantomData,
+        }
+    }
+
+    /// Reads columns of one entity. `None` when it is dead or lacks one that is not optional.
+    #[inline]
+    pub fn get<F: ReadFetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
+        // SAFETY: as for `view`.
+        unsafe { self.get_unchecked::<F>(entity, ids) }
+    }
+
+    /// Reads and writes columns of one entity. `None` when it is dead, lacks a column that is not optional, or
+    /// the columns alias each other.
+    #[inline]
+    pub fn get_mut<F: Fetch>(&mut self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
+        if find_alias::<F>(ids).is_some() {
+            return None;
+        }
+        // SAFETY: the store is borrowed exclusively, and no two parts of the fetch alias.
+        unsafe { self.get_unchecked::<F>(entity, ids) }
+    }
+
+    /// # Safety
+    /// As for `view_unchecked`; a fetch that writes names no column twice.
+    #[inline(always)]
+    unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
+        let place = self.entities.locate(entity)?;
+        let (table, lanes) = (place.table.index(), F::lanes(self, ids));
+        // SAFETY: the directory names a table of this store (I4, I5).
+        if !unsafe { F::present(lanes, table) } {
+            return None;
+        }
+        // SAFETY: the table has the columns; the row is in range, for the rowless there is none and `F` reaches
+        // no column (I4, I5); access is granted by the caller.
+        unsafe {
+            if place.table == TableId::ROWLESS {
+                return Some(F::item(rowless_ptrs::<F>(lanes, self.entities.rowless_id(entity)?), 0));
+            }
+            F::mark(lanes, table, place.row.index(), 1, self.tick);
+            Some(F::item(F::ptrs(lanes, table), place.row.index()))
+        }
+    }
+}
+
+/// # Safety
+/// The lanes are of a live store; `F` is present in [`TableId::ROWLESS`].
+#[inline(always)]
+unsafe fn rowless_ptrs<F: Fetch>(lanes: F::Lanes, entity: &Entity) -> F::Ptrs {
+    // SAFETY: forwarded.
+    F::rowless(unsafe { F::ptrs(lanes, TableId::ROWLESS.index()) }, entity)
+}
+
+impl<'w, F: Fetch> View<'w, F> {
+    /// How many rows the view visits.
+    pub fn len(&self) -> usize {
+        let rows: usize = self.tables.iter().map(|table| self.lens[table.index()] as usize).sum();
+        rows + self.rowless_len()
+    }
+
+    /// Whether the view visits no row.
+    pub fn is_empty(&self) -> bool {
+        self.rowless_len() == 0 && self.tables.iter().all(|table| self.lens[table.index()] == 0)
+    }
+
+    fn rowless_len(&self) -> usize {
+        if self.rowless { self.entities.rowless_len() } else { 0 }
+    }
+
+    /// Whether the view visits this entity.
+    #[inline]
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.find(entity).is_some()
+    }
+
+    #[inline(always)]
+    fn find(&self, entity: Entity) -> Option<(usize, usize)> {
+        let place = self.entities.slot_of(entity)?;
+        if self.member.get(place.table.index()) == Some(&true) {
+            return Some((place.table.index(), place.row.index()));
+        }
+        (self.rowless && place.table == TableId::ROWLESS).then_some((place.table.index(), place.row.index()))
+    }
+
+    /// # Safety
+    /// No other item of the same entity is alive, unless the fetch only reads.
+    #[inline(always)]
+    unsafe fn item_of<'a>(&self, entity: Entity) -> Option<F::Item<'a>>
+    where
+        'w: 'a,
+    {
+        let (table, row) = self.find(entity)?;
+        // SAFETY: a member table has the columns (I6), and the directory's row is in range (I5); the rowless reach no column.
+        unsafe {
+            if table == TableId::ROWLESS.index() {
+                return Some(F::item(rowless_ptrs::<F>(self.lanes, self.entities.rowless_id(entity)?), 0));
+            }
+            F::mark(self.lanes, table, row, 1, self.now);
+            Some(F::item(F::ptrs(self.lanes, table), row))
+        }
+    }
+
+    /// One entity's row.
+    #[inline]
+    pub fn get_mut(&mut self, entity: Entity) -> Option<F::Item<'_>> {
+        // SAFETY: the item borrows the view exclusively.
+        unsafe { self.item_of(entity) }
+    }
+
+    /// One entity's row, for as long as the view would have lived.
+    #[inline]
+    pub fn into_get(self, entity: Entity) -> Option<F::Item<'w>> {
+        // SAFETY: the view is gone, so this is its only item.
+        unsafe { self.item_of(entity) }
+    }
+
+    /// Rows of several entities at once. `None` when one is not visited, or two are the same.
+    pub fn get_many_mut<const N: usize>(&mut self, entities: [Entity; N]) -> Option<[F::Item<'_>; N]> {
+        for (at, entity) in entities.iter().enumerate() {
+            if !self.contains(*entity) || entities[..at].contains(entity) {
+                return None;
+            }
+        }
+        // SAFETY: distinct entities have distinct rows (I5), and the items borrow the view exclusively.
+        Some(entities.map(|entity| unsafe { self.item_of(entity) }.expect("each entity was found before")))
+    }
+
+    /// The rows of all tables, one after the other.
+    #[inline]
+    pub fn into_rows(self) -> Rows<'w, F> {
+        Rows::new(self)
+    }
+
+    /// The rows, table by table.
+    #[inline]
+    pub fn into_chunks(self) -> Chunks<'w, F> {
+        Chunks::new(self)
+    }
+
+    /// Runs of at most `blocks` blocks each, which can go to different threads.
+    pub fn into_blocks(self, blocks: usize) -> Vec<Chunk<'w, F>> {
+        let step = blocks.max(1) * BLOCK_ROWS;
+        let mut out = Vec::new();
+        for &table in self.tables {
+            let len = self.lens[table.index()] as usize;
+            for start in (0..len).step_by(step) {
+                out.push(self.chunk(table, start, step.min(len - start)));
+            }
+        }
+        out.extend(self.rowless_ids().map(|entity| self.rowless_chunk(entity)));
+        out
+    }
+
+    /// The blocks in which a column of the query was written, or rows came, went or moved, after `since`.
+    pub fn into_changed_blocks(self, since: Tick) -> Vec<Chunk<'w, F>> {
+        let mut out = Vec::new();
+        for &table in self.tables {
+            let len = self.lens[table.index()] as usize;
+            for block in 0..len.div_ceil(BLOCK_ROWS) {
+                // SAFETY: a member table has the columns (I6), and the block begins within its rows (I3).
+                let written = unsafe {
+                    F::block_tick(self.lanes, table.index(), block)
+                        .max((*self.owners.add(table.index())).block_tick(block, true))
+                };
+                if written.is_after(since) {
+                    let start = block * BLOCK_ROWS;
+                    out.push(self.chunk(table, start, BLOCK_ROWS.min(len - start)));
+                }
+            }
+        }
+        out
+    }
+
+    fn rowless_ids(&self) -> impl Iterator<Item = &'w Entity> + use<'w, F> {
+        let entities = self.rowless.then_some(self.entities);
+        entities.into_iter().flat_map(Entities::rowless)
+    }
+
+    /// A run of rows. Each row must go into at most one chunk, unless the fetch only reads.
+    #[inline(always)]
+    fn chunk(&self, table: TableId, start: usize, len: usize) -> Chunk<'w, F> {
+        let at = table.index();
+        // SAFETY: callers name rows in range of a member table (I6).
+        unsafe {
+            F::mark(self.lanes, at, start, len, self.now);
+            Chunk::new(F::ptrs(self.lanes, at), Ents::ptrs(self.owners, at), start, len)
+        }
+    }
+
+    fn rowless_chunk(&self, entity: &'w Entity) -> Chunk<'w, F> {
+        // SAFETY: `rowless` is set only where the fetch is present without a row (I6); it reaches no column.
+        unsafe { Chunk::new(rowless_ptrs::<F>(self.lanes, entity), std::ptr::from_ref(entity), 0, 1) }
+    }
+}
+
+impl<'w, F: ReadFetch> View<'w, F> {
+    /// One entity's row.
+    #[inline]
+    pub fn get(&self, entity: Entity) -> Option<F::Item<'w>> {
+        // SAFETY: the fetch only reads.
+        unsafe { self.item_of(entity) }
+    }
+}

@@ -1,0 +1,160 @@
+//! Runs of rows: equally long slices of one table.
+//!
+//! A [`Chunk`] owns the access to its rows, so it can be sent to another thread; no two chunks of a
+//! writing view share a row.
+
+use std::iter::FusedIterator;
+use std::marker::PhantomData;
+
+use super::View;
+use crate::entity::Entity;
+use crate::fetch::Fetch;
+
+/// Access to a run of rows of one table.
+pub struct Chunk<'w, F: Fetch> {
+    ptrs: F::Ptrs,
+    owners: *const Entity,
+    start: usize,
+    len: usize,
+    access: PhantomData<F::Item<'w>>,
+}
+
+// SAFETY: a chunk stands for references to values that are `Send + Sync` (I1) in rows of its own (I6).
+unsafe impl<F: Fetch> Send for Chunk<'_, F> {}
+// SAFETY: as above; through `&Chunk` only entities are read.
+unsafe impl<F: Fetch> Sync for Chunk<'_, F> {}
+
+impl<'w, F: Fetch> Chunk<'w, F> {
+    /// # Safety
+    /// The rows are in range, and for `'w` the chunk alone has the access that `F` needs to them.
+    #[inline(always)]
+    pub(super) unsafe fn new(ptrs: F::Ptrs, owners: *const Entity, start: usize, len: usize) -> Self {
+        Self { ptrs, owners, start, len, access: PhantomData }
+    }
+
+    /// How many rows.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no row.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The entities of the rows.
+    #[inline]
+    pub fn entities(&self) -> &'w [Entity] {
+        // SAFETY: each row has its entity (I5), and entities are not written while rows are borrowed.
+        unsafe { std::slice::from_raw_parts(self.owners.add(self.start), self.len) }
+    }
+
+    /// The rows as slices.
+    #[inline(always)]
+    pub fn slices(self) -> F::Slices<'w> {
+        // SAFETY: the chunk's access passes on to the slices.
+        unsafe { F::slices(self.ptrs, self.start, self.len) }
+    }
+
+    /// The rows one by one.
+    #[inline(always)]
+    pub fn rows(self) -> ChunkRows<'w, F> {
+        ChunkRows { ptrs: self.ptrs, next: self.start, end: self.start + self.len, access: PhantomData }
+    }
+
+    /// Two chunks: the first `at` rows, and the rest.
+    pub fn split_at(self, at: usize) -> (Self, Self) {
+        let at = at.min(self.len);
+        let second = Self { start: self.start + at, len: self.len - at, ..self };
+        (Self { len: at, ..self }, second)
+    }
+}
+
+/// The rows of one chunk.
+pub struct ChunkRows<'w, F: Fetch> {
+    pub(super) ptrs: F::Ptrs,
+    pub(super) next: usize,
+    pub(super) end: usize,
+    pub(super) access: PhantomData<F::Item<'w>>,
+}
+
+// SAFETY: as for `Chunk`.
+unsafe impl<F: Fetch> Send for ChunkRows<'_, F> {}
+// SAFETY: as for `Chunk`.
+unsafe impl<F: Fetch> Sync for ChunkRows<'_, F> {}
+
+impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
+    type Item = F::Item<'w>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<F::Item<'w>> {
+        if self.next == self.end {
+            return None;
+        }
+        let row = self.next;
+        self.next += 1;
+        // SAFETY: the row belongs to the chunk and is yielded once (I6).
+        Some(unsafe { F::item(self.ptrs, row) })
+    }
+
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.end - self.next;
+        (left, Some(left))
+    }
+
+    #[inline(always)]
+    fn fold<B, G: FnMut(B, F::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
+        let mut state = init;
+        // A range from the first row with nothing else live in the loop: this is what vectorises.
+        for row in self.next..self.end {
+            // SAFETY: as for `next`.
+            state = f(state, unsafe { F::item(self.ptrs, row) });
+        }
+        state
+    }
+}
+
+impl<F: Fetch> ExactSizeIterator for ChunkRows<'_, F> {}
+impl<F: Fetch> FusedIterator for ChunkRows<'_, F> {}
+
+/// A view's chunks, one per table that has rows, then one per entity without a row.
+pub struct Chunks<'w, F: Fetch> {
+    view: View<'w, F>,
+    next: usize,
+    rowless: Option<Box<dyn Iterator<Item = &'w Entity> + Send + Sync + 'w>>,
+}
+
+impl<'w, F: Fetch> Chunks<'w, F> {
+    #[inline]
+    pub(super) fn new(view: View<'w, F>) -> Self {
+        let rowless: Option<Box<dyn Iterator<Item = &'w Entity> + Send + Sync + 'w>> =
+            if view.rowless_len() > 0 { Some(Box::new(view.entities.rowless())) } else { None };
+        Self { view, next: 0, rowless }
+    }
+}
+
+impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
+    type Item = Chunk<'w, F>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Chunk<'w, F>> {
+        while let Some(&table) = self.view.tables.get(self.next) {
+            self.next += 1;
+            let len = self.view.lens[table.index()] as usize;
+            if len > 0 {
+                return Some(self.view.chunk(table, 0, len));
+            }
+        }
+        let entity = self.rowless.as_mut()?.next()?;
+        Some(self.view.rowless_chunk(entity))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.view.tables.len() - self.next + self.view.rowless_len()))
+    }
+}
+
+impl<F: Fetch> FusedIterator for Chunks<'_, F> {}

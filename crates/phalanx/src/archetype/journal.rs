@@ -1,0 +1,106 @@
+//! What happened to the set of archetypes, in order, so that kept queries can catch up.
+//!
+//! A query remembers a [`Cursor`]; when it equals the journal's end, nothing happened, and that comparison
+//! is all a run costs. The journal forgets old entries when they outnumber what they describe: a query
+//! that slept through that matches afresh.
+
+use super::ArchetypeId;
+
+/// Something that happened to the set of archetypes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The archetype was created.
+    Created(ArchetypeId),
+    /// The archetype was dropped; its id may be created again.
+    Dropped(ArchetypeId),
+}
+
+/// How much of a journal a query has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cursor(u64);
+
+#[derive(Default)]
+pub(super) struct Journal {
+    changes: Vec<Change>,
+    /// How many entries were forgotten before the first one.
+    forgotten: u64,
+    /// The living archetypes in order of creation.
+    living: Vec<ArchetypeId>,
+}
+
+impl Journal {
+    pub(super) fn created(&mut self, id: ArchetypeId) {
+        self.living.push(id);
+        self.record(Change::Created(id));
+    }
+
+    pub(super) fn dropped(&mut self, id: ArchetypeId) {
+        self.living.retain(|&living| living != id);
+        self.record(Change::Dropped(id));
+    }
+
+    fn record(&mut self, change: Change) {
+        self.changes.push(change);
+        let kept = self.living.len() * 2 + 64;
+        if self.changes.len() > kept * 2 {
+            let old = self.changes.len() - kept;
+            self.changes.drain(..old);
+            self.forgotten += old as u64;
+        }
+    }
+
+    #[inline]
+    pub(super) fn end(&self) -> Cursor {
+        Cursor(self.forgotten + self.changes.len() as u64)
+    }
+
+    pub(super) fn since(&self, cursor: Cursor) -> Option<&[Change]> {
+        let seen = usize::try_from(cursor.0.checked_sub(self.forgotten)?).ok()?;
+        self.changes.get(seen..)
+    }
+
+    pub(super) fn living(&self) -> &[ArchetypeId] {
+        &self.living
+    }
+
+    pub(super) fn check(&self, existing: impl Iterator<Item = ArchetypeId>) -> Result<(), String> {
+        let mut living = self.living.clone();
+        living.sort_unstable();
+        if living.iter().copied().eq(existing) {
+            Ok(())
+        } else {
+            Err("the journal lost count of the living".into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_sees_what_came_after_it_and_nothing_twice() {
+        let mut journal = Journal::default();
+        journal.created(ArchetypeId(0));
+        let cursor = journal.end();
+        assert_eq!(journal.since(cursor), Some(&[][..]));
+        journal.created(ArchetypeId(1));
+        journal.dropped(ArchetypeId(1));
+        let news = [Change::Created(ArchetypeId(1)), Change::Dropped(ArchetypeId(1))];
+        assert_eq!(journal.since(cursor), Some(&news[..]));
+        assert_eq!(journal.living(), &[ArchetypeId(0)]);
+    }
+
+    #[test]
+    fn the_journal_stays_small_and_tells_sleepers_to_start_afresh() {
+        let mut journal = Journal::default();
+        let sleeper = journal.end();
+        for _ in 0..10_000 {
+            journal.created(ArchetypeId(1));
+            journal.dropped(ArchetypeId(1));
+        }
+        assert!(journal.changes.len() < 1_000);
+        assert_eq!(journal.since(sleeper), None);
+        assert_eq!(journal.since(journal.end()), Some(&[][..]));
+    }
+}

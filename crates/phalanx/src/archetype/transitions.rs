@@ -1,0 +1,77 @@
+//! The ways between archetypes, worked out once and then read.
+//!
+//! Each archetype has, per kind of change, an array indexed by bundle (or component): following a known
+//! way is an array read, then the store's copies. Nothing is computed, hashed or allocated.
+
+use phalanx_store::Edge;
+
+use super::ArchetypeId;
+
+/// The kind of a change, and with it what its index counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Values of a bundle come.
+    Insert,
+    /// What is there of a bundle goes, and is returned or dropped.
+    Remove,
+    /// Everything but a bundle is dropped.
+    Retain,
+    /// A run-time component comes with zero values; indexed by component.
+    InsertZeroed,
+    /// A component is dropped; indexed by component.
+    Drop,
+    /// A bundle is dropped, for whole tables.
+    DropBundle,
+}
+
+const KINDS: usize = 6;
+
+/// All ways found so far.
+#[derive(Default)]
+pub(crate) struct Transitions {
+    /// `ways[kind][archetype][index]` is a position in `found` plus one.
+    ways: [Vec<Vec<u32>>; KINDS],
+    found: Vec<Edge>,
+    computed: u64,
+}
+
+impl Transitions {
+    #[inline]
+    pub(crate) fn position(&self, kind: Kind, from: ArchetypeId, index: usize) -> Option<usize> {
+        match self.ways[kind as usize].get(from.index())?.get(index)? {
+            0 => None,
+            at => Some(*at as usize - 1),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, position: usize) -> &Edge {
+        &self.found[position]
+    }
+
+    pub(crate) fn add(&mut self, kind: Kind, from: ArchetypeId, index: usize, edge: Edge) -> usize {
+        self.computed += 1;
+        let ways = &mut self.ways[kind as usize];
+        if ways.len() <= from.index() {
+            ways.resize_with(from.index() + 1, Vec::new);
+        }
+        let ways = &mut ways[from.index()];
+        if ways.len() <= index {
+            ways.resize(index + 1, 0);
+        }
+        self.found.push(edge);
+        ways[index] = u32::try_from(self.found.len()).expect("fewer than 2^32 transitions");
+        self.found.len() - 1
+    }
+
+    /// How many ways were worked out so far, the forgotten ones included.
+    pub(crate) fn computed(&self) -> u64 {
+        self.computed
+    }
+
+    /// Forgets all ways.
+    pub(crate) fn clear(&mut self) {
+        self.ways = Default::default();
+        self.found.clear();
+    }
+}

@@ -1,0 +1,155 @@
+//! The bundle types a world has met.
+//!
+//! A bundle's components are registered and checked for repetition once; from then on the bundle is a
+//! small number, and transitions are arrays indexed by it. A single component finds its number through
+//! its first column, any other bundle through a small direct-mapped cache of type ids: no hash on the way.
+
+use std::any::TypeId;
+use std::fmt;
+
+use hashbrown::HashMap;
+
+use crate::bundle::{Bundle, BundleKey};
+use crate::registry::{ComponentId, Components, RegisterError};
+use crate::signature::Signature;
+
+/// The number of a bundle type in one world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BundleId(u32);
+
+impl BundleId {
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Why a bundle cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// A component occurs twice.
+    Repeated {
+        /// The bundle's type.
+        bundle: &'static str,
+        /// The component's name.
+        component: String,
+    },
+    /// A component cannot be registered.
+    Register(RegisterError),
+}
+
+impl fmt::Display for BundleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Repeated { bundle, component } => {
+                write!(f, "bundle `{bundle}` has component `{component}` twice: remove one of them")
+            }
+            Self::Register(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BundleError {}
+
+impl From<RegisterError> for BundleError {
+    fn from(error: RegisterError) -> Self {
+        Self::Register(error)
+    }
+}
+
+pub(crate) struct BundleInfo {
+    pub(crate) components: Vec<ComponentId>,
+    pub(crate) signature: Signature,
+}
+
+const CACHED: usize = 64;
+
+pub(crate) struct Bundles {
+    infos: Vec<BundleInfo>,
+    /// Indexed by a component's first column: the bundle of that component alone, plus one.
+    by_column: Vec<u32>,
+    by_type: HashMap<TypeId, BundleId>,
+    cache: [Option<(TypeId, BundleId)>; CACHED],
+}
+
+impl Bundles {
+    pub(crate) fn new() -> Self {
+        Self { infos: Vec::new(), by_column: Vec::new(), by_type: HashMap::new(), cache: [None; CACHED] }
+    }
+
+    pub(crate) fn info(&self, id: BundleId) -> &BundleInfo {
+        &self.infos[id.index()]
+    }
+
+    /// The bundle's number, if it was met before.
+    #[inline]
+    pub(crate) fn find(&mut self, key: BundleKey) -> Option<BundleId> {
+        match key {
+            BundleKey::Component(column) => match self.by_column.get(column.index()) {
+                None | Some(0) => None,
+                Some(id) => Some(BundleId(id - 1)),
+            },
+            BundleKey::Type(type_id) => match &self.cache[cache_line(type_id)] {
+                Some((known, id)) if *known == type_id => Some(*id),
+                _ => self.find_uncached(type_id),
+            },
+        }
+    }
+
+    #[cold]
+    fn find_uncached(&mut self, type_id: TypeId) -> Option<BundleId> {
+        let id = self.by_type.get(&type_id).copied()?;
+        self.cache[cache_line(type_id)] = Some((type_id, id));
+        Some(id)
+    }
+
+    pub(crate) fn register<B: Bundle>(
+        &mut self,
+        components: &mut Components,
+    ) -> Result<BundleId, BundleError> {
+        if let Some(id) = self.find(B::key()) {
+            return Ok(id);
+        }
+        let mut ids = Vec::new();
+        B::register(components, &mut ids)?;
+        if let Some((_, id)) = ids.iter().enumerate().find(|&(at, id)| ids[..at].contains(id)) {
+            let component = components.info(*id).name().to_owned();
+            return Err(BundleError::Repeated { bundle: std::any::type_name::<B>(), component });
+        }
+        let id = BundleId(u32::try_from(self.infos.len()).expect("fewer than 2^32 bundle types"));
+        self.infos.push(BundleInfo { signature: Signature::from_ids(ids.iter().copied()), components: ids });
+        match B::key() {
+            BundleKey::Component(column) => {
+                if self.by_column.len() <= column.index() {
+                    self.by_column.resize(column.index() + 1, 0);
+                }
+                self.by_column[column.index()] = id.0 + 1;
+            }
+            BundleKey::Type(type_id) => {
+                self.by_type.insert(type_id, id);
+            }
+        }
+        Ok(id)
+    }
+}
+
+/// Type ids are hashes already: any bits of one will do.
+#[inline]
+fn cache_line(type_id: TypeId) -> usize {
+    struct Bits(u64);
+    impl std::hash::Hasher for Bits {
+        fn finish(&self) -> u64 {
+            self.0
+        }
+        fn write(&mut self, bytes: &[u8]) {
+            self.0 = bytes.iter().fold(self.0, |bits, &byte| (bits << 8) | u64::from(byte));
+        }
+        fn write_u64(&mut self, bits: u64) {
+            self.0 = bits;
+        }
+    }
+    let mut bits = Bits(0);
+    std::hash::Hash::hash(&type_id, &mut bits);
+    bits.0 as usize % CACHED
+}

@@ -1,0 +1,406 @@
+//! Messages: values that systems leave for each other within a frame.
+//!
+//! ```text
+//!   sequence    0 .. expired .. first                    first + live.len()
+//!   live                        [m, m, m, m, m, m, m, m]    one slice, oldest first
+//!   ends                              ^        ^            where earlier frames ended, at most `keep`
+//!   a cursor                             ^                  the next message its reader will see
+//! ```
+//!
+//! Every message has a number that is never given again. A cursor is such a number, so a reader sees
+//! each message once, and nothing has to be noted down per reader. What expires does so by frames, read
+//! or not: no reader can make a channel grow. User code runs last: expired messages first leave the live
+//! ones, of all channels when a world ends its frame, and only then are dropped.
+//! This file knows no world; [`MessageRegistry`] holds the channels of one.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::slice;
+
+pub use cursor::{Cursor, Unread};
+pub use registry::{ChannelId, MessageRegistry};
+
+mod cursor;
+mod registry;
+
+/// A type of which systems send values to each other. A unit struct is a signal.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a message",
+    label = "expected a message",
+    note = "add `#[derive(Message)]` to `{Self}`"
+)]
+pub trait Message: Send + Sync + 'static {}
+
+/// The number of a message in its channel: the first is 0, and no number is given twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId(u64);
+
+impl MessageId {
+    /// The number.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// The channel of one message type: what was written, oldest first, until it expires.
+pub struct Messages<M> {
+    live: Vec<M>,
+    /// The number of `live[0]`, or of the next message when nothing is live.
+    first: u64,
+    /// Where the frames ended whose messages are still kept: numbers, oldest first.
+    ends: VecDeque<u64>,
+    keep: usize,
+    /// Expired messages that are still to be dropped.
+    spent: Vec<M>,
+}
+
+impl<M: Message> Messages<M> {
+    /// A channel whose messages are gone at the end of the frame they were written in.
+    pub fn new() -> Self {
+        Self::with_keep(0)
+    }
+
+    /// A channel whose messages live for `frames` more frames.
+    pub fn with_keep(frames: usize) -> Self {
+        Self { live: Vec::new(), first: 0, ends: VecDeque::new(), keep: frames, spent: Vec::new() }
+    }
+
+    /// For how many frames messages outlive the one they were written in.
+    pub fn keep(&self) -> usize {
+        self.keep
+    }
+
+    /// Sets for how many frames messages outlive the one they were written in, from the next end of a
+    /// frame on. Readers that do not run in every frame need 1 or more.
+    pub fn set_keep(&mut self, frames: usize) {
+        self.keep = frames;
+    }
+
+    /// Appends a message. Every cursor will come by it.
+    pub fn write(&mut self, message: M) -> MessageId {
+        let id = MessageId(self.end());
+        self.live.push(message);
+        id
+    }
+
+    /// Appends messages in order.
+    pub fn write_batch(&mut self, messages: impl IntoIterator<Item = M>) {
+        self.live.extend(messages);
+    }
+
+    /// The messages that `cursor` has not seen yet, oldest first.
+    ///
+    /// A message counts as seen when the iterator yields it: those left in it come again next time.
+    pub fn read<'a>(&'a self, cursor: &'a mut Cursor<M>) -> Unread<'a, M> {
+        let seen = self.seen(cursor);
+        Unread::new(&self.live[seen..], self.first + seen as u64, cursor)
+    }
+
+    /// How many messages `cursor` has not seen yet.
+    pub fn unread(&self, cursor: &Cursor<M>) -> usize {
+        self.live.len() - self.seen(cursor)
+    }
+
+    /// A cursor that will see what is written from now on. `Cursor::default()` sees what is live as well.
+    pub fn cursor(&self) -> Cursor<M> {
+        Cursor::at(self.end())
+    }
+
+    /// The message of this number, while it is live.
+    pub fn get(&self, id: MessageId) -> Option<&M> {
+        let offset = id.0.checked_sub(self.first)?;
+        self.live.get(usize::try_from(offset).ok()?)
+    }
+
+    /// The live messages, oldest first.
+    pub fn iter(&self) -> slice::Iter<'_, M> {
+        self.live.iter()
+    }
+
+    /// The live messages in one slice, oldest first.
+    pub fn as_slice(&self) -> &[M] {
+        &self.live
+    }
+
+    /// How many messages are live.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Whether no message is live.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// Takes all live messages out, oldest first. Readers that have not seen them never will.
+    pub fn drain(&mut self) -> impl DoubleEndedIterator<Item = M> + ExactSizeIterator {
+        self.first = self.end();
+        self.live.drain(..)
+    }
+
+    /// Drops all live messages.
+    pub fn clear(&mut self) {
+        drop(self.drain());
+    }
+
+    /// Ends the frame: messages whose frames are over are dropped, read or not.
+    ///
+    /// Where it is not called, as after start-up, the frame goes on, and its messages with it.
+    pub fn end_frame(&mut self) {
+        self.expire();
+        self.sweep();
+    }
+
+    /// The first half of ending a frame: sets expired messages aside. Runs no user code.
+    fn expire(&mut self) {
+        self.ends.push_back(self.end());
+        let surplus = self.ends.len().saturating_sub(self.keep);
+        let Some(border) = self.ends.drain(..surplus).next_back() else { return };
+        let count = self.offset(border);
+        self.first += count as u64;
+        if count == self.live.len() && self.spent.is_empty() {
+            std::mem::swap(&mut self.live, &mut self.spent);
+        } else {
+            self.spent.extend(self.live.drain(..count));
+        }
+    }
+
+    /// The second half: drops what was set aside. A message may panic in its drop; the others still go.
+    fn sweep(&mut self) {
+        self.spent.clear();
+    }
+
+    /// The number of the next message.
+    fn end(&self) -> u64 {
+        self.first + self.live.len() as u64
+    }
+
+    /// How many live messages have a number below `number`.
+    fn offset(&self, number: u64) -> usize {
+        let offset = number.saturating_sub(self.first);
+        usize::try_from(offset).map_or(self.live.len(), |offset| offset.min(self.live.len()))
+    }
+
+    /// How many live messages `cursor` has seen.
+    fn seen(&self, cursor: &Cursor<M>) -> usize {
+        // A cursor ahead of its channel has another channel's numbers: it begins anew rather than miss one.
+        if cursor.next() > self.end() { 0 } else { self.offset(cursor.next()) }
+    }
+}
+
+impl<M: Message> Default for Messages<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<M: fmt::Debug> fmt::Debug for Messages<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Messages").field("first", &self.first).field("live", &self.live).finish()
+    }
+}
+
+impl<'a, M: Message> IntoIterator for &'a Messages<M> {
+    type Item = &'a M;
+    type IntoIter = slice::Iter<'a, M>;
+
+    fn into_iter(self) -> slice::Iter<'a, M> {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    #[derive(Debug, PartialEq)]
+    struct Hit(u32);
+    impl Message for Hit {}
+
+    struct Signal;
+    impl Message for Signal {}
+
+    /// Counts itself by the reference it holds, and may panic when dropped.
+    struct Counted(#[allow(dead_code, reason = "held to be counted")] Arc<()>, bool);
+    impl Message for Counted {}
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            assert!(!self.1, "told to panic");
+        }
+    }
+
+    fn read(messages: &Messages<Hit>, cursor: &mut Cursor<Hit>) -> Vec<u32> {
+        messages.read(cursor).map(|hit| hit.0).collect()
+    }
+
+    // O-247, O-256, O-257: what is written is there at once, for everyone, in order.
+    #[test]
+    fn written_messages_are_visible_at_once_and_in_order() {
+        let mut messages = Messages::new();
+        assert!(messages.is_empty());
+        let id = messages.write(Hit(7));
+        messages.write_batch([Hit(8), Hit(9)]);
+        assert_eq!(messages.as_slice(), [Hit(7), Hit(8), Hit(9)]);
+        assert_eq!((messages.iter().count(), messages.len(), messages.is_empty()), (3, 3, false));
+        assert_eq!((id.get(), messages.get(id)), (0, Some(&Hit(7))));
+        assert_eq!(format!("{messages:?}"), "Messages { first: 0, live: [Hit(7), Hit(8), Hit(9)] }");
+        messages.end_frame();
+        assert_eq!(messages.get(id), None);
+    }
+
+    // Hazard 59.
+    #[test]
+    fn each_cursor_sees_each_message_once() {
+        let mut messages = Messages::new();
+        let (mut early, mut late) = (Cursor::default(), Cursor::default());
+        messages.write(Hit(1));
+        assert_eq!(read(&messages, &mut early), [1]);
+        messages.write_batch([Hit(2), Hit(3)]);
+        assert_eq!((messages.unread(&early), messages.unread(&late)), (2, 3));
+        assert_eq!(read(&messages, &mut early), [2, 3]);
+        assert_eq!(read(&messages, &mut late), [1, 2, 3]);
+        assert!(read(&messages, &mut early).is_empty() && read(&messages, &mut late).is_empty());
+    }
+
+    // Hazard 59: a reader that stops early goes on where it stopped.
+    #[test]
+    fn messages_left_in_an_iterator_come_again() {
+        let mut messages = Messages::new();
+        messages.write_batch([Hit(1), Hit(2), Hit(3)]);
+        let mut cursor = Cursor::default();
+        assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
+        assert_eq!(messages.read(&mut cursor).len(), 2);
+        assert_eq!(read(&messages, &mut cursor), [2, 3]);
+    }
+
+    // Hazard 59: the numbers go on, so an old cursor is neither fooled nor behind.
+    #[test]
+    fn a_cursor_stays_right_across_frames_clears_and_drains() {
+        let mut messages = Messages::new();
+        let mut cursor = Cursor::default();
+        messages.write_batch([Hit(1), Hit(2)]);
+        assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
+        messages.end_frame();
+        messages.write(Hit(3));
+        assert_eq!(read(&messages, &mut cursor), [3]);
+        messages.clear();
+        assert_eq!(messages.write(Hit(4)).get(), 3);
+        assert_eq!(read(&messages, &mut cursor), [4]);
+        assert_eq!(messages.drain().map(|hit| hit.0).collect::<Vec<_>>(), [4]);
+        messages.write(Hit(5));
+        assert_eq!(read(&messages, &mut cursor), [5]);
+    }
+
+    #[test]
+    fn a_cursor_made_now_sees_only_what_follows() {
+        let mut messages = Messages::new();
+        messages.write(Hit(1));
+        let mut cursor = messages.cursor();
+        messages.write(Hit(2));
+        assert_eq!(read(&messages, &mut cursor), [2]);
+    }
+
+    #[test]
+    fn a_cursor_from_a_longer_channel_begins_anew() {
+        let (mut long, mut short) = (Messages::new(), Messages::new());
+        long.write_batch([Hit(1), Hit(2), Hit(3)]);
+        let mut cursor = long.cursor();
+        short.write(Hit(9));
+        assert_eq!(read(&short, &mut cursor), [9]);
+        assert_eq!(read(&short, &mut cursor), [0; 0]);
+    }
+
+    // O-248, O-258; hazard 60: nobody has to read for messages to go.
+    #[test]
+    fn unread_messages_do_not_pile_up() {
+        for keep in 0..4 {
+            let mut messages = Messages::with_keep(keep);
+            for frame in 0..1000 {
+                messages.write_batch([Hit(frame), Hit(frame)]);
+                assert!(messages.len() <= 2 * (keep + 1));
+                messages.end_frame();
+            }
+            assert_eq!(messages.len(), 2 * keep);
+            assert!(messages.live.capacity() + messages.spent.capacity() < 64);
+            (0..keep).for_each(|_| messages.end_frame());
+            assert!(messages.is_empty() && messages.ends.len() <= keep);
+        }
+    }
+
+    #[test]
+    fn kept_messages_live_exactly_that_many_frames_more() {
+        let mut messages = Messages::with_keep(2);
+        let mut alive = Vec::new();
+        for frame in 0..5 {
+            messages.write(Hit(frame));
+            alive.push(messages.iter().map(|hit| hit.0).collect::<Vec<_>>());
+            messages.end_frame();
+        }
+        assert_eq!(alive, [vec![0], vec![0, 1], vec![0, 1, 2], vec![1, 2, 3], vec![2, 3, 4]]);
+    }
+
+    #[test]
+    fn a_lowered_keep_takes_effect_at_the_next_end_of_a_frame() {
+        let mut messages = Messages::with_keep(3);
+        assert_eq!(messages.keep(), 3);
+        for frame in 0..3 {
+            messages.write(Hit(frame));
+            messages.end_frame();
+        }
+        messages.set_keep(1);
+        messages.write(Hit(3));
+        assert_eq!(messages.len(), 4);
+        messages.end_frame();
+        assert_eq!(messages.as_slice(), [Hit(3)]);
+    }
+
+    // Messages of start-up live through the first update: start-up does not end its frame.
+    #[test]
+    fn a_frame_that_is_not_ended_goes_on() {
+        let mut messages = Messages::new();
+        let mut cursor = Cursor::default();
+        messages.write(Hit(1));
+        // Start-up is over here, and the first update begins.
+        messages.write(Hit(2));
+        assert_eq!(read(&messages, &mut cursor), [1, 2]);
+        messages.end_frame();
+        assert!(messages.is_empty());
+    }
+
+    // O-251, O-253: a signal is only counted.
+    #[test]
+    fn signals_are_counted_without_memory() {
+        let mut messages = Messages::new();
+        let mut cursor = Cursor::default();
+        messages.write_batch((0..100_000).map(|_| Signal));
+        assert_eq!((messages.len(), messages.read(&mut cursor).count()), (100_000, 100_000));
+        messages.end_frame();
+        assert_eq!(messages.unread(&cursor), 0);
+    }
+
+    #[test]
+    fn each_message_is_dropped_once_even_when_one_panics() {
+        let count = Arc::new(());
+        let mut messages = Messages::new();
+        for panics in [false, true, false] {
+            messages.write(Counted(Arc::clone(&count), panics));
+        }
+        assert!(catch_unwind(AssertUnwindSafe(|| messages.end_frame())).is_err());
+        assert_eq!((messages.len(), Arc::strong_count(&count)), (0, 1));
+        assert_eq!(messages.write(Counted(Arc::clone(&count), false)).get(), 3);
+        drop(messages);
+        assert_eq!(Arc::strong_count(&count), 1);
+    }
+
+    #[test]
+    fn a_forgotten_drain_leaves_the_numbers_right() {
+        let mut messages = Messages::new();
+        let mut cursor = Cursor::default();
+        messages.write_batch([Hit(1), Hit(2)]);
+        std::mem::forget(messages.drain());
+        messages.write(Hit(3));
+        assert_eq!(read(&messages, &mut cursor), [3]);
+    }
+}

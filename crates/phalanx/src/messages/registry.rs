@@ -1,0 +1,201 @@
+//! The channels of a world, each with the type of its messages erased.
+//!
+//! Channels are numbered in the order their types were first seen, and whatever goes through all of
+//! them goes by number; the index by type is only ever looked up. The end of a frame takes two rounds:
+//! first every channel sets its expired messages aside, then they are dropped, so that a message which
+//! panics in its drop finds all channels in the new frame.
+//! This file does not know when a frame ends: the world's owner says so.
+
+use std::any::{Any, TypeId};
+
+use hashbrown::HashMap;
+
+use super::{Message, Messages};
+
+/// The number of a message type in one world, given when the type is first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelId(usize);
+
+impl ChannelId {
+    /// The number, from 0.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// The message channels of a world.
+pub struct MessageRegistry {
+    index: HashMap<TypeId, ChannelId>,
+    channels: Vec<Box<dyn Channel>>,
+}
+
+const TYPED: &str = "a channel has the type whose id it is";
+
+impl MessageRegistry {
+    pub(crate) fn new() -> Self {
+        Self { index: HashMap::new(), channels: Vec::new() }
+    }
+
+    /// Makes a channel for the type if there is none yet, and returns its number.
+    pub fn register<M: Message>(&mut self) -> ChannelId {
+        let Self { index, channels } = self;
+        *index.entry(TypeId::of::<M>()).or_insert_with(|| {
+            channels.push(Box::new(Messages::<M>::new()));
+            ChannelId(channels.len() - 1)
+        })
+    }
+
+    /// The number of the type's channel, if there is one.
+    pub fn id<M: Message>(&self) -> Option<ChannelId> {
+        self.index.get(&TypeId::of::<M>()).copied()
+    }
+
+    /// The channel of the type, if there is one.
+    pub fn get<M: Message>(&self) -> Option<&Messages<M>> {
+        let channel: &dyn Any = &*self.channels[self.id::<M>()?.0];
+        Some(channel.downcast_ref().expect(TYPED))
+    }
+
+    /// The channel of the type, if there is one, for writing.
+    pub fn get_mut<M: Message>(&mut self) -> Option<&mut Messages<M>> {
+        let id = self.id::<M>()?;
+        Some(self.channel_mut(id))
+    }
+
+    /// The channel of the type, made if there is none yet, for writing.
+    pub fn get_or_register<M: Message>(&mut self) -> &mut Messages<M> {
+        let id = self.register::<M>();
+        self.channel_mut(id)
+    }
+
+    /// Ends the frame of every channel, in the order they were made.
+    pub fn end_frame_all(&mut self) {
+        for channel in &mut self.channels {
+            channel.expire();
+        }
+        for channel in &mut self.channels {
+            channel.sweep();
+        }
+    }
+
+    /// How many channels there are.
+    pub fn len(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// Whether there is no channel.
+    pub fn is_empty(&self) -> bool {
+        self.channels.is_empty()
+    }
+
+    fn channel_mut<M: Message>(&mut self, id: ChannelId) -> &mut Messages<M> {
+        let channel: &mut dyn Any = &mut *self.channels[id.0];
+        channel.downcast_mut().expect(TYPED)
+    }
+}
+
+/// What a channel does whatever its messages are.
+trait Channel: Any + Send + Sync {
+    fn expire(&mut self);
+    fn sweep(&mut self);
+}
+
+impl<M: Message> Channel for Messages<M> {
+    fn expire(&mut self) {
+        Messages::expire(self);
+    }
+
+    fn sweep(&mut self) {
+        Messages::sweep(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::Cursor;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Debug, PartialEq)]
+    struct Hit(u32);
+    impl Message for Hit {}
+
+    /// Writes down that it was dropped; panics then, when told to.
+    struct Noisy<const N: usize> {
+        log: Arc<Mutex<Vec<usize>>>,
+        panics: bool,
+    }
+    impl<const N: usize> Message for Noisy<N> {}
+    impl<const N: usize> Drop for Noisy<N> {
+        fn drop(&mut self) {
+            self.log.lock().expect("no test panics while it writes").push(N);
+            assert!(!self.panics, "told to panic");
+        }
+    }
+
+    // O-250: one channel per type, whoever asks first.
+    #[test]
+    fn each_type_has_one_channel() {
+        let mut registry = MessageRegistry::new();
+        assert!(registry.is_empty());
+        assert!(registry.get::<Hit>().is_none() && registry.get_mut::<Hit>().is_none());
+        assert_eq!(registry.id::<Hit>(), None);
+        let hit = registry.register::<Hit>();
+        registry.get_mut::<Hit>().expect("registered").write(Hit(1));
+        assert_eq!(registry.register::<Hit>(), hit);
+        registry.get_or_register::<Noisy<1>>();
+        assert_eq!(registry.get_or_register::<Hit>().as_slice(), [Hit(1)]);
+        assert_eq!((hit.index(), registry.id::<Noisy<1>>().map(ChannelId::index)), (0, Some(1)));
+        assert_eq!((registry.len(), registry.is_empty()), (2, false));
+    }
+
+    // O-248, O-260.
+    #[test]
+    fn the_end_of_a_frame_reaches_every_channel_and_respects_its_keep() {
+        let mut registry = MessageRegistry::new();
+        let log = Arc::default();
+        registry.get_or_register::<Hit>().set_keep(1);
+        registry.get_or_register().write(Hit(1));
+        registry.get_or_register().write(Noisy::<1> { log: Arc::clone(&log), panics: false });
+        registry.end_frame_all();
+        assert_eq!(registry.get::<Hit>().map(Messages::len), Some(1));
+        assert_eq!(registry.get::<Noisy<1>>().map(Messages::len), Some(0));
+        registry.end_frame_all();
+        assert_eq!(registry.get::<Hit>().map(Messages::len), Some(0));
+    }
+
+    // Determinism: the order comes from registration, not from a hash.
+    #[test]
+    fn messages_are_dropped_channel_by_channel_in_registration_order() {
+        let mut registry = MessageRegistry::new();
+        let log = Arc::default();
+        let fill = |registry: &mut MessageRegistry| {
+            registry.get_or_register().write(Noisy::<3> { log: Arc::clone(&log), panics: false });
+            registry.get_or_register().write(Noisy::<1> { log: Arc::clone(&log), panics: false });
+            registry.get_or_register().write(Noisy::<2> { log: Arc::clone(&log), panics: false });
+        };
+        fill(&mut registry);
+        registry.end_frame_all();
+        fill(&mut registry);
+        drop(registry);
+        assert_eq!(*log.lock().expect("not poisoned"), [3, 1, 2, 3, 1, 2]);
+    }
+
+    // User code runs last: a panic in one channel keeps no other in the old frame, and drops nothing twice.
+    #[test]
+    fn a_message_that_panics_in_drop_finds_every_channel_in_the_new_frame() {
+        let mut registry = MessageRegistry::new();
+        let log = Arc::default();
+        registry.get_or_register().write(Noisy::<1> { log: Arc::clone(&log), panics: true });
+        registry.get_or_register().write(Noisy::<2> { log: Arc::clone(&log), panics: false });
+        assert!(catch_unwind(AssertUnwindSafe(|| registry.end_frame_all())).is_err());
+        let mut cursor = Cursor::default();
+        let late = registry.get_mut::<Noisy<2>>().expect("registered");
+        assert_eq!(late.len(), 0);
+        late.write(Noisy::<2> { log: Arc::clone(&log), panics: false });
+        assert_eq!(late.read(&mut cursor).count(), 1);
+        registry.end_frame_all();
+        assert_eq!(*log.lock().expect("not poisoned"), [1, 2, 2]);
+    }
+}

@@ -1,0 +1,312 @@
+//! The components a world knows: ids, names, columns, requirements.
+//!
+//! Ids are given in order of registration, from 0, by each world for itself. A typed component finds its
+//! id through the process-wide id of its first column: one array read, no hash. Names are unique in a
+//! world, for typed and run-time components alike.
+//!
+//! Registering never half-happens: when a component or one that it requires cannot be registered, the
+//! registry is as it was before.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use hashbrown::HashMap;
+use phalanx_store::{AnyColId, Init};
+
+use crate::component::{Component, Descriptor, Layout, Track};
+use crate::schema::{Schema, SchemaError};
+use crate::value::FieldType;
+
+mod dynamic;
+
+/// The id of a component in one world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ComponentId(u32);
+
+impl ComponentId {
+    /// The id as an array position.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("fewer than 2^32 components"))
+    }
+}
+
+/// One column of a component.
+#[derive(Clone, Debug)]
+pub struct FieldInfo {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) column: AnyColId,
+    pub(crate) scalar: Option<FieldType>,
+}
+
+impl FieldInfo {
+    /// The field's name; empty for the single column of a tag or whole component.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The column that holds the field.
+    pub fn column(&self) -> AnyColId {
+        self.column
+    }
+
+    /// The field's type, when it is one that values of run-time components can have.
+    pub fn scalar(&self) -> Option<FieldType> {
+        self.scalar
+    }
+}
+
+/// What a world knows of one component.
+#[derive(Debug)]
+pub struct ComponentInfo {
+    id: ComponentId,
+    name: Cow<'static, str>,
+    layout: Layout,
+    track: Track,
+    fields: Vec<FieldInfo>,
+    columns: Vec<AnyColId>,
+    required: Vec<(ComponentId, Init)>,
+    schema: Option<Schema>,
+    /// How the zero values of a run-time component are made.
+    defaults: Vec<Init>,
+}
+
+impl ComponentInfo {
+    /// The component's id.
+    pub fn id(&self) -> ComponentId {
+        self.id
+    }
+
+    /// The component's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How values are laid out.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// How writes are tracked.
+    pub fn track(&self) -> Track {
+        self.track
+    }
+
+    /// The fields in order of declaration; a whole component has one without a name.
+    pub fn fields(&self) -> &[FieldInfo] {
+        &self.fields
+    }
+
+    /// The field with this name.
+    pub fn field(&self, name: &str) -> Option<&FieldInfo> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// All columns: those of the fields, then those of row ticks.
+    pub fn columns(&self) -> &[AnyColId] {
+        &self.columns
+    }
+
+    /// The components that come along, nearest first, directly required ones only.
+    pub fn required(&self) -> impl Iterator<Item = ComponentId> + '_ {
+        self.required.iter().map(|(id, _)| *id)
+    }
+
+    /// The schema of a component that was registered at run time.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.schema.as_ref()
+    }
+
+    /// How a run-time component's zero values are made, column by column.
+    pub(crate) fn defaults(&self) -> &[Init] {
+        &self.defaults
+    }
+}
+
+/// Why a component cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// Another component has the name.
+    NameTaken {
+        /// The name that two components claim.
+        name: String,
+    },
+    /// A schema of the same name is registered with other fields.
+    OtherSchema {
+        /// The schema's name.
+        name: String,
+    },
+    /// The schema itself is wrong.
+    Schema(SchemaError),
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NameTaken { name } => write!(
+                f,
+                "another component is registered as `{name}`: give one of them a name with #[component(name = \"..\")]"
+            ),
+            Self::OtherSchema { name } => {
+                write!(
+                    f,
+                    "`{name}` is registered with other fields: use the registered schema or another name"
+                )
+            }
+            Self::Schema(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
+impl From<SchemaError> for RegisterError {
+    fn from(error: SchemaError) -> Self {
+        Self::Schema(error)
+    }
+}
+
+/// The components of one world.
+#[derive(Default)]
+pub struct Components {
+    infos: Vec<ComponentInfo>,
+    /// Indexed by a component's first column: its id plus one.
+    by_column: Vec<u32>,
+    by_name: HashMap<String, ComponentId>,
+}
+
+impl Components {
+    /// How many components are registered.
+    pub fn len(&self) -> usize {
+        self.infos.len()
+    }
+
+    /// Whether no component is registered.
+    pub fn is_empty(&self) -> bool {
+        self.infos.is_empty()
+    }
+
+    /// All components, in order of registration.
+    pub fn iter(&self) -> impl Iterator<Item = &ComponentInfo> {
+        self.infos.iter()
+    }
+
+    /// What is known of a component.
+    pub fn get(&self, id: ComponentId) -> Option<&ComponentInfo> {
+        self.infos.get(id.index())
+    }
+
+    pub(crate) fn info(&self, id: ComponentId) -> &ComponentInfo {
+        self.get(id).expect("an id of this world names a registered component")
+    }
+
+    /// The component registered under a name.
+    pub fn by_name(&self, name: &str) -> Option<ComponentId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The id of a typed component, if it is registered.
+    #[inline]
+    pub fn id<C: Component>(&self) -> Option<ComponentId> {
+        self.by_key(C::key())
+    }
+
+    #[inline]
+    pub(crate) fn by_key(&self, key: AnyColId) -> Option<ComponentId> {
+        match self.by_column.get(key.index()) {
+            None | Some(0) => None,
+            Some(id) => Some(ComponentId(id - 1)),
+        }
+    }
+
+    /// Registers a typed component and those it requires, and returns its id, the same in every call.
+    ///
+    /// # Errors
+    /// When another component has one of the names.
+    pub fn register<C: Component>(&mut self) -> Result<ComponentId, RegisterError> {
+        match self.id::<C>() {
+            Some(id) => Ok(id),
+            None => {
+                let mut descriptor = Descriptor::new();
+                C::describe(&mut descriptor);
+                let before = self.len();
+                self.add(descriptor).inspect_err(|_| self.forget_after(before))
+            }
+        }
+    }
+
+    fn add(&mut self, descriptor: Descriptor) -> Result<ComponentId, RegisterError> {
+        let fields: Vec<FieldInfo> = descriptor.fields.into_iter().map(field_info).collect();
+        let ticks = descriptor.ticks.into_iter().flat_map(|(added, changed)| [added, changed]);
+        let info = ComponentInfo {
+            id: ComponentId::from_index(self.len()),
+            name: descriptor.name,
+            layout: descriptor.layout,
+            track: descriptor.track,
+            columns: fields.iter().map(|field| field.column).chain(ticks).collect(),
+            fields,
+            required: Vec::new(),
+            schema: None,
+            defaults: Vec::new(),
+        };
+        let id = self.insert(info)?;
+        // The component is known by now, so a circle of requirements ends here.
+        for requirement in descriptor.requirements {
+            let required = (requirement.register)(self)?;
+            self.infos[id.index()].required.push((required, requirement.init));
+        }
+        Ok(id)
+    }
+
+    fn insert(&mut self, info: ComponentInfo) -> Result<ComponentId, RegisterError> {
+        if self.by_name.contains_key(info.name()) {
+            return Err(RegisterError::NameTaken { name: info.name().to_owned() });
+        }
+        let (id, key) = (info.id, info.columns[0].index());
+        if self.by_column.len() <= key {
+            self.by_column.resize(key + 1, 0);
+        }
+        self.by_column[key] = id.0 + 1;
+        self.by_name.insert(info.name().to_owned(), id);
+        self.infos.push(info);
+        Ok(id)
+    }
+
+    fn forget_after(&mut self, count: usize) {
+        for info in self.infos.drain(count..) {
+            self.by_column[info.columns[0].index()] = 0;
+            self.by_name.remove(info.name());
+        }
+    }
+
+    /// What must come along with `ids` that neither they nor `present` cover: nearest requirement first, and
+    /// the first function for a component wins.
+    pub(crate) fn missing_requirements(
+        &self,
+        ids: &[ComponentId],
+        present: impl Fn(ComponentId) -> bool,
+    ) -> Vec<(ComponentId, Init)> {
+        let mut missing: Vec<(ComponentId, Init)> = Vec::new();
+        let mut wave: Vec<ComponentId> = ids.to_vec();
+        while !wave.is_empty() {
+            let mut next = Vec::new();
+            for (id, init) in wave.iter().flat_map(|&id| &self.info(id).required) {
+                if !ids.contains(id) && !present(*id) && missing.iter().all(|(known, _)| known != id) {
+                    missing.push((*id, init.clone()));
+                    next.push(*id);
+                }
+            }
+            wave = next;
+        }
+        missing
+    }
+}
+
+fn field_info(field: crate::component::FieldDescriptor) -> FieldInfo {
+    FieldInfo { scalar: FieldType::of_id(field.column.type_id()), name: field.name, column: field.column }
+}

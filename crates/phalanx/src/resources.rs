@@ -1,0 +1,332 @@
+//! The singletons of a world: at most one value of each resource type.
+//!
+//! ```text
+//!   index: TypeId -> ResourceId      only ever looked up, never walked
+//!   slots: [value?, ticks], ...      one per type seen, in the order they were first seen
+//! ```
+//!
+//! Invariant: a slot holds nothing or a value of the type whose id it is; a slot, once given to a type,
+//! stays its own. Whatever touches all values, dropping included, goes by slot, so nothing depends on
+//! hash order. User code runs last: an old value is handed out, or dropped, when the new one is in place.
+//! This file knows no world: the caller brings the tick, and turns an absence into a panic or an error.
+
+use std::any::{Any, TypeId};
+
+use hashbrown::HashMap;
+use phalanx_store::Tick;
+
+/// A type of which a world holds one value, or none.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a resource",
+    label = "expected a resource",
+    note = "add `#[derive(Resource)]` to `{Self}`"
+)]
+pub trait Resource: Send + Sync + 'static {}
+
+/// The number of a resource type in one world, given when the type is first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ResourceId(usize);
+
+impl ResourceId {
+    /// The number, from 0.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// When a resource came and when it was last written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceTicks {
+    /// When a value was put where none was.
+    pub added: Tick,
+    /// When the value was last replaced or lent out for writing.
+    pub changed: Tick,
+}
+
+/// The resources of a world.
+pub struct Resources {
+    index: HashMap<TypeId, ResourceId>,
+    slots: Vec<Option<Occupied>>,
+}
+
+struct Occupied {
+    value: Box<dyn Any + Send + Sync>,
+    ticks: ResourceTicks,
+}
+
+const TYPED: &str = "a slot holds a value of the type whose id it is";
+
+impl Resources {
+    pub(crate) fn new() -> Self {
+        Self { index: HashMap::new(), slots: Vec::new() }
+    }
+
+    /// Gives the type a number if it has none yet.
+    pub fn register<R: Resource>(&mut self) -> ResourceId {
+        self.register_type(TypeId::of::<R>())
+    }
+
+    /// The number of the type, if it was ever registered or inserted.
+    pub fn id<R: Resource>(&self) -> Option<ResourceId> {
+        self.index.get(&TypeId::of::<R>()).copied()
+    }
+
+    /// Sets the value and returns the one it replaces.
+    ///
+    /// A replaced value counts as changed, not as added.
+    pub fn insert<R: Resource>(&mut self, value: R, now: Tick) -> Option<R> {
+        let id = self.register::<R>();
+        match &mut self.slots[id.0] {
+            Some(occupied) => {
+                occupied.ticks.changed = now;
+                Some(std::mem::replace(occupied.value_mut(), value))
+            }
+            vacant => {
+                *vacant = Some(Occupied::new(value, now));
+                None
+            }
+        }
+    }
+
+    /// Takes the value out.
+    pub fn remove<R: Resource>(&mut self) -> Option<R> {
+        let id = self.id::<R>()?;
+        let occupied = self.slots[id.0].take()?;
+        Some(*occupied.value.downcast().expect(TYPED))
+    }
+
+    /// Whether there is a value.
+    pub fn contains<R: Resource>(&self) -> bool {
+        self.slot(TypeId::of::<R>()).is_some()
+    }
+
+    /// The value.
+    pub fn get<R: Resource>(&self) -> Option<&R> {
+        self.get_with_ticks().map(|(value, _)| value)
+    }
+
+    /// The value, for writing: it counts as changed now.
+    pub fn get_mut<R: Resource>(&mut self, now: Tick) -> Option<&mut R> {
+        let (value, ticks) = self.get_mut_with_ticks()?;
+        ticks.changed = now;
+        Some(value)
+    }
+
+    /// The value, which `make` gives where there is none, for writing: it counts as changed now.
+    pub fn get_or_insert_with<R: Resource>(&mut self, now: Tick, make: impl FnOnce() -> R) -> &mut R {
+        let id = self.register::<R>();
+        let slot = &mut self.slots[id.0];
+        if slot.is_none() {
+            *slot = Some(Occupied::new(make(), now));
+        }
+        let occupied = slot.as_mut().expect("a vacant slot was filled just now");
+        occupied.ticks.changed = now;
+        occupied.value_mut()
+    }
+
+    /// The value and its ticks.
+    pub fn get_with_ticks<R: Resource>(&self) -> Option<(&R, ResourceTicks)> {
+        let occupied = self.slot(TypeId::of::<R>())?;
+        Some((occupied.value.downcast_ref().expect(TYPED), occupied.ticks))
+    }
+
+    /// The value and its ticks, which the caller sets when it does write.
+    pub fn get_mut_with_ticks<R: Resource>(&mut self) -> Option<(&mut R, &mut ResourceTicks)> {
+        let id = self.id::<R>()?;
+        let occupied = self.slots[id.0].as_mut()?;
+        Some((occupied.value.downcast_mut().expect(TYPED), &mut occupied.ticks))
+    }
+
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn register_type(&mut self, type_id: TypeId) -> ResourceId {
+        let Self { index, slots } = self;
+        *index.entry(type_id).or_insert_with(|| {
+            slots.push(None);
+            ResourceId(slots.len() - 1)
+        })
+    }
+
+    fn slot(&self, type_id: TypeId) -> Option<&Occupied> {
+        self.slots[self.index.get(&type_id)?.0].as_ref()
+    }
+}
+
+impl Occupied {
+    fn new<R: Resource>(value: R, now: Tick) -> Self {
+        Self { value: Box::new(value), ticks: ResourceTicks { added: now, changed: now } }
+    }
+
+    fn value_mut<R: Resource>(&mut self) -> &mut R {
+        self.value.downcast_mut().expect(TYPED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Debug, PartialEq)]
+    struct Score(u32);
+    impl Resource for Score {}
+
+    #[derive(Debug, PartialEq)]
+    struct Name(String);
+    impl Resource for Name {}
+
+    /// Writes down that it was dropped; panics then, when told to.
+    struct Noisy<const N: usize> {
+        log: Arc<Mutex<Vec<usize>>>,
+        panics: bool,
+    }
+    impl<const N: usize> Resource for Noisy<N> {}
+    impl<const N: usize> Drop for Noisy<N> {
+        fn drop(&mut self) {
+            self.log.lock().expect("no test panics while it writes").push(N);
+            assert!(!self.panics, "told to panic");
+        }
+    }
+
+    fn at(tick: u64) -> Tick {
+        Tick::new(tick)
+    }
+
+    fn ticks<R: Resource>(resources: &Resources) -> Option<(Tick, Tick)> {
+        resources.get_with_ticks::<R>().map(|(_, ticks)| (ticks.added, ticks.changed))
+    }
+
+    // O-261: one value per type.
+    #[test]
+    fn each_type_has_one_value_of_its_own() {
+        let mut resources = Resources::new();
+        assert!(resources.is_empty());
+        assert_eq!(resources.insert(Score(1), at(1)), None);
+        assert_eq!(resources.insert(Name("a".into()), at(1)), None);
+        assert_eq!(resources.insert(Score(2), at(1)), Some(Score(1)));
+        assert_eq!(resources.get(), Some(&Score(2)));
+        assert_eq!(resources.get(), Some(&Name("a".into())));
+        assert_eq!((resources.len(), resources.is_empty()), (2, false));
+        assert!(resources.contains::<Score>() && resources.contains::<Name>());
+    }
+
+    // O-264, O-265: a write is seen by the next read.
+    #[test]
+    fn writes_are_seen_at_once() {
+        let mut resources = Resources::new();
+        resources.insert(Score(1), at(1));
+        resources.get_mut::<Score>(at(2)).expect("inserted above").0 = 5;
+        assert_eq!(resources.get(), Some(&Score(5)));
+    }
+
+    // O-269: an absent resource is told apart by every accessor.
+    #[test]
+    fn absent_resource_is_none_everywhere() {
+        let mut resources = Resources::new();
+        for _ in 0..2 {
+            assert!(!resources.contains::<Score>());
+            assert!(resources.get::<Score>().is_none());
+            assert!(resources.get_mut::<Score>(at(1)).is_none());
+            assert!(resources.get_with_ticks::<Score>().is_none());
+            assert!(resources.get_mut_with_ticks::<Score>().is_none());
+            assert!(resources.remove::<Score>().is_none());
+            assert_eq!(resources.len(), 0);
+            // The second round: known by number, still without a value.
+            resources.register::<Score>();
+        }
+    }
+
+    #[test]
+    fn removed_value_comes_back_and_its_number_stays() {
+        let mut resources = Resources::new();
+        assert_eq!(resources.id::<Score>(), None);
+        let score = resources.register::<Score>();
+        let name = resources.register::<Name>();
+        assert_eq!((score.index(), name.index()), (0, 1));
+        resources.insert(Score(7), at(1));
+        assert_eq!(resources.remove(), Some(Score(7)));
+        assert_eq!(resources.remove::<Score>(), None);
+        resources.insert(Score(8), at(2));
+        assert_eq!(resources.id::<Score>(), Some(score));
+        assert_eq!(ticks::<Score>(&resources), Some((at(2), at(2))));
+    }
+
+    #[test]
+    fn replacing_changes_and_does_not_add() {
+        let mut resources = Resources::new();
+        resources.insert(Score(1), at(3));
+        resources.insert(Score(2), at(5));
+        assert_eq!(ticks::<Score>(&resources), Some((at(3), at(5))));
+        resources.get_mut::<Score>(at(8));
+        assert_eq!(ticks::<Score>(&resources), Some((at(3), at(8))));
+    }
+
+    #[test]
+    fn reading_changes_nothing_and_ticks_are_left_to_the_caller() {
+        let mut resources = Resources::new();
+        resources.insert(Score(1), at(3));
+        resources.get::<Score>();
+        let (score, _) = resources.get_mut_with_ticks::<Score>().expect("inserted above");
+        score.0 = 2;
+        assert_eq!(ticks::<Score>(&resources), Some((at(3), at(3))));
+        let (_, marks) = resources.get_mut_with_ticks::<Score>().expect("inserted above");
+        marks.changed = at(9);
+        assert_eq!(ticks::<Score>(&resources), Some((at(3), at(9))));
+    }
+
+    #[test]
+    fn get_or_insert_makes_a_value_only_where_there_is_none() {
+        let mut resources = Resources::new();
+        assert_eq!(*resources.get_or_insert_with(at(1), || Score(4)), Score(4));
+        let again = resources.get_or_insert_with::<Score>(at(2), || unreachable!("there is a value"));
+        assert_eq!(*again, Score(4));
+        assert_eq!(ticks::<Score>(&resources), Some((at(1), at(2))));
+    }
+
+    #[test]
+    fn a_maker_that_panics_leaves_the_resource_absent() {
+        let mut resources = Resources::new();
+        let make = || -> Score { panic!("told to panic") };
+        let outcome = catch_unwind(AssertUnwindSafe(|| resources.get_or_insert_with(at(1), make).0));
+        assert!(outcome.is_err());
+        assert!(!resources.contains::<Score>());
+        assert_eq!(resources.insert(Score(1), at(2)), None);
+    }
+
+    // Hazard 9, for resources: the new value is in place before the old one is dropped.
+    #[test]
+    fn old_value_that_panics_in_drop_leaves_the_new_one_in_place() {
+        let log = Arc::default();
+        let noisy = |panics| Noisy::<1> { log: Arc::clone(&log), panics };
+        let mut resources = Resources::new();
+        resources.insert(noisy(true), at(1));
+        let outcome = catch_unwind(AssertUnwindSafe(|| drop(resources.insert(noisy(false), at(2)))));
+        assert!(outcome.is_err());
+        assert_eq!(ticks::<Noisy<1>>(&resources), Some((at(1), at(2))));
+        drop(resources);
+        assert_eq!(*log.lock().expect("not poisoned"), [1, 1]);
+    }
+
+    // Determinism: the order of drops does not come from a hash, and one panic spares no other value.
+    #[test]
+    fn values_are_dropped_in_the_order_their_types_came() {
+        let log = Arc::default();
+        let mut resources = Resources::new();
+        resources.register::<Noisy<4>>();
+        resources.insert(Noisy::<3> { log: Arc::clone(&log), panics: false }, at(1));
+        resources.insert(Noisy::<1> { log: Arc::clone(&log), panics: true }, at(1));
+        resources.insert(Noisy::<2> { log: Arc::clone(&log), panics: false }, at(1));
+        resources.insert(Noisy::<4> { log: Arc::clone(&log), panics: false }, at(1));
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(resources))).is_err());
+        assert_eq!(*log.lock().expect("not poisoned"), [4, 3, 1, 2]);
+    }
+}

@@ -1,0 +1,289 @@
+//! The world: entities, components, resources and messages under one roof.
+//!
+//! This file holds the struct, single entities and reading. Structural change is in `world/change`
+//! (which resolves archetypes; rows move in the store), batches in `world/batch`, run-time components in
+//! `world/dynamic`. Outside systems nothing is checked at run time: `&World` reads, `&mut World` writes.
+
+use phalanx_store::{Entities, Entity, Store, Tick};
+
+use crate::archetype::{ArchetypeId, Archetypes};
+use crate::bundle::Bundle;
+use crate::bundles::{BundleError, Bundles};
+use crate::component::{Component, Queryable};
+use crate::messages::MessageRegistry;
+use crate::registry::{ComponentId, Components, RegisterError};
+use crate::resources::Resources;
+
+pub use batch::SpawnBatch;
+pub use commands::{Commands, EntityCommands};
+pub use dynamic::FieldError;
+pub use entity_ref::{EntityRef, EntityWorldMut};
+pub use error::{ComponentMissing, NoSuchEntity};
+pub use stats::{ArchetypeStats, ColumnStats, WorldStats};
+
+mod batch;
+mod change;
+mod commands;
+mod dynamic;
+mod entity_ref;
+mod error;
+mod singletons;
+mod stats;
+
+/// A world of entities.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component, Debug, PartialEq)]
+/// struct Health(f32);
+///
+/// let mut world = World::new();
+/// let e = world.spawn(Health(10.0)).id();
+/// world.get_mut::<Health>(e).unwrap().0 -= 3.0;
+/// assert_eq!(world.get::<Health>(e), Some(&Health(7.0)));
+/// assert!(world.despawn(e));
+/// assert!(!world.contains(e));
+/// ```
+pub struct World {
+    pub(crate) store: Store,
+    pub(crate) components: Components,
+    pub(crate) bundles: Bundles,
+    pub(crate) archetypes: Archetypes,
+    pub(crate) resources: Resources,
+    pub(crate) messages: MessageRegistry,
+    pub(crate) commands: commands::Queue,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl World {
+    /// An empty world.
+    pub fn new() -> Self {
+        Self::with_entities(Entities::new())
+    }
+
+    /// An empty world that never has more than `limit` entity slots.
+    pub fn with_entity_limit(limit: u32) -> Self {
+        Self::with_entities(Entities::with_limit(limit))
+    }
+
+    fn with_entities(entities: Entities) -> Self {
+        Self {
+            store: Store::with_entities(entities),
+            components: Components::default(),
+            bundles: Bundles::new(),
+            archetypes: Archetypes::new(),
+            resources: Resources::new(),
+            messages: MessageRegistry::new(),
+            commands: commands::Queue::default(),
+        }
+    }
+
+    /// Registers a component and those it requires, and returns its id.
+    ///
+    /// Spawning and inserting register on their own; this is for fixing ids early.
+    ///
+    /// # Panics
+    /// When another component has the name; see [`World::try_register_component`].
+    #[track_caller]
+    pub fn register_component<C: Component>(&mut self) -> ComponentId {
+        self.try_register_component::<C>().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// As [`World::register_component`], with an error instead of a panic.
+    ///
+    /// # Errors
+    /// When another component has the name.
+    pub fn try_register_component<C: Component>(&mut self) -> Result<ComponentId, RegisterError> {
+        let id = self.components.register::<C>()?;
+        self.declare_columns();
+        Ok(id)
+    }
+
+    /// Checks a bundle type: its components are registered, none occurs twice.
+    ///
+    /// # Errors
+    /// Names the component that is wrong.
+    pub fn register_bundle<B: Bundle>(&mut self) -> Result<(), BundleError> {
+        self.bundles.register::<B>(&mut self.components)?;
+        self.declare_columns();
+        Ok(())
+    }
+
+    /// Makes the columns of all components known to the store, so that their lanes cover every table.
+    fn declare_columns(&mut self) {
+        for &column in self.components.iter().flat_map(|info| info.columns()) {
+            self.store.declare(column);
+        }
+    }
+
+    /// The id of a component, if it is registered.
+    pub fn component_id<C: Component>(&self) -> Option<ComponentId> {
+        self.components.id::<C>()
+    }
+
+    /// The components the world knows.
+    pub fn components(&self) -> &Components {
+        &self.components
+    }
+
+    /// The archetypes of the world.
+    pub fn archetypes(&self) -> &Archetypes {
+        &self.archetypes
+    }
+
+    /// The entities of the world.
+    pub fn entities(&self) -> &Entities {
+        self.store.entities()
+    }
+
+    /// The present moment of the world's clock of writes.
+    pub fn tick(&self) -> Tick {
+        self.store.tick()
+    }
+
+    /// Moves the clock on: what is written from now on is newer than what was written before.
+    pub fn advance_tick(&mut self) -> Tick {
+        self.store.advance_tick()
+    }
+
+    /// Whether the entity is alive.
+    #[inline]
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.store.entities().contains(entity)
+    }
+
+    /// The archetype of an entity; `None` when it is dead.
+    pub fn archetype_of(&self, entity: Entity) -> Option<ArchetypeId> {
+        Some(self.archetypes.of_table(self.store.locate(entity)?.table))
+    }
+
+    /// Reserves an id from a shared world. It comes alive, without components, at the next [`World::flush`] or
+    /// structural change.
+    ///
+    /// # Panics
+    /// When all entity indices are in use.
+    #[track_caller]
+    pub fn reserve_entity(&self) -> Entity {
+        self.store.reserve_entity().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Despawns an entity and drops its components. False when it was dead already.
+    #[inline]
+    pub fn despawn(&mut self, entity: Entity) -> bool {
+        self.store.despawn(entity)
+    }
+
+    /// As [`World::despawn`], with an error for a dead entity.
+    ///
+    /// # Errors
+    /// When the entity is dead.
+    pub fn try_despawn(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+        if self.despawn(entity) { Ok(()) } else { Err(NoSuchEntity::new(entity)) }
+    }
+
+    /// Despawns everything. Archetypes, resources and ids of components stay; ids of entities are dead.
+    pub fn clear_entities(&mut self) {
+        self.store.clear_entities();
+    }
+
+    /// Reads a component, or one field of one (`get::<position::x>`).
+    ///
+    /// `None` when the entity is dead or lacks the component.
+    #[inline]
+    pub fn get<T: Queryable>(&self, entity: Entity) -> Option<T::Ref<'_>> {
+        self.store.get::<T::Read>(entity, T::read_ids()).map(T::wrap_ref)
+    }
+
+    /// Writes a component, or one field of one.
+    ///
+    /// `None` when the entity is dead or lacks the component.
+    #[inline]
+    pub fn get_mut<T: Queryable>(&mut self, entity: Entity) -> Option<T::Mut<'_>> {
+        self.store.get_mut::<T::Write>(entity, T::write_ids()).map(T::wrap_mut)
+    }
+
+    /// Reads an entity.
+    ///
+    /// # Panics
+    /// When it is dead; see [`World::get_entity`].
+    #[track_caller]
+    pub fn entity(&self, entity: Entity) -> EntityRef<'_> {
+        self.get_entity(entity).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Reads and changes an entity.
+    ///
+    /// # Panics
+    /// When it is dead; see [`World::get_entity_mut`].
+    #[track_caller]
+    pub fn entity_mut(&mut self, entity: Entity) -> EntityWorldMut<'_> {
+        self.get_entity_mut(entity).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Reads an entity.
+    ///
+    /// # Errors
+    /// When it is dead.
+    pub fn get_entity(&self, entity: Entity) -> Result<EntityRef<'_>, NoSuchEntity> {
+        if self.contains(entity) { Ok(EntityRef::new(self, entity)) } else { Err(NoSuchEntity::new(entity)) }
+    }
+
+    /// Reads and changes an entity.
+    ///
+    /// # Errors
+    /// When it is dead.
+    pub fn get_entity_mut(&mut self, entity: Entity) -> Result<EntityWorldMut<'_>, NoSuchEntity> {
+        if self.contains(entity) {
+            Ok(EntityWorldMut::new(self, entity))
+        } else {
+            Err(NoSuchEntity::new(entity))
+        }
+    }
+
+    /// Makes room for `additional` more entities.
+    pub fn reserve(&mut self, additional: usize) {
+        self.store.reserve_entities(additional);
+    }
+
+    /// Makes room for `additional` more entities with the components of `B`.
+    ///
+    /// # Panics
+    /// When `B` cannot be used as a bundle.
+    #[track_caller]
+    pub fn reserve_rows<B: Bundle>(&mut self, additional: usize) {
+        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        let table = self.archetypes.transitions.at(at).target();
+        self.store.reserve_rows(table, additional);
+        self.store.reserve_entities(additional);
+    }
+
+    /// Gives memory back that holds nothing.
+    pub fn shrink_to_fit(&mut self) {
+        self.store.shrink_to_fit();
+    }
+
+    /// Drops the archetypes that no entity has, and returns how many. Their ids may be used again.
+    pub fn drop_empty_archetypes(&mut self) -> usize {
+        self.archetypes.drop_empty(&mut self.store)
+    }
+
+    /// How often a way between archetypes had to be worked out; repeated changes do not raise it.
+    pub fn transitions_computed(&self) -> u64 {
+        self.archetypes.transitions.computed()
+    }
+
+    /// Verifies everything the world knows about itself. Slow: for tests.
+    ///
+    /// # Errors
+    /// Says what does not hold.
+    pub fn check(&self) -> Result<(), String> {
+        self.store.check()?;
+        self.archetypes.check(&self.components, &self.store)
+    }
+}

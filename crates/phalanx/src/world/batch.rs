@@ -1,0 +1,135 @@
+//! Many entities at once.
+//!
+//! A batch spawn writes columns and makes its rows count in one step. Inserting into or removing from a
+//! whole archetype moves columns instead of rows.
+
+use std::slice;
+
+use phalanx_store::{Entity, Existing};
+
+use super::World;
+use crate::archetype::{ArchetypeId, Kind};
+use crate::bundle::Bundle;
+
+/// The entities that a batch spawned.
+#[derive(Clone, Debug)]
+pub struct SpawnBatch<'w> {
+    entities: Spawned<'w>,
+}
+
+#[derive(Clone, Debug)]
+enum Spawned<'w> {
+    Rows(std::iter::Copied<slice::Iter<'w, Entity>>),
+    Rowless(std::vec::IntoIter<Entity>),
+}
+
+impl Iterator for SpawnBatch<'_> {
+    type Item = Entity;
+
+    fn next(&mut self) -> Option<Entity> {
+        match &mut self.entities {
+            Spawned::Rows(rows) => rows.next(),
+            Spawned::Rowless(ids) => ids.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.entities {
+            Spawned::Rows(rows) => rows.size_hint(),
+            Spawned::Rowless(ids) => ids.size_hint(),
+        }
+    }
+}
+
+impl ExactSizeIterator for SpawnBatch<'_> {}
+impl std::iter::FusedIterator for SpawnBatch<'_> {}
+
+impl World {
+    /// Spawns an entity per bundle, at once; the result may be ignored or walked for the ids.
+    ///
+    /// If the iterator panics, the entities it was complete for live.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, a name is taken, or entity indices run out.
+    #[track_caller]
+    pub fn spawn_batch<B: Bundle>(&mut self, bundles: impl IntoIterator<Item = B>) -> SpawnBatch<'_> {
+        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        let now = self.store.tick();
+        let edge = self.archetypes.transitions.at(at);
+        let values = bundles.into_iter().map(|bundle| bundle.into_values(now));
+        let mut rowless = Vec::new();
+        let rows = match self.store.spawn_batch(edge, values, |entity| rowless.push(entity)) {
+            Ok(rows) => rows,
+            Err(error) => panic!("{error}"),
+        };
+        let entities = if rowless.is_empty() {
+            Spawned::Rows(self.store.table_entities(edge.target())[rows].iter().copied())
+        } else {
+            Spawned::Rowless(rowless.into_iter())
+        };
+        SpawnBatch { entities }
+    }
+
+    /// Inserts a bundle into each entity. Dead entities are skipped, their bundles dropped; returns how many
+    /// entities were alive.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn insert_batch<B: Bundle>(&mut self, batch: impl IntoIterator<Item = (Entity, B)>) -> usize {
+        let inserted = batch.into_iter().filter_map(|(entity, bundle)| self.insert(entity, bundle).ok());
+        inserted.count()
+    }
+
+    /// Removes a bundle from each entity. Dead entities are skipped; returns how many were alive.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn remove_batch<B: Bundle>(&mut self, batch: impl IntoIterator<Item = Entity>) -> usize {
+        batch.into_iter().filter_map(|entity| self.remove::<B>(entity).ok()).count()
+    }
+
+    /// Despawns each entity. Dead ones are skipped; returns how many were alive.
+    pub fn despawn_batch(&mut self, batch: impl IntoIterator<Item = Entity>) -> usize {
+        batch.into_iter().filter(|&entity| self.despawn(entity)).count()
+    }
+
+    /// Inserts clones of a bundle into all entities of an archetype, moving whole columns. Returns how many
+    /// entities there were.
+    ///
+    /// Components that the archetype has are replaced. If cloning panics, no entity has moved.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn insert_into_archetype<B: Bundle + Clone>(&mut self, archetype: ArchetypeId, bundle: &B) -> usize {
+        if archetype == ArchetypeId::EMPTY {
+            let rowless: Vec<Entity> = self.store.entities().rowless().copied().collect();
+            return self.insert_batch(rowless.into_iter().map(|entity| (entity, bundle.clone())));
+        }
+        if !self.archetypes.contains(archetype) {
+            return 0;
+        }
+        let at = self.insertion::<B>(archetype);
+        let edge = self.archetypes.transitions.at(at);
+        self.store.insert_all(edge, Existing::Replace, |now| bundle.clone().into_values(now))
+    }
+
+    /// Removes a bundle from all entities of an archetype, moving whole columns. Returns how many entities there
+    /// were.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn remove_from_archetype<B: Bundle>(&mut self, archetype: ArchetypeId) -> usize {
+        if !self.archetypes.contains(archetype) {
+            return 0;
+        }
+        let bundle = self.bundle::<B>();
+        let gone = self.bundles.info(bundle).signature.clone();
+        let at =
+            self.dropping(Kind::DropBundle, archetype, bundle.index(), |present| present.difference(&gone));
+        self.store.remove_all(self.archetypes.transitions.at(at))
+    }
+}

@@ -1,0 +1,218 @@
+//! One entity of a world, to be read or changed.
+//!
+//! Both handles borrow the world, so the entity cannot die behind their back; after
+//! [`EntityWorldMut::despawn`] the handle is gone.
+
+use std::fmt;
+
+use phalanx_store::{Entity, Existing};
+
+use super::{ComponentMissing, World};
+use crate::archetype::ArchetypeId;
+use crate::bundle::Bundle;
+use crate::component::{Component, Queryable};
+use crate::registry::ComponentId;
+
+/// An entity that can be read.
+#[derive(Clone, Copy)]
+pub struct EntityRef<'w> {
+    world: &'w World,
+    entity: Entity,
+}
+
+impl<'w> EntityRef<'w> {
+    pub(crate) fn new(world: &'w World, entity: Entity) -> Self {
+        Self { world, entity }
+    }
+
+    /// The entity's id.
+    #[inline]
+    pub fn id(&self) -> Entity {
+        self.entity
+    }
+
+    /// The world the entity lives in.
+    pub fn world(&self) -> &'w World {
+        self.world
+    }
+
+    /// Whether the entity has a component.
+    pub fn contains<C: Component>(&self) -> bool {
+        self.world.components.id::<C>().is_some_and(|id| self.contains_id(id))
+    }
+
+    /// Whether the entity has the component with this id.
+    pub fn contains_id(&self, id: ComponentId) -> bool {
+        self.world.archetypes.signature(self.archetype()).has(id)
+    }
+
+    /// Reads a component, or one field of one.
+    #[inline]
+    pub fn get<T: Queryable>(&self) -> Option<T::Ref<'w>> {
+        self.world.get::<T>(self.entity)
+    }
+
+    /// The entity's archetype.
+    pub fn archetype(&self) -> ArchetypeId {
+        self.world.archetype_of(self.entity).expect("the world is borrowed, so the entity is alive")
+    }
+
+    /// The ids of the entity's components, ascending.
+    pub fn component_ids(&self) -> impl Iterator<Item = ComponentId> + 'w {
+        self.world.archetypes.signature(self.archetype()).iter()
+    }
+}
+
+impl fmt::Debug for EntityRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.component_ids().map(|id| self.world.components.info(id).name());
+        write!(f, "{} ", self.entity)?;
+        f.debug_set().entries(names).finish()
+    }
+}
+
+/// An entity that can be read and changed.
+pub struct EntityWorldMut<'w> {
+    world: &'w mut World,
+    entity: Entity,
+}
+
+impl<'w> EntityWorldMut<'w> {
+    #[inline]
+    pub(crate) fn new(world: &'w mut World, entity: Entity) -> Self {
+        Self { world, entity }
+    }
+
+    /// The entity's id.
+    #[inline]
+    pub fn id(&self) -> Entity {
+        self.entity
+    }
+
+    /// The entity, to be read only.
+    pub fn as_ref(&self) -> EntityRef<'_> {
+        EntityRef::new(self.world, self.entity)
+    }
+
+    /// The world the entity lives in.
+    pub fn world(&self) -> &World {
+        self.world
+    }
+
+    /// Whether the entity has a component.
+    pub fn contains<C: Component>(&self) -> bool {
+        self.as_ref().contains::<C>()
+    }
+
+    /// Whether the entity has the component with this id.
+    pub fn contains_id(&self, id: ComponentId) -> bool {
+        self.as_ref().contains_id(id)
+    }
+
+    /// Reads a component, or one field of one.
+    #[inline]
+    pub fn get<T: Queryable>(&self) -> Option<T::Ref<'_>> {
+        self.world.get::<T>(self.entity)
+    }
+
+    /// Writes a component, or one field of one.
+    #[inline]
+    pub fn get_mut<T: Queryable>(&mut self) -> Option<T::Mut<'_>> {
+        self.world.get_mut::<T>(self.entity)
+    }
+
+    /// Inserts a bundle; components that the entity has are replaced, in place.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn insert<B: Bundle>(&mut self, bundle: B) -> &mut Self {
+        self.put(bundle, Existing::Replace)
+    }
+
+    /// Inserts the parts of a bundle that the entity lacks; what it has stays.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn insert_if_new<B: Bundle>(&mut self, bundle: B) -> &mut Self {
+        self.put(bundle, Existing::Keep)
+    }
+
+    #[track_caller]
+    fn put<B: Bundle>(&mut self, bundle: B, existing: Existing) -> &mut Self {
+        let put = self.world.insert_with(self.entity, bundle, existing);
+        put.expect("the world is borrowed, so the entity is alive");
+        self
+    }
+
+    /// Removes what the entity has of a bundle, and drops it.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn remove<B: Bundle>(&mut self) -> &mut Self {
+        self.world.remove::<B>(self.entity).expect("the world is borrowed, so the entity is alive");
+        self
+    }
+
+    /// Removes the component with this id, if the entity has it.
+    pub fn remove_by_id(&mut self, id: ComponentId) -> &mut Self {
+        self.world.remove_by_id(self.entity, id).expect("the world is borrowed, so the entity is alive");
+        self
+    }
+
+    /// Removes a whole bundle and returns it; `None`, and nothing happens, when a part is missing.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn take<B: Bundle>(&mut self) -> Option<B> {
+        self.world.take::<B>(self.entity)
+    }
+
+    /// Drops every component that is not in the bundle.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn retain<B: Bundle>(&mut self) -> &mut Self {
+        self.world.retain::<B>(self.entity).expect("the world is borrowed, so the entity is alive");
+        self
+    }
+
+    /// Drops all components; the entity lives on without a row.
+    pub fn clear(&mut self) -> &mut Self {
+        self.retain::<()>()
+    }
+
+    /// Changes a component in place.
+    ///
+    /// # Errors
+    /// When the entity lacks it.
+    pub fn patch<C: Component>(
+        &mut self,
+        change: impl FnOnce(C::Mut<'_>),
+    ) -> Result<&mut Self, ComponentMissing> {
+        match self.world.get_mut::<C>(self.entity) {
+            Some(value) => change(value),
+            None => return Err(ComponentMissing::new::<C>(self.entity)),
+        }
+        Ok(self)
+    }
+
+    /// Despawns the entity and drops its components.
+    pub fn despawn(self) {
+        self.world.despawn(self.entity);
+    }
+
+    pub(super) fn world_and_id(&mut self) -> (&mut World, Entity) {
+        (self.world, self.entity)
+    }
+}
+
+impl fmt::Debug for EntityWorldMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_ref().fmt(f)
+    }
+}

@@ -1,0 +1,126 @@
+//! What a world holds and what it costs.
+
+use std::fmt;
+
+use super::World;
+use crate::archetype::ArchetypeId;
+
+/// The memory of one column of an archetype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColumnStats {
+    /// The component's name.
+    pub component: String,
+    /// The field's name; empty for a whole component, `added` or `changed` for row ticks.
+    pub field: String,
+    /// The bytes allocated.
+    pub bytes: usize,
+}
+
+/// The size of one archetype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArchetypeStats {
+    /// The archetype.
+    pub id: ArchetypeId,
+    /// How many entities it has.
+    pub entities: usize,
+    /// How many entities it has room for.
+    pub capacity: usize,
+    /// The bytes allocated for its rows, entity ids included.
+    pub bytes: usize,
+    /// Its columns; tags take no memory and are listed with zero bytes.
+    pub columns: Vec<ColumnStats>,
+}
+
+/// The size of a world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorldStats {
+    /// Living entities.
+    pub entities: usize,
+    /// Slots that the next entities will use again.
+    pub free_slots: usize,
+    /// Slots whose generations are used up.
+    pub retired_slots: usize,
+    /// Bytes of the entity directory.
+    pub directory_bytes: usize,
+    /// Bytes of the arrays that let queries find columns.
+    pub lane_bytes: usize,
+    /// All archetypes, the empty one included.
+    pub archetypes: Vec<ArchetypeStats>,
+}
+
+impl WorldStats {
+    /// All bytes counted here.
+    pub fn bytes(&self) -> usize {
+        let rows: usize = self.archetypes.iter().map(|archetype| archetype.bytes).sum();
+        rows + self.directory_bytes + self.lane_bytes
+    }
+}
+
+impl World {
+    /// Counts entities, archetypes and bytes.
+    pub fn stats(&self) -> WorldStats {
+        let entities = self.store.entities();
+        WorldStats {
+            entities: entities.len(),
+            free_slots: entities.free_len(),
+            retired_slots: entities.retired_len(),
+            directory_bytes: entities.bytes(),
+            lane_bytes: self.store.lane_bytes(),
+            archetypes: self.archetypes.iter().map(|id| self.archetype_stats(id)).collect(),
+        }
+    }
+
+    fn archetype_stats(&self, id: ArchetypeId) -> ArchetypeStats {
+        let table = self.archetypes.table(id).expect("listed archetypes exist");
+        let mut columns = Vec::new();
+        for component in self.archetypes.signature(id).iter().map(|id| self.components.info(id)) {
+            let names = component.fields().iter().map(|field| field.name()).chain(["added", "changed"]);
+            for (&column, field) in component.columns().iter().zip(names) {
+                columns.push(ColumnStats {
+                    component: component.name().to_owned(),
+                    field: field.to_owned(),
+                    bytes: self.store.column_bytes(table, column),
+                });
+            }
+        }
+        let entities = if id == ArchetypeId::EMPTY {
+            self.store.entities().rowless_len()
+        } else {
+            self.store.table_len(table)
+        };
+        ArchetypeStats {
+            id,
+            entities,
+            capacity: self.store.table_capacity(table),
+            bytes: self.store.owner_bytes(table) + columns.iter().map(|column| column.bytes).sum::<usize>(),
+            columns,
+        }
+    }
+}
+
+impl fmt::Display for WorldStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, bytes) = (self.archetypes.len(), self.bytes());
+        writeln!(
+            f,
+            "{} entities in {count} archetypes, {bytes} bytes, {} free slots",
+            self.entities, self.free_slots
+        )?;
+        for archetype in self.archetypes.iter().filter(|archetype| archetype.entities > 0) {
+            let mut names: Vec<&str> =
+                archetype.columns.iter().map(|column| column.component.as_str()).collect();
+            names.dedup();
+            writeln!(
+                f,
+                "  {:>10} x {{{}}}: {} bytes",
+                archetype.entities,
+                names.join(", "),
+                archetype.bytes
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Derived components in a world: spawned, read, written, and joined by what they require.
+#![forbid(unsafe_code)]
+
+use phalanx::prelude::{Bundle, Component, World};
+
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[component(layout = "soa")]
+struct Position {
+    x: f32,
+    y: f32,
+}
+
+#[derive(Component, Clone, Debug, PartialEq)]
+#[component(layout = "soa", track = "row")]
+struct Label(String, u8);
+
+#[derive(Component, Debug, PartialEq)]
+#[component(track = "row")]
+struct Armour(u32);
+
+#[derive(Component, Debug, PartialEq)]
+struct Frozen;
+
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+struct Health(f32);
+
+#[derive(Component, Debug, PartialEq)]
+struct Slot<T, const N: usize>([T; N]);
+
+#[derive(Component, Debug, PartialEq)]
+enum Mood {
+    Calm,
+    Angry { at: u32 },
+}
+
+#[derive(Bundle)]
+struct Body<T> {
+    health: Health,
+    position: Position,
+    rest: T,
+}
+
+#[test]
+fn every_kind_is_spawned_and_read() {
+    let mut world = World::new();
+    let e = world
+        .spawn((
+            Position { x: 1.0, y: 2.0 },
+            Label("a".into(), 1),
+            (Armour(3), Frozen, Mood::Angry { at: 4 }),
+            Slot([5u8, 6]),
+        ))
+        .id();
+    assert_eq!(world.get::<Position>(e).map(|row| row.get()), Some(Position { x: 1.0, y: 2.0 }));
+    assert_eq!(world.get::<position::y>(e), Some(&2.0));
+    assert_eq!(world.get::<Label>(e).map(|row| row.get()), Some(Label("a".into(), 1)));
+    assert_eq!(world.get::<label::_1>(e), Some(&1));
+    assert_eq!(world.get::<Armour>(e), Some(&Armour(3)));
+    assert_eq!(world.get::<Frozen>(e), Some(&Frozen));
+    assert_eq!(world.get::<Mood>(e), Some(&Mood::Angry { at: 4 }));
+    assert_eq!(world.get::<Slot<u8, 2>>(e), Some(&Slot([5, 6])));
+    assert_eq!(world.get::<Slot<u8, 3>>(e), None);
+    assert_eq!(world.get::<Health>(e), None);
+}
+
+#[test]
+fn every_kind_is_written() {
+    let mut world = World::new();
+    let position = Position { x: 1.0, y: 2.0 };
+    let e = world.spawn((position, Label("a".into(), 1), Armour(3), Health(4.0), Mood::Calm)).id();
+    if let Some(mut row) = world.get_mut::<Position>(e) {
+        *row.x += 1.0;
+        row.set(Position { y: 9.0, ..row.get() });
+    }
+    if let Some(x) = world.get_mut::<position::x>(e) {
+        *x *= 2.0;
+    }
+    if let Some(row) = world.get_mut::<Label>(e) {
+        row.0.push('b');
+    }
+    if let Some(n) = world.get_mut::<label::_1>(e) {
+        *n = 7;
+    }
+    if let Some(mut armour) = world.get_mut::<Armour>(e) {
+        armour.0 = 5;
+    }
+    if let Some(health) = world.get_mut::<Health>(e) {
+        health.0 = 6.0;
+    }
+    if let Some(mood) = world.get_mut::<Mood>(e) {
+        *mood = Mood::Angry { at: 1 };
+    }
+    assert_eq!(world.get::<Position>(e).map(|row| row.get()), Some(Position { x: 4.0, y: 9.0 }));
+    assert_eq!(world.get::<Label>(e).map(|row| row.get()), Some(Label("ab".into(), 7)));
+    assert_eq!(world.get::<Armour>(e), Some(&Armour(5)));
+    assert_eq!(world.get::<Health>(e), Some(&Health(6.0)));
+    assert_eq!(world.get::<Mood>(e), Some(&Mood::Angry { at: 1 }));
+}
+
+#[test]
+fn bundles_are_spawned_whole() {
+    let mut world = World::new();
+    let body = Body {
+        health: Health(1.0),
+        position: Position { x: 2.0, y: 3.0 },
+        rest: (Frozen, Label("a".into(), 4)),
+    };
+    let e = world.spawn((body, Armour(5))).id();
+    assert_eq!(world.get::<Health>(e), Some(&Health(1.0)));
+    assert_eq!(world.get::<position::y>(e), Some(&3.0));
+    assert_eq!(world.get::<label::_1>(e), Some(&4));
+    assert_eq!(world.get::<Armour>(e), Some(&Armour(5)));
+    assert!(world.get::<Frozen>(e).is_some());
+}
+
+const LIVES: u32 = 9;
+
+mod far {
+    use phalanx::prelude::Component;
+
+    #[derive(Component, Debug, PartialEq)]
+    pub struct Weight<T>(pub T);
+
+    #[derive(Component, Debug, Default, PartialEq)]
+    pub struct Size {
+        pub width: u8,
+        pub height: u8,
+    }
+}
+
+#[derive(Component)]
+#[require(Health, Armour(LIVES * 2), Position { x: 1.0, y: 2.0 }, Mood = Mood::Angry { at: LIVES })]
+#[require(far::Weight<u8>(3), far::Size { width: 4, ..Default::default() }, Slot<u8, 2> = Slot([1, 2]), Frozen = Frozen)]
+struct Cat;
+
+#[test]
+fn each_form_of_requirement_gives_its_value() {
+    let mut world = World::new();
+    let e = world.spawn(Cat).id();
+    assert_eq!(world.get::<Health>(e), Some(&Health(0.0)));
+    assert_eq!(world.get::<Armour>(e), Some(&Armour(18)));
+    assert_eq!(world.get::<Position>(e).map(|row| row.get()), Some(Position { x: 1.0, y: 2.0 }));
+    assert_eq!(world.get::<Mood>(e), Some(&Mood::Angry { at: 9 }));
+    assert_eq!(world.get::<far::Weight<u8>>(e), Some(&far::Weight(3)));
+    assert_eq!(world.get::<far::Size>(e), Some(&far::Size { width: 4, height: 0 }));
+    assert_eq!(world.get::<Slot<u8, 2>>(e), Some(&Slot([1, 2])));
+    assert!(world.get::<Frozen>(e).is_some());
+}
+
+#[test]
+fn a_given_value_wins_over_a_required_one() {
+    let mut world = World::new();
+    let e = world.spawn((Cat, Health(5.0))).id();
+    assert_eq!(world.get::<Health>(e), Some(&Health(5.0)));
+    assert_eq!(world.get::<Armour>(e), Some(&Armour(18)));
+}
