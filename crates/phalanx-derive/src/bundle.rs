@@ -33,12 +33,11 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let locals: Vec<_> =
         (0..types.len()).map(|i| format_ident!("__f{i}", span = Span::mixed_site())).collect();
 
-    let values = nest_each(&types, |ty| quote!(<#ty as #p::Bundle>::Values));
-    let ids = nest_each(&types, |ty| quote!(<#ty as #p::Bundle>::value_ids()));
-    let into = nest_each(
-        types.iter().zip(&locals),
-        |(ty, local)| quote!(<#ty as #p::Bundle>::into_values(#local, __now)),
-    );
+    let parts: Vec<TokenStream> = types.iter().map(|ty| quote!(<#ty as #p::Bundle>)).collect();
+    let values = nest_each(&parts, |part| quote!(#part::Values));
+    let ids = nest_each(&parts, |part| quote!(#part::value_ids()));
+    let into =
+        nest_each(parts.iter().zip(&locals), |(part, local)| quote!(#part::into_values(#local, __now)));
     let pattern = nest_each(&locals, |local| quote!(#local));
     let dependent = types.iter().filter(|ty| target.is_dependent(ty));
     let bounds = target.bounds(dependent.map(|ty| quote!(#ty: #p::Bundle)));
@@ -52,7 +51,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 __components: &mut #p::Components,
                 __ids: &mut ::std::vec::Vec<#p::ComponentId>,
             ) -> ::core::result::Result<(), #p::RegisterError> {
-                #(<#types as #p::Bundle>::register(__components, __ids)?;)*
+                #(#parts::register(__components, __ids)?;)*
                 ::core::result::Result::Ok(())
             }
             #[inline]
@@ -67,7 +66,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             #[inline(always)]
             fn from_values(__values: Self::Values) -> Self {
                 let #pattern = __values;
-                Self { #(#members: <#types as #p::Bundle>::from_values(#locals)),* }
+                Self { #(#members: #parts::from_values(#locals)),* }
             }
         }
     })

@@ -75,11 +75,24 @@ fn with_registry<R>(f: impl FnOnce(&mut Registry) -> R) -> R {
     f(guard.get_or_insert_with(Registry::default))
 }
 
-/// The id of a column that holds values of `T`.
+/// The id of a column that holds values of `T`, and of no type that `T` could pass for.
+///
+/// ```
+/// # use phalanx_store::ColId;
+/// fn same(id: ColId<for<'a> fn(&'a str)>) -> ColId<for<'a> fn(&'a str)> { id }
+/// ```
+/// ```compile_fail
+/// # use phalanx_store::ColId;
+/// // Whoever wrote `fn(&'static str)` under this id could read it back and call it with any `&str`.
+/// fn narrower(id: ColId<for<'a> fn(&'a str)>) -> ColId<fn(&'static str)> { id }
+/// ```
 pub struct ColId<T> {
     index: u32,
-    holds: PhantomData<fn() -> T>,
+    holds: PhantomData<Exactly<T>>,
 }
+
+/// Invariant: an id serves reading and writing, so neither a subtype nor a supertype of `T` may take its place (I1).
+type Exactly<T> = fn(T) -> T;
 
 impl<T> Clone for ColId<T> {
     fn clone(&self) -> Self {
@@ -178,10 +191,15 @@ impl AnyColId {
 }
 
 /// A place for a column's id, to be put in a `static`.
+///
+/// ```compile_fail
+/// # use phalanx_store::ColCell;
+/// fn narrower(cell: &'static ColCell<for<'a> fn(&'a str)>) -> &'static ColCell<fn(&'static str)> { cell }
+/// ```
 pub struct ColCell<T> {
     /// The id plus one; zero before the first use.
     id: AtomicU32,
-    holds: PhantomData<fn() -> T>,
+    holds: PhantomData<Exactly<T>>,
 }
 
 impl<T: Send + Sync + 'static> ColCell<T> {

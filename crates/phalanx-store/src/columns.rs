@@ -39,7 +39,7 @@ impl Store {
     /// When a block of a column was last written through a query; `None` without such a column or block.
     pub fn column_tick(&self, table: TableId, id: AnyColId, block: usize) -> Option<Tick> {
         let cell = self.cell(id, table).filter(|cell| !cell.data.is_null())?;
-        if block * BLOCK_ROWS >= self.table_len(table) {
+        if !self.has_block(table, block) {
             return None;
         }
         // SAFETY: the block begins within the table's rows (I3).
@@ -48,10 +48,15 @@ impl Store {
 
     /// When rows of a block last came, went, moved or were overwritten by an insert.
     pub fn rows_tick(&self, table: TableId, block: usize) -> Option<Tick> {
-        if block * BLOCK_ROWS >= self.table_len(table) {
+        if !self.has_block(table, block) {
             return None;
         }
         // SAFETY: the block begins within the table's rows (I3), and entities have a size.
         Some(unsafe { self.owners[table.index()].block_tick(block, true) })
+    }
+
+    /// Whether a block begins within a table's rows. No product of `block`, which may be any number.
+    fn has_block(&self, table: TableId, block: usize) -> bool {
+        block < self.table_len(table).div_ceil(BLOCK_ROWS)
     }
 }

@@ -167,10 +167,12 @@ impl Store {
         // SAFETY: the directory gave the row, which is in range (I5); doomed values go behind the end, the others
         // have no drop glue and may be overwritten (I2).
         unsafe { self.close_gap(table, row.index(), &doomed) };
-        let panics =
-            if doomed.is_empty() { FirstPanic::default() } else { self.drop_doomed(table, &doomed, 1) };
-        self.tables[table.index()].droppers = doomed;
-        panics.resume();
+        // Given back before the user's drop glue runs.
+        let lent = &mut self.tables[table.index()].droppers;
+        *lent = doomed;
+        if !lent.is_empty() {
+            self.drop_doomed(table, &self.tables[table.index()].droppers, 1).resume();
+        }
         true
     }
 

@@ -214,7 +214,7 @@ impl Store {
     /// Makes room for `additional` more rows.
     #[inline]
     pub(crate) fn make_room(&mut self, id: TableId, additional: usize) {
-        let needed = self.lens[id.index()] as usize + additional;
+        let needed = (self.lens[id.index()] as usize).saturating_add(additional);
         if needed > self.tables[id.index()].capacity {
             self.grow(id, needed);
         }
@@ -228,9 +228,12 @@ impl Store {
     }
 
     /// Makes room for `additional` more rows at once.
+    ///
+    /// # Panics
+    /// When a table cannot have as many rows.
     pub fn reserve_rows(&mut self, id: TableId, additional: usize) {
         if self.tables.get(id.index()).is_some_and(|table| table.live) {
-            let needed = self.lens[id.index()] as usize + additional;
+            let needed = (self.lens[id.index()] as usize).saturating_add(additional);
             if needed > self.tables[id.index()].capacity {
                 self.set_capacity(id, needed);
             }

@@ -23,3 +23,12 @@ macro_rules! for_each_tuple {
         $m!((A 0) (B 1) (C 2) (D 3) (E 4) (F 5) (G 6) (H 7) (I 8) (J 9) (K 10) (L 11));
     };
 }
+
+/// The first of two tokens; repeats something once per part of a tuple.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! keep_first {
+    ($first:ty, $second:ident) => {
+        $first
+    };
+}

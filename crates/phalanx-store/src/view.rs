@@ -10,7 +10,7 @@ use crate::column::{BLOCK_ROWS, LaneCell};
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::fetch::{Ents, Fetch, ReadFetch};
-use crate::place::TableId;
+use crate::place::{Place, TableId};
 use crate::prepared::{Prepared, find_alias};
 use crate::store::Store;
 use crate::tick::Tick;
@@ -24,6 +24,7 @@ mod rows;
 
 /// Access to the rows that a query visits.
 pub struct View<'w, F: Fetch> {
+    ids: F::Ids,
     lanes: F::Lanes,
     owners: *const LaneCell,
     lens: &'w [u32],
@@ -32,6 +33,7 @@ pub struct View<'w, F: Fetch> {
     entities: &'w Entities,
     rowless: bool,
     now: Tick,
+    store: &'w Store,
     access: PhantomData<F::Item<'w>>,
 }
 
@@ -76,6 +78,7 @@ impl Store {
     pub(crate) unsafe fn view_unchecked<'w, F: Fetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F> {
         self.expect_fresh(query);
         View {
+            ids: query.ids,
             lanes: F::lanes(self, query.ids),
             owners: self.owners.as_ptr(),
             lens: &self.lens,
@@ -84,6 +87,7 @@ impl Store {
             entities: &self.entities,
             rowless: query.rowless,
             now: self.tick,
+            store: self,
             access: PhantomData,
         }
     }
@@ -137,6 +141,55 @@ unsafe fn rowless_ptrs<F: Fetch>(lanes: F::Lanes, entity: &Entity) -> F::Ptrs {
 }
 
 impl<'w, F: Fetch> View<'w, F> {
+    /// The same view for a shorter time.
+    #[inline]
+    pub fn reborrow(&mut self) -> View<'_, F> {
+        View { access: PhantomData, ..*self }
+    }
+
+    /// The same rows through a fetch that only reads columns which this view needs too; `None` when it names
+    /// others.
+    #[inline]
+    pub fn narrow<G: ReadFetch>(&self, ids: G::Ids) -> Option<View<'_, G>> {
+        let mut covered = true;
+        G::visit(ids, &mut |wanted| {
+            let mut found = false;
+            F::visit(self.ids, &mut |held| {
+                found |= held.column == wanted.column && (wanted.optional || !held.optional);
+            });
+            covered &= found;
+        });
+        // Each table of this view has the columns (I6), and borrowing this view keeps them from being written.
+        covered.then(|| View {
+            ids,
+            lanes: G::lanes(self.store, ids),
+            owners: self.owners,
+            lens: self.lens,
+            tables: self.tables,
+            member: self.member,
+            entities: self.entities,
+            rowless: self.rowless,
+            now: self.now,
+            store: self.store,
+            access: PhantomData,
+        })
+    }
+
+    /// Where an entity is, whether the view visits it or not; `None` when it is dead.
+    pub fn locate(&self, entity: Entity) -> Option<Place> {
+        self.entities.locate(entity)
+    }
+
+    /// The tables that the view visits, with their lengths.
+    pub fn tables(&self) -> impl Iterator<Item = (TableId, usize)> + '_ {
+        self.tables.iter().map(|&table| (table, self.lens[table.index()] as usize))
+    }
+
+    /// The tick that is written now.
+    pub fn now(&self) -> Tick {
+        self.now
+    }
+
     /// How many rows the view visits.
     pub fn len(&self) -> usize {
         let rows: usize = self.tables.iter().map(|table| self.lens[table.index()] as usize).sum();
@@ -224,7 +277,7 @@ impl<'w, F: Fetch> View<'w, F> {
 
     /// Runs of at most `blocks` blocks each, which can go to different threads.
     pub fn into_blocks(self, blocks: usize) -> Vec<Chunk<'w, F>> {
-        let step = blocks.max(1) * BLOCK_ROWS;
+        let step = blocks.max(1).saturating_mul(BLOCK_ROWS);
         let mut out = Vec::new();
         for &table in self.tables {
             let len = self.lens[table.index()] as usize;

@@ -14,6 +14,7 @@ pub mod bundle;
 mod bundles;
 pub mod component;
 pub mod messages;
+pub mod query;
 pub mod registry;
 pub mod resources;
 pub mod schema;
@@ -33,8 +34,10 @@ pub mod prelude {
     pub use crate::bundle::Bundle;
     pub use crate::component::Component;
     pub use crate::messages::Message;
+    pub use crate::query::{Added, AnyOf, Changed, Has, Or, Query, QueryState, With, Without};
     pub use crate::resources::Resource;
     pub use crate::schema::Schema;
+    pub use crate::tracking::{Mut, Ref, Tick};
     pub use crate::value::{FieldType, Value};
     pub use crate::world::{Commands, EntityRef, EntityWorldMut, World};
     pub use phalanx_derive::{Bundle, Component, Message, Resource};

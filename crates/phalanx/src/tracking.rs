@@ -9,6 +9,8 @@ use std::ops::{Deref, DerefMut};
 
 pub use phalanx_store::Tick;
 
+use crate::component::Queryable;
+
 /// Exclusive access to one row of a component with row ticks.
 pub struct Mut<'a, T> {
     value: &'a mut T,
@@ -77,5 +79,52 @@ impl<T> DerefMut for Mut<'_, T> {
 impl<T: fmt::Debug> fmt::Debug for Mut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value.fmt(f)
+    }
+}
+
+/// Shared access to one row of a component with row ticks, which also tells how new the row is.
+pub struct Ref<'a, T: Queryable> {
+    value: T::Ref<'a>,
+    added: Tick,
+    changed: Tick,
+    since: Tick,
+}
+
+impl<'a, T: Queryable> Ref<'a, T> {
+    pub(crate) fn new(value: T::Ref<'a>, added: Tick, changed: Tick, since: Tick) -> Self {
+        Self { value, added, changed, since }
+    }
+
+    /// Whether the component came after the query's moment.
+    pub fn is_added(&self) -> bool {
+        self.added.is_after(self.since)
+    }
+
+    /// Whether the row was written, or came, after the query's moment.
+    pub fn is_changed(&self) -> bool {
+        self.changed.is_after(self.since)
+    }
+
+    /// When the row was last written.
+    pub fn last_changed(&self) -> Tick {
+        self.changed
+    }
+
+    /// When the component came.
+    pub fn added(&self) -> Tick {
+        self.added
+    }
+
+    /// The plain access.
+    pub fn into_inner(self) -> T::Ref<'a> {
+        self.value
+    }
+}
+
+impl<'a, T: Queryable> Deref for Ref<'a, T> {
+    type Target = T::Ref<'a>;
+
+    fn deref(&self) -> &T::Ref<'a> {
+        &self.value
     }
 }

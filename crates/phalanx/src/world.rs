@@ -11,6 +11,7 @@ use crate::bundle::Bundle;
 use crate::bundles::{BundleError, Bundles};
 use crate::component::{Component, Queryable};
 use crate::messages::MessageRegistry;
+use crate::query::cache::QueryCache;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::resources::Resources;
 
@@ -27,6 +28,7 @@ mod commands;
 mod dynamic;
 mod entity_ref;
 mod error;
+mod queries;
 mod singletons;
 mod stats;
 
@@ -53,6 +55,9 @@ pub struct World {
     pub(crate) resources: Resources,
     pub(crate) messages: MessageRegistry,
     pub(crate) commands: commands::Queue,
+    pub(crate) queries: QueryCache,
+    /// What happened after this moment is new to queries that ask for changes.
+    pub(crate) last_tick: Tick,
 }
 
 impl Default for World {
@@ -81,6 +86,8 @@ impl World {
             resources: Resources::new(),
             messages: MessageRegistry::new(),
             commands: commands::Queue::default(),
+            queries: QueryCache::default(),
+            last_tick: Tick::ZERO,
         }
     }
 
@@ -120,6 +127,7 @@ impl World {
         for &column in self.components.iter().flat_map(|info| info.columns()) {
             self.store.declare(column);
         }
+        self.update_queries();
     }
 
     /// The id of a component, if it is registered.
@@ -270,7 +278,9 @@ impl World {
 
     /// Drops the archetypes that no entity has, and returns how many. Their ids may be used again.
     pub fn drop_empty_archetypes(&mut self) -> usize {
-        self.archetypes.drop_empty(&mut self.store)
+        let dropped = self.archetypes.drop_empty(&mut self.store);
+        self.update_queries();
+        dropped
     }
 
     /// How often a way between archetypes had to be worked out; repeated changes do not raise it.

@@ -1,6 +1,13 @@
 //! Derived components in a world: spawned, read, written, and joined by what they require.
+//!
+//! Every kind goes through `spawn`, `get` and `get_mut`, each form of `#[require(..)]` gives its value, and
+//! the world's registry tells back what the attributes say.
 #![forbid(unsafe_code)]
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use phalanx::ComponentId;
+use phalanx::component::{Layout, Track};
 use phalanx::prelude::{Bundle, Component, World};
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
@@ -153,4 +160,81 @@ fn a_given_value_wins_over_a_required_one() {
     let e = world.spawn((Cat, Health(5.0))).id();
     assert_eq!(world.get::<Health>(e), Some(&Health(5.0)));
     assert_eq!(world.get::<Armour>(e), Some(&Armour(18)));
+}
+
+#[derive(Component, Debug, PartialEq)]
+#[component(track = "row", name = "game.Stunned")]
+#[require(Health)]
+struct Stunned;
+
+#[derive(Component)]
+#[component(track = "none", name = "game.Cell")]
+struct Cell<T, const N: usize>([T; N]);
+
+#[test]
+fn worlds_know_what_the_attributes_say() {
+    let mut world = World::new();
+    let told = |id: ComponentId, world: &World| {
+        let info = world.components().get(id).expect("just registered");
+        let fields: Vec<_> = info.fields().iter().map(|field| field.name().to_owned()).collect();
+        let required = info.required().count();
+        (
+            info.name().to_owned(),
+            info.layout(),
+            info.track(),
+            fields.join(","),
+            info.columns().len(),
+            required,
+        )
+    };
+    let id = world.register_component::<Position>();
+    let name = concat!(module_path!(), "::Position").to_owned();
+    assert_eq!(told(id, &world), (name, Layout::Fields, Track::Block, "x,y".into(), 2, 0));
+    let id = world.register_component::<Label>();
+    let name = concat!(module_path!(), "::Label").to_owned();
+    assert_eq!(told(id, &world), (name, Layout::Fields, Track::Row, "0,1".into(), 4, 0));
+    let id = world.register_component::<Stunned>();
+    assert_eq!(told(id, &world), ("game.Stunned".into(), Layout::Tag, Track::Row, String::new(), 3, 1));
+    let id = world.register_component::<Cell<u8, 2>>();
+    let name = String::from("game.Cell<u8, 2>");
+    assert_eq!(told(id, &world), (name, Layout::Whole, Track::None, String::new(), 1, 0));
+    assert_ne!(id, world.register_component::<Cell<u8, 3>>());
+    let id = world.register_component::<Slot<u8, 2>>();
+    assert_eq!(told(id, &world).0, std::any::type_name::<Slot<u8, 2>>());
+    let id = world.register_component::<Frozen>();
+    assert_eq!(told(id, &world).1, Layout::Tag);
+    assert_eq!(told(id, &world).2, Track::None);
+}
+
+#[test]
+fn a_tag_may_keep_row_ticks() {
+    let mut world = World::new();
+    let e = world.spawn((Stunned, Cell([1u8, 2]))).id();
+    assert_eq!(world.get::<Stunned>(e), Some(&Stunned));
+    assert_eq!(world.get_mut::<Stunned>(e).map(|tag| *tag == Stunned), Some(true));
+    assert!(world.get::<Cell<u8, 2>>(e).is_some_and(|cell| cell.0 == [1, 2]));
+    assert_eq!(world.get::<Health>(e), Some(&Health(0.0)));
+}
+
+#[derive(Component)]
+struct Counted;
+
+static DROPPED: AtomicU32 = AtomicU32::new(0);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_tag_that_counts_its_drops_is_dropped_once_per_entity() {
+    let mut world = World::new();
+    let e = world.spawn((Counted, Health(1.0))).id();
+    let _ = world.spawn(Counted).id();
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 0);
+    world.despawn(e);
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 1);
+    drop(world);
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 2);
 }

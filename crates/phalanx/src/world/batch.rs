@@ -123,6 +123,10 @@ impl World {
     /// When the bundle has a component twice, or a name is taken.
     #[track_caller]
     pub fn remove_from_archetype<B: Bundle>(&mut self, archetype: ArchetypeId) -> usize {
+        if archetype == ArchetypeId::EMPTY {
+            // They have nothing that could be removed, and no table.
+            return self.store.entities().rowless_len();
+        }
         if !self.archetypes.contains(archetype) {
             return 0;
         }

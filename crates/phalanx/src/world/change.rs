@@ -119,7 +119,12 @@ impl World {
     }
 
     fn archetype(&mut self, signature: Signature) -> ArchetypeId {
-        self.archetypes.get_or_create(signature, &self.components, &mut self.store)
+        let before = self.archetypes.cursor();
+        let id = self.archetypes.get_or_create(signature, &self.components, &mut self.store);
+        if self.archetypes.cursor() != before {
+            self.update_queries();
+        }
+        id
     }
 
     fn edge(

@@ -1,0 +1,236 @@
+//! Queries: all entities that have what you ask for.
+//!
+//! `Query<D, F>` asks for data `D` of the entities that pass filter `F`. The same data and filter mean
+//! the same prepared state, kept by the world; a run costs a lookup, then loops over tables.
+//!
+//! **Order.** Archetypes in order of their creation, rows by position in their table, entities without any
+//! component last, by index. It depends only on the world's history.
+//!
+//! **Speed.** `for_each`, `sum`, `count` and everything else built on `fold` run a plain loop per table, which
+//! the compiler vectorises; so do chunks, and nested loops over [`Query::tables_mut`]. A plain `for` over
+//! rows cannot, in any library, because it must be able to stop anywhere.
+//!
+//! This module knows archetypes and the store, not the world; `world/queries` joins them.
+
+use phalanx_store::{Entity, Fetch, Tick, View};
+
+use crate::archetype::Archetypes;
+use crate::registry::Components;
+
+pub use chunks::{QueryChunks, QueryTable, QueryTables};
+pub use condition::{Condition, Filter};
+pub use data::{Has, QueryData, ReadOnlyQueryData, Term};
+pub use dynamic::{ColumnError, DynamicQuery, DynamicTable, DynamicTableMut, QueryBuilder};
+pub use error::{QueryEntityError, QuerySingleError};
+pub use filter::{Added, AnyOf, ArchetypeFilter, Changed, Or, QueryFilter, With, Without};
+pub use iter::QueryIter;
+pub use many::{CombinationsMut, ManyMut, QueryMany};
+#[cfg(feature = "parallel")]
+pub use parallel::ParQuery;
+pub use state::{QueryConflict, QueryState};
+
+pub(crate) mod cache;
+mod chunks;
+mod condition;
+mod data;
+mod dynamic;
+mod error;
+mod explain;
+mod filter;
+mod iter;
+mod many;
+mod matches;
+#[cfg(feature = "parallel")]
+mod parallel;
+mod state;
+
+use state::Both;
+
+/// Access to all entities that have `D` and pass `F`.
+///
+/// From [`World::query`](crate::World::query) and its siblings. `Query` itself iterates, and so do `&query` and
+/// `&mut query`.
+pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
+    view: View<'w, Both<D, F>>,
+    since: Tick,
+    context: Context<'w>,
+}
+
+/// What a query needs to explain itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'w> {
+    pub(crate) condition: &'w Condition,
+    pub(crate) filter: &'w Filter,
+    pub(crate) archetypes: &'w Archetypes,
+    pub(crate) components: &'w Components,
+}
+
+impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
+    pub(crate) fn new(view: View<'w, Both<D, F>>, since: Tick, context: Context<'w>) -> Self {
+        Self { view, since, context }
+    }
+
+    /// The same query with another moment for [`Changed`], [`Added`] and `Ref`: what came or changed after `tick`
+    /// is new.
+    #[must_use]
+    pub fn since(mut self, tick: Tick) -> Self {
+        self.since = tick;
+        self
+    }
+
+    /// The same query for a shorter time.
+    #[inline]
+    pub fn reborrow(&mut self) -> Query<'_, D, F> {
+        Query { view: self.view.reborrow(), since: self.since, context: self.context }
+    }
+
+    /// The same query without write access.
+    #[inline]
+    pub fn as_readonly(&self) -> Query<'_, D::ReadOnly, F> {
+        let view = self.view.narrow::<Both<D::ReadOnly, F>>((D::ReadOnly::ids(), F::ids()));
+        let view = view.expect("reading needs no other columns than writing");
+        Query { view, since: self.since, context: self.context }
+    }
+
+    /// Reads every match.
+    #[inline]
+    pub fn iter(&self) -> QueryIter<'_, D::ReadOnly, F> {
+        self.as_readonly().into_iter()
+    }
+
+    /// Reads and writes every match.
+    #[inline]
+    pub fn iter_mut(&mut self) -> QueryIter<'_, D, F> {
+        self.reborrow().into_iter()
+    }
+
+    /// Reads one entity.
+    ///
+    /// # Errors
+    /// When it is dead or does not match.
+    #[inline]
+    pub fn get(&self, entity: Entity) -> Result<<D::ReadOnly as QueryData>::Item<'_>, QueryEntityError> {
+        self.as_readonly().into_get(entity)
+    }
+
+    /// Reads and writes one entity.
+    ///
+    /// # Errors
+    /// When it is dead or does not match.
+    #[inline]
+    pub fn get_mut(&mut self, entity: Entity) -> Result<D::Item<'_>, QueryEntityError> {
+        self.reborrow().into_get(entity)
+    }
+
+    /// One entity, for as long as the query would have lived.
+    ///
+    /// # Errors
+    /// When it is dead or does not match.
+    #[inline]
+    pub fn into_get(self, entity: Entity) -> Result<D::Item<'w>, QueryEntityError> {
+        let (since, context) = (self.since, self.context);
+        let place = self.view.locate(entity);
+        if let Some((row, ticks)) = self.view.into_get(entity)
+            && F::keep(ticks, since)
+        {
+            return Ok(D::item(row, since));
+        }
+        Err(context.why(entity, place))
+    }
+
+    /// Whether the query visits this entity.
+    #[inline]
+    pub fn contains(&self, entity: Entity) -> bool {
+        if F::ARCHETYPAL {
+            return self.view.contains(entity);
+        }
+        self.as_readonly().into_get(entity).is_ok()
+    }
+
+    /// How many entities the query visits.
+    pub fn count(&self) -> usize {
+        if F::ARCHETYPAL { self.view.len() } else { self.iter().fold(0, |count, _| count + 1) }
+    }
+
+    /// Whether the query visits no entity.
+    pub fn is_empty(&self) -> bool {
+        if F::ARCHETYPAL { self.view.is_empty() } else { self.iter().next().is_none() }
+    }
+
+    /// The only match, to be read.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn single(&self) -> Result<<D::ReadOnly as QueryData>::Item<'_>, QuerySingleError> {
+        only(self.iter())
+    }
+
+    /// The only match.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn single_mut(&mut self) -> Result<D::Item<'_>, QuerySingleError> {
+        only(self.iter_mut())
+    }
+
+    /// Reads every match in ascending order of a key; equal keys keep the query's order.
+    pub fn sort_by_key<K: Ord>(
+        &self,
+        mut key: impl FnMut(&<D::ReadOnly as QueryData>::Item<'_>) -> K,
+    ) -> std::vec::IntoIter<<D::ReadOnly as QueryData>::Item<'_>> {
+        let mut items: Vec<_> = self.iter().collect();
+        items.sort_by_key(|item| key(item));
+        items.into_iter()
+    }
+
+    /// Every match in ascending order of a key; equal keys keep the query's order.
+    pub fn sort_by_key_mut<K: Ord>(
+        &mut self,
+        mut key: impl FnMut(&D::Item<'_>) -> K,
+    ) -> std::vec::IntoIter<D::Item<'_>> {
+        let mut items: Vec<_> = self.iter_mut().collect();
+        items.sort_by_key(|item| key(item));
+        items.into_iter()
+    }
+}
+
+fn only<T>(mut matches: impl Iterator<Item = T>) -> Result<T, QuerySingleError> {
+    let Some(first) = matches.next() else { return Err(QuerySingleError::None) };
+    match matches.next() {
+        None => Ok(first),
+        Some(_) => Err(QuerySingleError::Several),
+    }
+}
+
+impl<'w, D: QueryData, F: QueryFilter> IntoIterator for Query<'w, D, F> {
+    type Item = D::Item<'w>;
+    type IntoIter = QueryIter<'w, D, F>;
+
+    #[inline]
+    fn into_iter(self) -> QueryIter<'w, D, F> {
+        QueryIter::new(self.view.into_rows(), self.since)
+    }
+}
+
+impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a Query<'_, D, F> {
+    type Item = <D::ReadOnly as QueryData>::Item<'a>;
+    type IntoIter = QueryIter<'a, D::ReadOnly, F>;
+
+    #[inline]
+    fn into_iter(self) -> QueryIter<'a, D::ReadOnly, F> {
+        self.iter()
+    }
+}
+
+impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a mut Query<'_, D, F> {
+    type Item = D::Item<'a>;
+    type IntoIter = QueryIter<'a, D, F>;
+
+    #[inline]
+    fn into_iter(self) -> QueryIter<'a, D, F> {
+        self.iter_mut()
+    }
+}
+
+/// The row type of a query's view, for the files beside this one.
+type Row<'w, D, F> = <Both<D, F> as Fetch>::Item<'w>;

@@ -1,0 +1,176 @@
+//! Iteration by table: equally long slices.
+//!
+//! [`Query::chunks_mut`] yields the slices themselves, ready for pattern matching; [`Query::tables_mut`]
+//! yields a table's rows as a whole, with their entities, as slices or as a tight row loop.
+
+use std::iter::FusedIterator;
+
+use phalanx_store::{Chunk, ChunkRows, Chunks, Entity, Tick};
+
+use super::Query;
+use super::data::QueryData;
+use super::filter::{ArchetypeFilter, QueryFilter};
+use super::state::Both;
+
+impl<'w, D: QueryData, F: ArchetypeFilter> Query<'w, D, F> {
+    /// Reads every table that matches, as slices of equal length.
+    #[inline]
+    pub fn chunks(&self) -> QueryChunks<'_, D::ReadOnly, F> {
+        self.as_readonly().into_chunks()
+    }
+
+    /// Reads and writes every table that matches, as slices of equal length.
+    #[inline]
+    pub fn chunks_mut(&mut self) -> QueryChunks<'_, D, F> {
+        self.reborrow().into_chunks()
+    }
+
+    /// As [`Query::chunks_mut`], for as long as the query would have lived.
+    #[inline]
+    pub fn into_chunks(self) -> QueryChunks<'w, D, F> {
+        QueryChunks { tables: self.into_tables() }
+    }
+
+    /// Reads every table that matches.
+    #[inline]
+    pub fn tables(&self) -> QueryTables<'_, D::ReadOnly, F> {
+        self.as_readonly().into_tables()
+    }
+
+    /// Reads and writes every table that matches.
+    #[inline]
+    pub fn tables_mut(&mut self) -> QueryTables<'_, D, F> {
+        self.reborrow().into_tables()
+    }
+
+    /// As [`Query::tables_mut`], for as long as the query would have lived.
+    #[inline]
+    pub fn into_tables(self) -> QueryTables<'w, D, F> {
+        QueryTables { chunks: self.view.into_chunks(), since: self.since }
+    }
+
+    /// Reads the blocks of at most 1,024 rows in which a column of this query was written, or rows came, went or
+    /// moved, after `tick`. Blocks without a change are skipped without looking at their rows.
+    pub fn chunks_changed_since(&self, tick: Tick) -> impl Iterator<Item = QueryTable<'_, D::ReadOnly, F>> {
+        let query = self.as_readonly();
+        let since = query.since;
+        query.view.into_changed_blocks(tick).into_iter().map(move |chunk| QueryTable { chunk, since })
+    }
+}
+
+/// The matching tables of a query.
+pub struct QueryTables<'w, D: QueryData, F: QueryFilter = ()> {
+    chunks: Chunks<'w, Both<D, F>>,
+    since: Tick,
+}
+
+impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryTables<'w, D, F> {
+    type Item = QueryTable<'w, D, F>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<QueryTable<'w, D, F>> {
+        Some(QueryTable { chunk: self.chunks.next()?, since: self.since })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.chunks.size_hint()
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> FusedIterator for QueryTables<'_, D, F> {}
+
+/// The matching rows of one table.
+pub struct QueryTable<'w, D: QueryData, F: QueryFilter = ()> {
+    chunk: Chunk<'w, Both<D, F>>,
+    since: Tick,
+}
+
+impl<'w, D: QueryData, F: QueryFilter> QueryTable<'w, D, F> {
+    pub(super) fn new(chunk: Chunk<'w, Both<D, F>>, since: Tick) -> Self {
+        Self { chunk, since }
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.chunk.len()
+    }
+
+    /// Whether there is no row; tables without rows are not visited.
+    pub fn is_empty(&self) -> bool {
+        self.chunk.is_empty()
+    }
+
+    /// The entities of the rows.
+    pub fn entities(&self) -> &'w [Entity] {
+        self.chunk.entities()
+    }
+
+    /// The rows as slices.
+    #[inline(always)]
+    pub fn slices(self) -> D::Chunk<'w> {
+        D::chunk(self.chunk.slices().0)
+    }
+
+    /// The rows one by one: a loop over these is as tight as one over slices.
+    #[inline(always)]
+    pub fn rows(self) -> TableRows<'w, D, F> {
+        TableRows { rows: self.chunk.rows(), since: self.since }
+    }
+}
+
+/// The rows of one table.
+pub struct TableRows<'w, D: QueryData, F: QueryFilter = ()> {
+    rows: ChunkRows<'w, Both<D, F>>,
+    since: Tick,
+}
+
+impl<'w, D: QueryData, F: QueryFilter> Iterator for TableRows<'w, D, F> {
+    type Item = D::Item<'w>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<D::Item<'w>> {
+        loop {
+            let (row, ticks) = self.rows.next()?;
+            if F::ARCHETYPAL || F::keep(ticks, self.since) {
+                return Some(D::item(row, self.since));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let (left, most) = self.rows.size_hint();
+        (if F::ARCHETYPAL { left } else { 0 }, most)
+    }
+
+    #[inline(always)]
+    fn fold<B, G: FnMut(B, D::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
+        let since = self.since;
+        self.rows.fold(init, |state, (row, ticks)| {
+            if F::ARCHETYPAL || F::keep(ticks, since) { f(state, D::item(row, since)) } else { state }
+        })
+    }
+}
+
+impl<D: QueryData, F: ArchetypeFilter> ExactSizeIterator for TableRows<'_, D, F> {}
+impl<D: QueryData, F: QueryFilter> FusedIterator for TableRows<'_, D, F> {}
+
+/// The slices of each matching table.
+pub struct QueryChunks<'w, D: QueryData, F: QueryFilter = ()> {
+    tables: QueryTables<'w, D, F>,
+}
+
+impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryChunks<'w, D, F> {
+    type Item = D::Chunk<'w>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<D::Chunk<'w>> {
+        self.tables.next().map(QueryTable::slices)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.tables.size_hint()
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> FusedIterator for QueryChunks<'_, D, F> {}

@@ -1,0 +1,171 @@
+//! What an archetype must have to be visited by a query.
+//!
+//! A query's terms form a [`Condition`], a small tree that can be shown and asked which part an entity
+//! fails. For matching it is brought to one normal form, a set of alternatives of (all of, none of), so
+//! that two queries that ask for the same thing in different words are the same [`Filter`], and share
+//! what was found.
+
+use std::fmt;
+
+use phalanx_store::AnyColId;
+
+use crate::archetype::{ArchetypeId, Archetypes};
+use crate::registry::Components;
+use crate::signature::Signature;
+
+/// A condition on the components of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Has the component with this first column.
+    With(AnyColId, &'static str),
+    /// Lacks the component with this first column.
+    Without(AnyColId, &'static str),
+    /// All of these hold.
+    All(Vec<Condition>),
+    /// At least one of these holds.
+    Any(Vec<Condition>),
+}
+
+impl Condition {
+    /// The condition that always holds.
+    pub fn always() -> Self {
+        Self::All(Vec::new())
+    }
+
+    fn is_always(&self) -> bool {
+        matches!(self, Self::All(parts) if parts.iter().all(Self::is_always))
+    }
+
+    /// Whether an entity with this signature meets the condition.
+    pub fn holds(&self, signature: &Signature, components: &Components) -> bool {
+        match self {
+            Self::With(key, _) => components.by_key(*key).is_some_and(|id| signature.has(id)),
+            Self::Without(key, _) => components.by_key(*key).is_none_or(|id| !signature.has(id)),
+            Self::All(parts) => parts.iter().all(|part| part.holds(signature, components)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(signature, components)),
+        }
+    }
+
+    /// The first part that an entity with this signature does not meet.
+    pub fn first_failure(&self, signature: &Signature, components: &Components) -> Option<&Self> {
+        match self {
+            Self::All(parts) => parts.iter().find_map(|part| part.first_failure(signature, components)),
+            _ => (!self.holds(signature, components)).then_some(self),
+        }
+    }
+
+    /// Whether a component in it is not registered yet, so that its filter may still change.
+    pub(crate) fn is_open(&self, components: &Components) -> bool {
+        match self {
+            Self::With(key, _) | Self::Without(key, _) => components.by_key(*key).is_none(),
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.is_open(components)),
+        }
+    }
+
+    /// The normal form.
+    pub(crate) fn filter(&self, components: &Components) -> Filter {
+        let mut alternatives = match self {
+            Self::With(key, _) => match components.by_key(*key) {
+                Some(id) => vec![Alternative { all: Signature::from_ids([id]), none: Signature::empty() }],
+                // Nobody has a component that the world has not met.
+                None => Vec::new(),
+            },
+            Self::Without(key, _) => {
+                let none = components.by_key(*key).into_iter().collect();
+                vec![Alternative { all: Signature::empty(), none }]
+            }
+            Self::Any(parts) => parts.iter().flat_map(|part| part.filter(components).alternatives).collect(),
+            Self::All(parts) => parts.iter().fold(vec![Alternative::default()], |so_far, part| {
+                let more = part.filter(components).alternatives;
+                so_far.iter().flat_map(|one| more.iter().map(|other| one.and(other))).collect()
+            }),
+        };
+        alternatives.retain(|one| !one.all.overlaps(&one.none));
+        // An alternative that another one implies adds nothing.
+        let implied = |at: usize| {
+            let weaker = |(other, general): (usize, &Alternative)| {
+                let specific = &alternatives[at];
+                let implies = specific.all.contains(&general.all) && specific.none.contains(&general.none);
+                other != at && implies && (*general != *specific || other < at)
+            };
+            alternatives.iter().enumerate().any(weaker)
+        };
+        let kept: Vec<bool> = (0..alternatives.len()).map(|at| !implied(at)).collect();
+        let mut kept = kept.into_iter();
+        alternatives.retain(|_| kept.next().unwrap_or(true));
+        alternatives.sort_by_cached_key(|one| {
+            (one.all.iter().collect::<Vec<_>>(), one.none.iter().collect::<Vec<_>>())
+        });
+        Filter { alternatives }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts = |parts: &[Self], between: &str| {
+            let texts = parts.iter().filter(|part| !part.is_always()).map(ToString::to_string);
+            texts.collect::<Vec<_>>().join(between)
+        };
+        match self {
+            Self::With(_, name) => write!(f, "with {name}"),
+            Self::Without(_, name) => write!(f, "without {name}"),
+            Self::All(_) if self.is_always() => write!(f, "anything"),
+            Self::All(parts) => write!(f, "{}", texts(parts, ", ")),
+            Self::Any(parts) if parts.is_empty() => write!(f, "nothing"),
+            Self::Any(parts) => write!(f, "({})", texts(parts, " or ")),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Alternative {
+    all: Signature,
+    none: Signature,
+}
+
+impl Alternative {
+    fn and(&self, other: &Self) -> Self {
+        Self { all: self.all.union(&other.all), none: self.none.union(&other.none) }
+    }
+}
+
+/// A condition in normal form: equal filters match the same archetypes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Filter {
+    alternatives: Vec<Alternative>,
+}
+
+impl Filter {
+    pub(crate) fn from_parts(all: Signature, none: Signature, any_of: &[Signature]) -> Self {
+        let mut alternatives = vec![Alternative { all, none }];
+        for group in any_of {
+            let with = |one: &Alternative| {
+                group
+                    .iter()
+                    .map(|id| Alternative { all: one.all.with(id), none: one.none.clone() })
+                    .collect::<Vec<_>>()
+            };
+            alternatives = alternatives.iter().flat_map(with).collect();
+        }
+        alternatives.retain(|one| !one.all.overlaps(&one.none));
+        alternatives.sort_by_cached_key(|one| {
+            (one.all.iter().collect::<Vec<_>>(), one.none.iter().collect::<Vec<_>>())
+        });
+        alternatives.dedup();
+        Self { alternatives }
+    }
+
+    /// Whether an archetype with this signature matches.
+    pub fn matches(&self, signature: &Signature) -> bool {
+        self.alternatives.iter().any(|one| signature.contains(&one.all) && !signature.overlaps(&one.none))
+    }
+
+    /// The archetypes that match, in order of creation. Where all alternatives share components, only the
+    /// archetypes of the rarest of these are looked at.
+    pub(crate) fn find(&self, archetypes: &Archetypes) -> Vec<ArchetypeId> {
+        let Some((first, rest)) = self.alternatives.split_first() else { return Vec::new() };
+        let shared = rest.iter().fold(first.all.clone(), |shared, one| shared.intersection(&one.all));
+        let candidates = archetypes.matching(&shared, &Signature::empty(), &Signature::empty());
+        candidates.into_iter().filter(|&id| self.matches(archetypes.signature(id))).collect()
+    }
+}

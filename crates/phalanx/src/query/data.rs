@@ -1,0 +1,272 @@
+//! What a query yields: the data half of `Query<D, F>`.
+//!
+//! [`QueryData`] maps what the user writes (`(&mut Position, Option<&Health>)`) to the store's fetch and
+//! wraps the items. Everything here inlines away; the loops are the store's.
+
+use phalanx_store::{Entity, Ents, Fetch, HasCol, Now, Opt, R, ReadFetch, Tick};
+
+use super::condition::Condition;
+use crate::component::{Component, Queryable, RowTracked};
+use crate::tracking::Ref;
+
+/// Something a query can yield per entity.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be asked for in a query",
+    label = "not query data",
+    note = "query data are `Entity`, `&T`, `&mut T`, `Option<..>`, `Has<T>`, `Ref<T>`, tuples of them and `#[derive(QueryData)]` structs",
+    note = "components are named by reference: write `&{Self}` or `&mut {Self}`"
+)]
+pub trait QueryData {
+    /// The columns visited.
+    type Fetch: Fetch;
+    /// The same data without write access.
+    type ReadOnly: ReadOnlyQueryData;
+    /// What one entity yields.
+    type Item<'w>;
+    /// What a run of rows of one table yields.
+    type Chunk<'w>;
+
+    /// The column ids of [`QueryData::Fetch`].
+    fn ids() -> <Self::Fetch as Fetch>::Ids;
+    /// What an entity must have.
+    fn condition() -> Condition;
+    /// How each term is written, with the number of columns it uses.
+    fn terms(out: &mut Vec<Term>);
+    /// Wraps a row. `since` is the moment after which changes count as new.
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w>;
+    /// Wraps a run of rows.
+    fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w>;
+}
+
+/// [`QueryData`] that writes nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` writes, but only reading is possible here",
+    label = "asks for write access",
+    note = "use `query_mut` / `iter_mut`, or ask for `&T` instead of `&mut T`"
+)]
+pub trait ReadOnlyQueryData: QueryData<Fetch: ReadFetch, ReadOnly = Self> {}
+
+/// One term of a query, as the user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The term's text.
+    pub text: String,
+    /// How many column uses it stands for.
+    pub columns: usize,
+}
+
+impl Term {
+    pub(crate) fn of<F: Fetch>(ids: F::Ids, text: String) -> Self {
+        let mut columns = 0;
+        F::visit(ids, &mut |_| columns += 1);
+        Self { text, columns }
+    }
+}
+
+/// The last part of a type's path.
+pub(crate) fn short_name<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    let end = name.find('<').unwrap_or(name.len());
+    let start = name[..end].rfind("::").map_or(0, |at| at + 2);
+    // A field marker is only understood with its module.
+    match name[..start.saturating_sub(2)].rfind("::") {
+        Some(module) if name[start..].starts_with(|first: char| first.is_lowercase() || first == '_') => {
+            &name[module + 2..]
+        }
+        _ => &name[start..],
+    }
+}
+
+impl QueryData for Entity {
+    type Fetch = Ents;
+    type ReadOnly = Self;
+    type Item<'w> = Entity;
+    type Chunk<'w> = &'w [Entity];
+
+    fn ids() {}
+    fn condition() -> Condition {
+        Condition::always()
+    }
+    fn terms(out: &mut Vec<Term>) {
+        out.push(Term { text: "Entity".to_owned(), columns: 0 });
+    }
+    #[inline(always)]
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
+        row
+    }
+    #[inline(always)]
+    fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+        rows
+    }
+}
+impl ReadOnlyQueryData for Entity {}
+
+impl<'t, T: Queryable> QueryData for &'t T {
+    type Fetch = T::Read;
+    type ReadOnly = &'t T;
+    type Item<'w> = T::Ref<'w>;
+    type Chunk<'w> = T::Slice<'w>;
+
+    fn ids() -> <Self::Fetch as Fetch>::Ids {
+        T::read_ids()
+    }
+    fn condition() -> Condition {
+        Condition::With(T::Owner::key(), short_name::<T::Owner>())
+    }
+    fn terms(out: &mut Vec<Term>) {
+        out.push(Term::of::<T::Read>(T::read_ids(), format!("&{}", short_name::<T>())));
+    }
+    #[inline(always)]
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
+        T::wrap_ref(row)
+    }
+    #[inline(always)]
+    fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+        T::wrap_slice(rows)
+    }
+}
+impl<T: Queryable> ReadOnlyQueryData for &T {}
+
+impl<'t, T: Queryable> QueryData for &'t mut T {
+    type Fetch = T::Write;
+    type ReadOnly = &'t T;
+    type Item<'w> = T::Mut<'w>;
+    type Chunk<'w> = T::SliceMut<'w>;
+
+    fn ids() -> <Self::Fetch as Fetch>::Ids {
+        T::write_ids()
+    }
+    fn condition() -> Condition {
+        <&T as QueryData>::condition()
+    }
+    fn terms(out: &mut Vec<Term>) {
+        out.push(Term::of::<T::Write>(T::write_ids(), format!("&mut {}", short_name::<T>())));
+    }
+    #[inline(always)]
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
+        T::wrap_mut(row)
+    }
+    #[inline(always)]
+    fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+        T::wrap_slice_mut(rows)
+    }
+}
+
+impl<D: QueryData> QueryData for Option<D> {
+    type Fetch = Opt<D::Fetch>;
+    type ReadOnly = Option<D::ReadOnly>;
+    type Item<'w> = Option<D::Item<'w>>;
+    type Chunk<'w> = Option<D::Chunk<'w>>;
+
+    fn ids() -> <Self::Fetch as Fetch>::Ids {
+        D::ids()
+    }
+    fn condition() -> Condition {
+        Condition::always()
+    }
+    fn terms(out: &mut Vec<Term>) {
+        let before = out.len();
+        D::terms(out);
+        for term in &mut out[before..] {
+            term.text = format!("Option<{}>", term.text);
+        }
+    }
+    #[inline(always)]
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
+        row.map(|row| D::item(row, since))
+    }
+    #[inline(always)]
+    fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+        rows.map(D::chunk)
+    }
+}
+impl<D: ReadOnlyQueryData> ReadOnlyQueryData for Option<D> {}
+
+/// Yields whether the entity has a component.
+pub struct Has<T>(std::marker::PhantomData<fn() -> T>);
+
+impl<T: Component> QueryData for Has<T> {
+    type Fetch = HasCol;
+    type ReadOnly = Self;
+    type Item<'w> = bool;
+    type Chunk<'w> = bool;
+
+    fn ids() -> <Self::Fetch as Fetch>::Ids {
+        T::key()
+    }
+    fn condition() -> Condition {
+        Condition::always()
+    }
+    fn terms(out: &mut Vec<Term>) {
+        out.push(Term { text: format!("Has<{}>", short_name::<T>()), columns: 0 });
+    }
+    #[inline(always)]
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
+        row
+    }
+    #[inline(always)]
+    fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+        rows
+    }
+}
+impl<T: Component> ReadOnlyQueryData for Has<T> {}
+
+impl<'t, T: RowTracked> QueryData for Ref<'t, T> {
+    type Fetch = (T::Read, R<Tick>, R<Tick>, Now);
+    type ReadOnly = Self;
+    type Item<'w> = Ref<'w, T>;
+    type Chunk<'w> = (T::Slice<'w>, &'w [Tick], &'w [Tick]);
+
+    fn ids() -> <Self::Fetch as Fetch>::Ids {
+        (T::read_ids(), T::added_id(), T::changed_id(), ())
+    }
+    fn condition() -> Condition {
+        <&T as QueryData>::condition()
+    }
+    fn terms(out: &mut Vec<Term>) {
+        out.push(Term::of::<Self::Fetch>(Self::ids(), format!("Ref<{}>", short_name::<T>())));
+    }
+    #[inline(always)]
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
+        let (value, added, changed, _) = row;
+        Ref::new(T::wrap_ref(value), *added, *changed, since)
+    }
+    #[inline(always)]
+    fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+        let (values, added, changed, _) = rows;
+        (T::wrap_slice(values), added, changed)
+    }
+}
+impl<T: RowTracked> ReadOnlyQueryData for Ref<'_, T> {}
+
+macro_rules! data_tuple {
+    ($(($name:ident $at:tt))*) => {
+        #[allow(unused_variables, clippy::unused_unit)]
+        impl<$($name: QueryData),*> QueryData for ($($name,)*) {
+            type Fetch = ($($name::Fetch,)*);
+            type ReadOnly = ($($name::ReadOnly,)*);
+            type Item<'w> = ($($name::Item<'w>,)*);
+            type Chunk<'w> = ($($name::Chunk<'w>,)*);
+
+            fn ids() -> <Self::Fetch as Fetch>::Ids {
+                ($($name::ids(),)*)
+            }
+            fn condition() -> Condition {
+                Condition::All(vec![$($name::condition()),*])
+            }
+            fn terms(out: &mut Vec<Term>) {
+                $($name::terms(out);)*
+            }
+            #[inline(always)]
+            fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
+                ($($name::item(row.$at, since),)*)
+            }
+            #[inline(always)]
+            fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+                ($($name::chunk(rows.$at),)*)
+            }
+        }
+        impl<$($name: ReadOnlyQueryData),*> ReadOnlyQueryData for ($($name,)*) {}
+    };
+}
+phalanx_store::for_each_tuple!(data_tuple);

@@ -1,0 +1,252 @@
+//! Queries built at run time, from component ids.
+//!
+//! A [`DynamicQuery`] is a filter by itself, a small value that can be kept and combined; what it matches
+//! is kept by the world, once for all equal filters, however they were put together. Tables give their
+//! columns by component and field name, checked by type.
+
+use std::fmt;
+
+use phalanx_store::{AnyColId, ColId, Entity, Store, TableId};
+
+use super::condition::Filter;
+use crate::component::Layout;
+use crate::registry::{ComponentId, Components};
+use crate::signature::Signature;
+
+/// Collects what a query built at run time asks for.
+#[derive(Clone, Debug, Default)]
+pub struct QueryBuilder {
+    query: DynamicQuery,
+}
+
+impl QueryBuilder {
+    /// An empty builder, which asks for nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Entities must have this component.
+    #[must_use]
+    pub fn with(self, id: ComponentId) -> Self {
+        Self { query: self.query.and([id]) }
+    }
+
+    /// Entities must lack this component.
+    #[must_use]
+    pub fn without(self, id: ComponentId) -> Self {
+        Self { query: self.query.not([id]) }
+    }
+
+    /// Entities must have at least one of these components; none at all asks for nothing.
+    #[must_use]
+    pub fn any_of(self, ids: impl IntoIterator<Item = ComponentId>) -> Self {
+        Self { query: self.query.any_of(ids) }
+    }
+
+    /// The query.
+    pub fn build(self) -> DynamicQuery {
+        self.query
+    }
+}
+
+/// A query built at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DynamicQuery {
+    all: Signature,
+    none: Signature,
+    any_of: Vec<Signature>,
+    filter: Filter,
+}
+
+impl Default for DynamicQuery {
+    fn default() -> Self {
+        Self::new(Signature::empty(), Signature::empty(), Vec::new())
+    }
+}
+
+impl DynamicQuery {
+    fn new(all: Signature, none: Signature, any_of: Vec<Signature>) -> Self {
+        let filter = Filter::from_parts(all.clone(), none.clone(), &any_of);
+        Self { all, none, any_of, filter }
+    }
+
+    /// This query, for entities that have these components as well.
+    #[must_use]
+    pub fn and(&self, ids: impl IntoIterator<Item = ComponentId>) -> Self {
+        Self::new(self.all.union(&Signature::from_ids(ids)), self.none.clone(), self.any_of.clone())
+    }
+
+    /// This query, for entities that lack these components.
+    #[must_use]
+    pub fn not(&self, ids: impl IntoIterator<Item = ComponentId>) -> Self {
+        Self::new(self.all.clone(), self.none.union(&Signature::from_ids(ids)), self.any_of.clone())
+    }
+
+    /// This query, for entities that have at least one of these components; none at all asks for nothing.
+    #[must_use]
+    pub fn any_of(&self, ids: impl IntoIterator<Item = ComponentId>) -> Self {
+        let group = Signature::from_ids(ids);
+        let mut any_of = self.any_of.clone();
+        if !group.is_empty() {
+            any_of.push(group);
+        }
+        Self::new(self.all.clone(), self.none.clone(), any_of)
+    }
+
+    /// What the query asks for, in normal form.
+    pub fn filter(&self) -> &Filter {
+        &self.filter
+    }
+}
+
+/// Why a table has no such column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ColumnError {
+    /// The table's archetype lacks the component.
+    NoComponent {
+        /// The component asked for, by name where it is known.
+        component: String,
+    },
+    /// The component has no such field.
+    UnknownField {
+        /// The component's name.
+        component: String,
+        /// The field asked for.
+        field: String,
+    },
+    /// The column holds another type.
+    WrongType {
+        /// The component's name.
+        component: String,
+        /// The field asked for.
+        field: String,
+        /// The type that the column holds.
+        holds: &'static str,
+        /// The type asked for.
+        asked: &'static str,
+    },
+}
+
+impl fmt::Display for ColumnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoComponent { component } => {
+                write!(f, "this table has no `{component}`: ask for it with `with`")
+            }
+            Self::UnknownField { component, field } => write!(f, "`{component}` has no field `{field}`"),
+            Self::WrongType { component, field, holds, asked } => {
+                write!(f, "column `{field}` of `{component}` holds {holds}, not {asked}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ColumnError {}
+
+fn find_column<T: Send + Sync + 'static>(
+    components: &Components,
+    store: &Store,
+    table: TableId,
+    component: ComponentId,
+    field: &str,
+) -> Result<ColId<T>, ColumnError> {
+    let Some(info) = components.get(component) else {
+        return Err(ColumnError::NoComponent { component: format!("{component:?}") });
+    };
+    let name = || info.name().to_owned();
+    // A whole component has one column, without a name of its own.
+    let found = if info.layout() == Layout::Fields {
+        info.field(field)
+    } else {
+        info.field("").filter(|_| field.is_empty())
+    };
+    let Some(found) = found else {
+        return Err(ColumnError::UnknownField { component: name(), field: field.to_owned() });
+    };
+    let column: AnyColId = found.column();
+    if !store.table_has(table, column) {
+        return Err(ColumnError::NoComponent { component: name() });
+    }
+    column.typed::<T>().ok_or_else(|| ColumnError::WrongType {
+        component: name(),
+        field: field.to_owned(),
+        holds: column.type_name(),
+        asked: std::any::type_name::<T>(),
+    })
+}
+
+/// A table that a dynamic query matches.
+#[derive(Clone, Copy)]
+pub struct DynamicTable<'w> {
+    pub(crate) store: &'w Store,
+    pub(crate) components: &'w Components,
+    pub(crate) table: TableId,
+}
+
+impl<'w> DynamicTable<'w> {
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.store.table_len(self.table)
+    }
+
+    /// Whether there is no row; tables without rows are not visited.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entities of the rows.
+    pub fn entities(&self) -> &'w [Entity] {
+        self.store.table_entities(self.table)
+    }
+
+    /// A column, by component and field; the field of a whole component is `""`.
+    ///
+    /// # Errors
+    /// When the table lacks the component, the component lacks the field, or the field is not a `T`.
+    pub fn column<T: Send + Sync + 'static>(
+        &self,
+        component: ComponentId,
+        field: &str,
+    ) -> Result<&'w [T], ColumnError> {
+        let id = find_column::<T>(self.components, self.store, self.table, component, field)?;
+        Ok(self.store.column(self.table, id).expect("the table was asked just now"))
+    }
+}
+
+/// A table that a dynamic query matches, to be written one column at a time.
+pub struct DynamicTableMut<'w> {
+    pub(crate) store: &'w mut Store,
+    pub(crate) components: &'w Components,
+    pub(crate) table: TableId,
+}
+
+impl DynamicTableMut<'_> {
+    /// The table, to be read.
+    pub fn as_ref(&self) -> DynamicTable<'_> {
+        DynamicTable { store: self.store, components: self.components, table: self.table }
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.as_ref().len()
+    }
+
+    /// Whether there is no row; tables without rows are not visited.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A column, to be written; see [`DynamicTable::column`].
+    ///
+    /// # Errors
+    /// As for [`DynamicTable::column`].
+    pub fn column_mut<T: Send + Sync + 'static>(
+        &mut self,
+        component: ComponentId,
+        field: &str,
+    ) -> Result<&mut [T], ColumnError> {
+        let id = find_column::<T>(self.components, self.store, self.table, component, field)?;
+        Ok(self.store.column_mut(self.table, id).expect("the table was asked just now"))
+    }
+}

@@ -1,0 +1,67 @@
+//! The errors of looking up single entities through a query.
+
+use std::fmt;
+
+use phalanx_store::Entity;
+
+/// Why a query has nothing for an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryEntityError {
+    /// The entity is dead.
+    NoSuchEntity {
+        /// The entity asked for.
+        entity: Entity,
+    },
+    /// The entity lives, but the query does not visit it.
+    DoesNotMatch {
+        /// The entity asked for.
+        entity: Entity,
+        /// The term that it fails.
+        fails: String,
+    },
+    /// The entity was asked for twice at once, with write access.
+    Repeated {
+        /// The entity.
+        entity: Entity,
+    },
+}
+
+impl fmt::Display for QueryEntityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchEntity { entity } => {
+                write!(f, "entity {entity} is not alive: it was despawned, or belongs to another world")
+            }
+            Self::DoesNotMatch { entity, fails } => {
+                write!(f, "entity {entity} is not in the query: it fails `{fails}`")
+            }
+            Self::Repeated { entity } => {
+                write!(f, "entity {entity} is asked for twice at once: name each entity once")
+            }
+        }
+    }
+}
+
+impl std::error::Error for QueryEntityError {}
+
+/// Why a query has no single match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QuerySingleError {
+    /// Nothing matches.
+    None,
+    /// More than one entity matches.
+    Several,
+}
+
+impl fmt::Display for QuerySingleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => write!(f, "no entity matches the query, where one was expected"),
+            Self::Several => write!(f, "several entities match the query, where one was expected"),
+        }
+    }
+}
+
+impl std::error::Error for QuerySingleError {}

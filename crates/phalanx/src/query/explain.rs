@@ -1,0 +1,60 @@
+//! Why a query finds what it finds.
+
+use std::fmt::Write;
+
+use phalanx_store::Entity;
+
+use super::data::QueryData;
+use super::error::QueryEntityError;
+use super::filter::QueryFilter;
+use super::{Context, Filter, Query};
+
+impl Context<'_> {
+    #[cold]
+    pub(super) fn why(&self, entity: Entity, place: Option<phalanx_store::Place>) -> QueryEntityError {
+        let Some(place) = place else { return QueryEntityError::NoSuchEntity { entity } };
+        let signature = self.archetypes.signature(self.archetypes.of_table(place.table));
+        let fails = match self.condition.first_failure(signature, self.components) {
+            Some(condition) => condition.to_string(),
+            None => "a tick of change".to_owned(),
+        };
+        QueryEntityError::DoesNotMatch { entity, fails }
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
+    /// What the query asks for, in normal form: queries that ask for the same have equal filters.
+    pub fn filter(&self) -> &Filter {
+        self.context.filter
+    }
+
+    /// Which term an entity fails; `None` when the query visits it.
+    pub fn why_not(&self, entity: Entity) -> Option<QueryEntityError> {
+        self.as_readonly().into_get(entity).err()
+    }
+
+    /// The query's plan in words: terms, condition, tables in the order of their visit with their rows.
+    pub fn explain(&self) -> String {
+        let mut terms = Vec::new();
+        D::terms(&mut terms);
+        let terms: Vec<String> = terms.into_iter().map(|term| term.text).collect();
+        let mut text = String::new();
+        let rows = if F::ARCHETYPAL { "no check per row" } else { "row ticks are checked per row" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "data:   {}", terms.join(", "));
+        let _ = writeln!(text, "where:  {} ({rows})", self.context.condition);
+        let _ = writeln!(
+            text,
+            "visits: {} of {} archetypes",
+            self.view.tables().count(),
+            self.context.archetypes.len()
+        );
+        for (table, len) in self.view.tables() {
+            let signature = self.context.archetypes.signature(self.context.archetypes.of_table(table));
+            let names: Vec<&str> =
+                signature.iter().map(|id| self.context.components.info(id).name()).collect();
+            let _ = writeln!(text, "  {len:>8} rows of {{{}}}", names.join(", "));
+        }
+        text
+    }
+}

@@ -1,0 +1,201 @@
+//! Which entities a query visits beyond those that have its data: the filter half of `Query<D, F>`.
+//!
+//! Most filters only look at which components an entity has; they decide per archetype and cost nothing
+//! per row. [`Changed`] and [`Added`] look at row ticks and decide per row.
+
+use std::marker::PhantomData;
+
+use phalanx_store::{Fetch, HasCol, Opt, R, ReadFetch, Tick};
+
+use super::condition::Condition;
+use super::data::short_name;
+use crate::component::{Component, RowTracked};
+
+/// A condition on entities.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a query filter",
+    label = "expected a filter",
+    note = "filters are `With<T>`, `Without<T>`, `Or<(..)>`, `AnyOf<(..)>`, `Changed<T>`, `Added<T>`, tuples of them and `#[derive(QueryFilter)]` structs"
+)]
+pub trait QueryFilter {
+    /// What is read per row when all of the filter must hold and the archetype matches.
+    type Fetch: ReadFetch;
+    /// What is read per row when the archetype may not match, inside [`Or`].
+    type OrFetch: ReadFetch;
+    /// Whether the archetype alone decides.
+    const ARCHETYPAL: bool;
+
+    /// The column ids of [`QueryFilter::Fetch`].
+    fn ids() -> <Self::Fetch as Fetch>::Ids;
+    /// The column ids of [`QueryFilter::OrFetch`].
+    fn or_ids() -> <Self::OrFetch as Fetch>::Ids;
+    /// What an entity must have, or lack, for the filter to hold.
+    fn condition() -> Condition;
+    /// Whether a row of a matching archetype passes.
+    fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool;
+    /// Whether a row of any archetype passes.
+    fn keep_or(row: <Self::OrFetch as Fetch>::Item<'_>, since: Tick) -> bool;
+}
+
+/// A filter that the archetype alone decides, so that whole chunks pass or not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` decides row by row",
+    label = "chunks and exact counts need a filter that decides per archetype",
+    note = "iterate rows with `iter` or `iter_mut` when filtering by `Changed` or `Added`"
+)]
+pub trait ArchetypeFilter: QueryFilter {}
+
+/// Entities that have `T`.
+pub struct With<T>(PhantomData<fn() -> T>);
+/// Entities that lack `T`.
+pub struct Without<T>(PhantomData<fn() -> T>);
+/// Entities for which at least one of a tuple of filters holds.
+pub struct Or<T>(PhantomData<fn() -> T>);
+/// Entities that have at least one of a tuple of components; `AnyOf<()>` matches everything.
+pub struct AnyOf<T>(PhantomData<fn() -> T>);
+/// Entities whose `T` was written, or came, after the query's moment.
+pub struct Changed<T>(PhantomData<fn() -> T>);
+/// Entities whose `T` came after the query's moment.
+pub struct Added<T>(PhantomData<fn() -> T>);
+
+macro_rules! presence_filter {
+    ($name:ident, $condition:ident, $row:ident => $keeps:expr) => {
+        impl<T: Component> QueryFilter for $name<T> {
+            type Fetch = ();
+            type OrFetch = HasCol;
+            const ARCHETYPAL: bool = true;
+
+            fn ids() {}
+            fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
+                T::key()
+            }
+            fn condition() -> Condition {
+                Condition::$condition(T::key(), short_name::<T>())
+            }
+            #[inline(always)]
+            fn keep((): (), _: Tick) -> bool {
+                true
+            }
+            #[inline(always)]
+            fn keep_or($row: bool, _: Tick) -> bool {
+                $keeps
+            }
+        }
+        impl<T: Component> ArchetypeFilter for $name<T> {}
+    };
+}
+presence_filter!(With, With, has => has);
+presence_filter!(Without, Without, has => !has);
+
+macro_rules! tick_filter {
+    ($name:ident, $column:ident) => {
+        impl<T: RowTracked> QueryFilter for $name<T> {
+            type Fetch = R<Tick>;
+            type OrFetch = Opt<R<Tick>>;
+            const ARCHETYPAL: bool = false;
+
+            fn ids() -> <Self::Fetch as Fetch>::Ids {
+                T::$column()
+            }
+            fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
+                T::$column()
+            }
+            fn condition() -> Condition {
+                Condition::With(T::key(), short_name::<T>())
+            }
+            #[inline(always)]
+            fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                row.is_after(since)
+            }
+            #[inline(always)]
+            fn keep_or(row: <Self::OrFetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                row.is_some_and(|tick| tick.is_after(since))
+            }
+        }
+    };
+}
+tick_filter!(Changed, changed_id);
+tick_filter!(Added, added_id);
+
+macro_rules! filter_tuple {
+    ($(($name:ident $at:tt))*) => {
+        #[allow(unused_variables, clippy::unused_unit)]
+        impl<$($name: QueryFilter),*> QueryFilter for ($($name,)*) {
+            type Fetch = ($($name::Fetch,)*);
+            type OrFetch = ($($name::OrFetch,)*);
+            const ARCHETYPAL: bool = true $(&& $name::ARCHETYPAL)*;
+
+            fn ids() -> <Self::Fetch as Fetch>::Ids {
+                ($($name::ids(),)*)
+            }
+            fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
+                ($($name::or_ids(),)*)
+            }
+            fn condition() -> Condition {
+                Condition::All(vec![$($name::condition()),*])
+            }
+            #[inline(always)]
+            fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                true $(&& $name::keep(row.$at, since))*
+            }
+            #[inline(always)]
+            fn keep_or(row: <Self::OrFetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                true $(&& $name::keep_or(row.$at, since))*
+            }
+        }
+        impl<$($name: ArchetypeFilter),*> ArchetypeFilter for ($($name,)*) {}
+
+        #[allow(unused_variables, clippy::unused_unit)]
+        impl<$($name: QueryFilter),*> QueryFilter for Or<($($name,)*)> {
+            type Fetch = ($($name::OrFetch,)*);
+            type OrFetch = ($($name::OrFetch,)*);
+            const ARCHETYPAL: bool = true $(&& $name::ARCHETYPAL)*;
+
+            fn ids() -> <Self::Fetch as Fetch>::Ids {
+                ($($name::or_ids(),)*)
+            }
+            fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
+                ($($name::or_ids(),)*)
+            }
+            fn condition() -> Condition {
+                Condition::Any(vec![$($name::condition()),*])
+            }
+            #[inline(always)]
+            fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                Self::ARCHETYPAL || Self::keep_or(row, since)
+            }
+            #[inline(always)]
+            fn keep_or(row: <Self::OrFetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                false $(|| $name::keep_or(row.$at, since))*
+            }
+        }
+        impl<$($name: ArchetypeFilter),*> ArchetypeFilter for Or<($($name,)*)> {}
+
+        #[allow(unused_variables, clippy::unused_unit)]
+        impl<$($name: Component),*> QueryFilter for AnyOf<($($name,)*)> {
+            type Fetch = ();
+            type OrFetch = ($(phalanx_store::keep_first!(HasCol, $name),)*);
+            const ARCHETYPAL: bool = true;
+
+            fn ids() {}
+            fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
+                ($($name::key(),)*)
+            }
+            fn condition() -> Condition {
+                let any: Vec<Condition> = vec![$(With::<$name>::condition()),*];
+                if any.is_empty() { Condition::always() } else { Condition::Any(any) }
+            }
+            #[inline(always)]
+            fn keep((): (), _: Tick) -> bool {
+                true
+            }
+            #[inline(always)]
+            fn keep_or(row: <Self::OrFetch as Fetch>::Item<'_>, _: Tick) -> bool {
+                let has: &[bool] = &[$(row.$at),*];
+                has.is_empty() || has.contains(&true)
+            }
+        }
+        impl<$($name: Component),*> ArchetypeFilter for AnyOf<($($name,)*)> {}
+    };
+}
+phalanx_store::for_each_tuple!(filter_tuple);

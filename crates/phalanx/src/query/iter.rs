@@ -1,0 +1,54 @@
+//! Row iteration.
+
+use std::iter::FusedIterator;
+
+use phalanx_store::{Rows, Tick};
+
+use super::Row;
+use super::data::QueryData;
+use super::filter::{ArchetypeFilter, QueryFilter};
+use super::state::Both;
+
+/// The matches of a query, one by one.
+pub struct QueryIter<'w, D: QueryData, F: QueryFilter = ()> {
+    rows: Rows<'w, Both<D, F>>,
+    since: Tick,
+}
+
+impl<'w, D: QueryData, F: QueryFilter> QueryIter<'w, D, F> {
+    #[inline]
+    pub(super) fn new(rows: Rows<'w, Both<D, F>>, since: Tick) -> Self {
+        Self { rows, since }
+    }
+}
+
+impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryIter<'w, D, F> {
+    type Item = D::Item<'w>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<D::Item<'w>> {
+        loop {
+            let (row, ticks): Row<'w, D, F> = self.rows.next()?;
+            if F::ARCHETYPAL || F::keep(ticks, self.since) {
+                return Some(D::item(row, self.since));
+            }
+        }
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let (left, most) = self.rows.size_hint();
+        (if F::ARCHETYPAL { left } else { 0 }, most)
+    }
+
+    #[inline(always)]
+    fn fold<B, G: FnMut(B, D::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
+        let since = self.since;
+        self.rows.fold(init, |state, (row, ticks)| {
+            if F::ARCHETYPAL || F::keep(ticks, since) { f(state, D::item(row, since)) } else { state }
+        })
+    }
+}
+
+impl<D: QueryData, F: ArchetypeFilter> ExactSizeIterator for QueryIter<'_, D, F> {}
+impl<D: QueryData, F: QueryFilter> FusedIterator for QueryIter<'_, D, F> {}

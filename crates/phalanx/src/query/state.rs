@@ -1,0 +1,170 @@
+//! A query kept ready: its columns, and the archetypes it visits.
+//!
+//! Bringing a state up to date is one comparison when no archetype came or went; otherwise its matches
+//! catch up, and the tables that are new are admitted. A term that names a component the world has not
+//! met leaves the state open: it is resolved when components are registered.
+
+use std::fmt;
+use std::sync::Arc;
+
+use phalanx_store::{Alias, Prepared, Store};
+
+use super::condition::{Condition, Filter};
+use super::data::{QueryData, Term};
+use super::filter::QueryFilter;
+use super::matches::Matches;
+use crate::archetype::{ArchetypeId, Archetypes};
+use crate::registry::Components;
+
+/// The store's view of a query: data and row filter together.
+pub(crate) type Both<D, F> = (<D as QueryData>::Fetch, <F as QueryFilter>::Fetch);
+
+/// A query that is prepared once and used again.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Health(f32);
+///
+/// let mut world = World::new();
+/// let mut wounded = world.query_state::<&Health>();
+/// world.spawn(Health(3.0));
+/// assert_eq!(wounded.iter(&world).count(), 1);
+/// ```
+pub struct QueryState<D: QueryData, F: QueryFilter = ()> {
+    pub(crate) prepared: Prepared<Both<D, F>>,
+    pub(crate) condition: Condition,
+    matches: Arc<Matches>,
+    /// Set while a term names an unregistered component: how many were registered at the last look.
+    open: Option<usize>,
+    /// Set when the admitted tables are not those of `matches`.
+    stale: bool,
+}
+
+/// Two terms of a query that use the same column, one of them to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueryConflict {
+    /// The first term.
+    pub first: String,
+    /// The second term.
+    pub second: String,
+}
+
+impl QueryConflict {
+    fn new(alias: Alias, terms: &[Term]) -> Self {
+        let term_of = |mut use_number: usize| {
+            for term in terms {
+                if use_number < term.columns {
+                    return term.text.clone();
+                }
+                use_number -= term.columns;
+            }
+            "the filter".to_owned()
+        };
+        Self { first: term_of(alias.first), second: term_of(alias.second) }
+    }
+}
+
+impl fmt::Display for QueryConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, second) = (&self.first, &self.second);
+        write!(
+            f,
+            "`{first}` and `{second}` of one query use the same data, and one of them writes: ask for it once"
+        )
+    }
+}
+
+impl std::error::Error for QueryConflict {}
+
+impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
+    pub(crate) fn try_new(
+        store: &Store,
+        archetypes: &Archetypes,
+        components: &Components,
+    ) -> Result<Self, QueryConflict> {
+        let prepared = store.prepare::<Both<D, F>>((D::ids(), F::ids())).map_err(|alias| {
+            let mut terms = Vec::new();
+            D::terms(&mut terms);
+            QueryConflict::new(alias, &terms)
+        })?;
+        let condition = Condition::All(vec![D::condition(), F::condition()]);
+        let matches = Arc::new(Matches::new(condition.filter(components), archetypes));
+        let open = condition.is_open(components).then_some(components.len());
+        let mut state = Self { prepared, condition, matches, open, stale: true };
+        state.admit_all(store, archetypes);
+        Ok(state)
+    }
+
+    /// What the query asks for, in normal form: queries that ask for the same have equal filters.
+    pub fn filter(&self) -> &Filter {
+        self.matches.filter()
+    }
+
+    /// The archetypes that the query visits, in order; the empty one stands for entities without a row.
+    pub fn archetypes(&self) -> &[ArchetypeId] {
+        self.matches.archetypes()
+    }
+
+    /// Catches up with the archetypes that came and went. One comparison when none did.
+    #[inline]
+    pub(crate) fn update(&mut self, store: &Store, archetypes: &Archetypes, components: &Components) {
+        if !self.matches.is_current(archetypes) || self.open.is_some() {
+            self.resolve(components, archetypes);
+            let mut matches = Arc::clone(&self.matches);
+            if !matches.is_current(archetypes) {
+                Arc::make_mut(&mut matches).catch_up(archetypes);
+            }
+            self.follow(matches, store, archetypes);
+        }
+    }
+
+    /// Brings the filter in line with the components that are registered by now.
+    pub(crate) fn resolve(&mut self, components: &Components, archetypes: &Archetypes) {
+        if self.open.is_some_and(|known| known != components.len()) {
+            self.open = self.condition.is_open(components).then_some(components.len());
+            self.matches = Arc::new(Matches::new(self.condition.filter(components), archetypes));
+            // Whatever was admitted belonged to another filter.
+            self.stale = true;
+        }
+    }
+
+    pub(crate) fn matches(&self) -> &Arc<Matches> {
+        &self.matches
+    }
+
+    /// Takes over matches that are up to date.
+    pub(crate) fn follow(&mut self, matches: Arc<Matches>, store: &Store, archetypes: &Archetypes) {
+        let before = std::mem::replace(&mut self.matches, matches);
+        let known = before.archetypes().len();
+        let appended = !self.stale
+            && store.is_fresh(&self.prepared)
+            && self.archetypes().starts_with(before.archetypes());
+        if appended {
+            for at in known..self.archetypes().len() {
+                self.admit(at, store, archetypes);
+            }
+        } else {
+            self.admit_all(store, archetypes);
+        }
+    }
+
+    fn admit_all(&mut self, store: &Store, archetypes: &Archetypes) {
+        store.reset(&mut self.prepared);
+        self.stale = false;
+        for at in 0..self.archetypes().len() {
+            self.admit(at, store, archetypes);
+        }
+    }
+
+    fn admit(&mut self, at: usize, store: &Store, archetypes: &Archetypes) {
+        let id = self.archetypes()[at];
+        if id == ArchetypeId::EMPTY {
+            store.admit_rowless(&mut self.prepared);
+        } else if let Some(table) = archetypes.table(id) {
+            store.admit(&mut self.prepared, table);
+        }
+    }
+}
