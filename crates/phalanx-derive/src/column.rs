@@ -46,28 +46,26 @@ impl Column<'_> {
         let id = id(target, value, who, self.span);
         let types = self.types();
         let quiet = quiet();
-        let read_ids = quote!(<Self as #p::Queryable>::read_ids());
-        let (write_ids, wrap_mut, wrap_slice_mut) = match self.stamp {
-            Stamp::No => (read_ids, quote!(__item), quote!(__slices)),
-            stamp => {
-                let wrap = if stamp == Stamp::OnWrite {
-                    quote!(#p::Mut::new(__value, __changed, __now))
-                } else {
-                    quote!({
-                        *__changed = __now;
-                        __value
-                    })
-                };
-                (
-                    quote!((#read_ids, <#owner as #p::RowTracked>::changed_id(), ())),
-                    quote!({ let (__value, __changed, __now) = __item; #wrap }),
-                    quote!({
-                        let (__values, __changed, __now) = __slices;
-                        <[_]>::fill(__changed, __now);
-                        __values
-                    }),
-                )
-            }
+        let changed = quote!(<#owner as #p::RowTracked>::changed_id());
+        let value_of = |all: TokenStream| quote!({ let (__value, _, _) = #all; __value });
+        let stamped = |mark: TokenStream, all: TokenStream| {
+            quote!({ let (__value, __changed, __now) = #all; #mark })
+        };
+        let (ids, wrap_ref, wrap_slice) = match self.stamp {
+            Stamp::No => (id, quote!(__item), quote!(__slices)),
+            _ => (quote!(({ #id }, #changed, ())), value_of(quote!(__item)), value_of(quote!(__slices))),
+        };
+        let fill = quote!(<[_]>::fill(__changed, __now); __value);
+        let (wrap_mut, wrap_slice_mut) = match self.stamp {
+            Stamp::No => (quote!(__item), quote!(__slices)),
+            Stamp::OnWrite => (
+                stamped(quote!(#p::Mut::new(__value, __changed, __now)), quote!(__item)),
+                stamped(fill, quote!(__slices)),
+            ),
+            Stamp::OnAccess => (
+                stamped(quote!(*__changed = __now; __value), quote!(__item)),
+                stamped(fill, quote!(__slices)),
+            ),
         };
         quote! {
             #quiet
@@ -75,16 +73,12 @@ impl Column<'_> {
                 type Owner = #owner;
                 #types
                 #[inline]
-                fn read_ids() -> <Self::Read as #p::Fetch>::Ids {
-                    #id
-                }
-                #[inline]
-                fn write_ids() -> <Self::Write as #p::Fetch>::Ids {
-                    #write_ids
+                fn ids() -> <Self::Read as #p::Fetch>::Ids {
+                    #ids
                 }
                 #[inline(always)]
                 fn wrap_ref<'row>(__item: <Self::Read as #p::Fetch>::Item<'row>) -> Self::Ref<'row> {
-                    __item
+                    #wrap_ref
                 }
                 #[inline(always)]
                 fn wrap_mut<'row>(__item: <Self::Write as #p::Fetch>::Item<'row>) -> Self::Mut<'row> {
@@ -92,7 +86,7 @@ impl Column<'_> {
                 }
                 #[inline(always)]
                 fn wrap_slice<'row>(__slices: <Self::Read as #p::Fetch>::Slices<'row>) -> Self::Slice<'row> {
-                    __slices
+                    #wrap_slice
                 }
                 #[inline(always)]
                 fn wrap_slice_mut<'row>(__slices: <Self::Write as #p::Fetch>::Slices<'row>) -> Self::SliceMut<'row> {
@@ -105,20 +99,33 @@ impl Column<'_> {
     fn types(&self) -> TokenStream {
         let Self { value, write, span, .. } = self;
         let p = self.target.private_at(*span);
-        let (leaf, row) = (quote!(#p::#write<#value>), quote!(&'row mut #value));
-        let (write, row) = match self.stamp {
-            Stamp::No => (leaf, row),
-            Stamp::OnWrite => (quote!((#leaf, #p::Wn<#p::Tick>, #p::Now)), quote!(#p::Mut<'row, #value>)),
-            Stamp::OnAccess => (quote!((#leaf, #p::Wn<#p::Tick>, #p::Now)), row),
+        let ticked = |leaf: TokenStream, tick: TokenStream| match self.stamp {
+            Stamp::No => leaf,
+            _ => quote!((#leaf, #p::#tick<#p::Tick>, #p::Now)),
+        };
+        let read = ticked(quote!(#p::R<#value>), quote!(R));
+        let write = ticked(quote!(#p::#write<#value>), quote!(Wn));
+        let row = match self.stamp {
+            Stamp::OnWrite => quote!(#p::Mut<'row, #value>),
+            _ => quote!(&'row mut #value),
         };
         quote_spanned! {*span=>
-            type Read = #p::R<#value>;
+            type Read = #read;
             type Write = #write;
             type Ref<'row> = &'row #value;
             type Mut<'row> = #row;
             type Slice<'row> = &'row [#value];
             type SliceMut<'row> = &'row mut [#value];
         }
+    }
+}
+
+/// An expression for the id of the column that a `Queryable` type owns.
+pub fn id_of(p: &TokenStream, who: &TokenStream, track: Track) -> TokenStream {
+    match track {
+        // The ids of a row's tick columns come along.
+        Track::Row => quote!(<#who as #p::Queryable>::ids().0),
+        Track::None | Track::Block => quote!(<#who as #p::Queryable>::ids()),
     }
 }
 

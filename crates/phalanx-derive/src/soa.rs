@@ -14,7 +14,7 @@ use syn::spanned::Spanned;
 use syn::{Fields, GenericParam, Member, Result, Type, WhereClause};
 
 use crate::attr::{ComponentAttr, Track};
-use crate::column::{Column, Stamp, quiet, write_leaf};
+use crate::column::{Column, Stamp, quiet, id_of, write_leaf};
 use crate::component::{self, Parts};
 use crate::names;
 use crate::nest::nest;
@@ -179,7 +179,7 @@ impl<'a> Soa<'a> {
         let p = &self.target.private;
         self.each(|field| {
             let marker = self.marker(field);
-            quote!(<#marker as #p::Queryable>::read_ids())
+            id_of(p, &marker, self.track)
         })
     }
 
@@ -204,21 +204,20 @@ impl<'a> Soa<'a> {
         let [make_ref, make_mut, make_slices, make_slices_mut] = proxies::ALL.map(|proxy| proxy.ident(self));
         let leaf = write_leaf(self.track);
 
-        let reads = nest(&self.each(|Field { ty, .. }| quote!(#p::R<#ty>)));
-        let read_ids = nest(&self.ids());
-        let read_pattern = nest(&self.each(|Field { local, .. }| quote!(#local)));
+        let mut reads = self.each(|Field { ty, .. }| quote!(#p::R<#ty>));
         let mut writes = self.each(|Field { ty, .. }| quote!(#p::#leaf<#ty>));
-        let mut write_ids = self.ids();
-        let mut write_pattern = self.each(|Field { local, .. }| quote!(#local));
+        let mut ids = self.ids();
+        let mut pattern = self.each(|Field { local, .. }| quote!(#local));
         let (mut stamp, mut stamp_all) = (TokenStream::new(), TokenStream::new());
         if self.track == Track::Row {
+            reads.extend([quote!(#p::R<#p::Tick>), quote!(#p::Now)]);
             writes.extend([quote!(#p::Wn<#p::Tick>), quote!(#p::Now)]);
-            write_ids.extend([component::changed(target), quote!(())]);
-            write_pattern.extend([quote!(__changed), quote!(__now)]);
+            ids.extend([component::changed(target), quote!(())]);
+            pattern.extend([quote!(__changed), quote!(__now)]);
             stamp = quote!(*__changed = __now;);
             stamp_all = quote!(<[_]>::fill(__changed, __now););
         }
-        let (writes, write_ids, write_pattern) = (nest(&writes), nest(&write_ids), nest(&write_pattern));
+        let (reads, writes, ids, pattern) = (nest(&reads), nest(&writes), nest(&ids), nest(&pattern));
         let (braces, quiet) = (self.braces(), quiet());
         quote! {
             #quiet
@@ -231,32 +230,28 @@ impl<'a> Soa<'a> {
                 type Slice<'row> = #of_slices;
                 type SliceMut<'row> = #of_slices_mut;
                 #[inline]
-                fn read_ids() -> <Self::Read as #p::Fetch>::Ids {
-                    #read_ids
-                }
-                #[inline]
-                fn write_ids() -> <Self::Write as #p::Fetch>::Ids {
-                    #write_ids
+                fn ids() -> <Self::Read as #p::Fetch>::Ids {
+                    #ids
                 }
                 #[inline(always)]
                 fn wrap_ref<'row>(__item: <Self::Read as #p::Fetch>::Item<'row>) -> Self::Ref<'row> {
-                    let #read_pattern = __item;
+                    let #pattern = __item;
                     #make_ref #braces
                 }
                 #[inline(always)]
                 fn wrap_mut<'row>(__item: <Self::Write as #p::Fetch>::Item<'row>) -> Self::Mut<'row> {
-                    let #write_pattern = __item;
+                    let #pattern = __item;
                     #stamp
                     #make_mut #braces
                 }
                 #[inline(always)]
                 fn wrap_slice<'row>(__slices: <Self::Read as #p::Fetch>::Slices<'row>) -> Self::Slice<'row> {
-                    let #read_pattern = __slices;
+                    let #pattern = __slices;
                     #make_slices #braces
                 }
                 #[inline(always)]
                 fn wrap_slice_mut<'row>(__slices: <Self::Write as #p::Fetch>::Slices<'row>) -> Self::SliceMut<'row> {
-                    let #write_pattern = __slices;
+                    let #pattern = __slices;
                     #stamp_all
                     #make_slices_mut #braces
                 }

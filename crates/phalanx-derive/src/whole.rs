@@ -8,7 +8,7 @@ use quote::quote;
 use syn::{Error, Result, WhereClause};
 
 use crate::attr::{ComponentAttr, Track};
-use crate::column::{Column, Stamp, write_leaf};
+use crate::column::{Column, Stamp, id_of, write_leaf};
 use crate::component::{self, Parts};
 use crate::require::Requirement;
 use crate::target::Target;
@@ -55,7 +55,7 @@ fn emit(
 ) -> TokenStream {
     let p = &target.private;
     let owner = target.path();
-    let id = quote!(<Self as #p::Queryable>::read_ids());
+    let id = id_of(p, &quote!(Self), track);
     let (write, declare) = match kind {
         Kind::Tag => (write_leaf(Track::None), quote!(tag)),
         Kind::Whole => (write_leaf(track), quote!(whole)),

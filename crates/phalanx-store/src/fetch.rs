@@ -41,6 +41,7 @@ pub struct Access {
 ///
 /// # Safety
 /// `visit` reports every column the other methods reach, and `item`, `slices` and `mark` reach only these.
+/// `ReadOnly` reaches the same columns and is present in the same tables.
 pub unsafe trait Fetch: 'static + Sealed {
     /// Which columns.
     type Ids: Copy + Send + Sync + 'static;
@@ -48,6 +49,8 @@ pub unsafe trait Fetch: 'static + Sealed {
     type Item<'a>;
     /// A run of rows of one table.
     type Slices<'a>;
+    /// The same columns, none of them written.
+    type ReadOnly: ReadFetch<Ids = Self::Ids, Lanes = Self::Lanes>;
     #[doc(hidden)]
     type Lanes: Copy;
     #[doc(hidden)]
@@ -104,7 +107,7 @@ pub unsafe trait Fetch: 'static + Sealed {
 ///
 /// # Safety
 /// No access that `visit` reports writes.
-pub unsafe trait ReadFetch: Fetch {}
+pub unsafe trait ReadFetch: Fetch<ReadOnly = Self> {}
 
 /// Reads the column of `T`.
 pub struct R<T>(std::marker::PhantomData<fn() -> T>);
@@ -138,6 +141,7 @@ macro_rules! column_leaf {
             type Ids = ColId<T>;
             type Item<'a> = $reference;
             type Slices<'a> = $slice;
+            type ReadOnly = R<T>;
             type Lanes = *const LaneCell;
             type Ptrs = *mut T;
 
@@ -220,6 +224,7 @@ unsafe impl Fetch for Ents {
     type Ids = ();
     type Item<'a> = Entity;
     type Slices<'a> = &'a [Entity];
+    type ReadOnly = Self;
     type Lanes = *const LaneCell;
     type Ptrs = *const Entity;
 
@@ -266,6 +271,7 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     type Ids = F::Ids;
     type Item<'a> = Option<F::Item<'a>>;
     type Slices<'a> = Option<F::Slices<'a>>;
+    type ReadOnly = Opt<F::ReadOnly>;
     type Lanes = F::Lanes;
     type Ptrs = Option<F::Ptrs>;
 
@@ -322,6 +328,7 @@ unsafe impl Fetch for HasCol {
     type Ids = AnyColId;
     type Item<'a> = bool;
     type Slices<'a> = bool;
+    type ReadOnly = Self;
     type Lanes = *const LaneCell;
     type Ptrs = bool;
 
@@ -366,6 +373,7 @@ unsafe impl Fetch for Now {
     type Ids = ();
     type Item<'a> = Tick;
     type Slices<'a> = Tick;
+    type ReadOnly = Self;
     type Lanes = Tick;
     type Ptrs = Tick;
 
@@ -413,6 +421,7 @@ macro_rules! fetch_tuple {
             type Ids = ($($name::Ids,)*);
             type Item<'a> = ($($name::Item<'a>,)*);
             type Slices<'a> = ($($name::Slices<'a>,)*);
+            type ReadOnly = ($($name::ReadOnly,)*);
             type Lanes = ($($name::Lanes,)*);
             type Ptrs = ($($name::Ptrs,)*);
 

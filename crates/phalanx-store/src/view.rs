@@ -10,7 +10,7 @@ use crate::column::{BLOCK_ROWS, LaneCell};
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::fetch::{Ents, Fetch, ReadFetch};
-use crate::place::{Place, TableId};
+use crate::place::TableId;
 use crate::prepared::{Prepared, find_alias};
 use crate::store::Store;
 use crate::tick::Tick;
@@ -24,7 +24,6 @@ mod rows;
 
 /// Access to the rows that a query visits.
 pub struct View<'w, F: Fetch> {
-    ids: F::Ids,
     lanes: F::Lanes,
     owners: *const LaneCell,
     lens: &'w [u32],
@@ -33,7 +32,6 @@ pub struct View<'w, F: Fetch> {
     entities: &'w Entities,
     rowless: bool,
     now: Tick,
-    store: &'w Store,
     access: PhantomData<F::Item<'w>>,
 }
 
@@ -78,7 +76,6 @@ impl Store {
     pub(crate) unsafe fn view_unchecked<'w, F: Fetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F> {
         self.expect_fresh(query);
         View {
-            ids: query.ids,
             lanes: F::lanes(self, query.ids),
             owners: self.owners.as_ptr(),
             lens: &self.lens,
@@ -87,7 +84,6 @@ impl Store {
             entities: &self.entities,
             rowless: query.rowless,
             now: self.tick,
-            store: self,
             access: PhantomData,
         }
     }
@@ -147,22 +143,11 @@ impl<'w, F: Fetch> View<'w, F> {
         View { access: PhantomData, ..*self }
     }
 
-    /// The same rows through a fetch that only reads columns which this view needs too; `None` when it names
-    /// others.
+    /// The same rows, none of them written, while this view is borrowed.
     #[inline]
-    pub fn narrow<G: ReadFetch>(&self, ids: G::Ids) -> Option<View<'_, G>> {
-        let mut covered = true;
-        G::visit(ids, &mut |wanted| {
-            let mut found = false;
-            F::visit(self.ids, &mut |held| {
-                found |= held.column == wanted.column && (wanted.optional || !held.optional);
-            });
-            covered &= found;
-        });
-        // Each table of this view has the columns (I6), and borrowing this view keeps them from being written.
-        covered.then(|| View {
-            ids,
-            lanes: G::lanes(self.store, ids),
+    pub fn read_only(&self) -> View<'_, F::ReadOnly> {
+        View {
+            lanes: self.lanes,
             owners: self.owners,
             lens: self.lens,
             tables: self.tables,
@@ -170,14 +155,13 @@ impl<'w, F: Fetch> View<'w, F> {
             entities: self.entities,
             rowless: self.rowless,
             now: self.now,
-            store: self.store,
             access: PhantomData,
-        })
+        }
     }
 
-    /// Where an entity is, whether the view visits it or not; `None` when it is dead.
-    pub fn locate(&self, entity: Entity) -> Option<Place> {
-        self.entities.locate(entity)
+    /// The entity directory.
+    pub fn entities(&self) -> &'w Entities {
+        self.entities
     }
 
     /// The tables that the view visits, with their lengths.

@@ -32,7 +32,7 @@ pub trait Queryable: 'static {
     /// The columns a shared access visits.
     type Read: ReadFetch;
     /// The columns an exclusive access visits.
-    type Write: Fetch;
+    type Write: Fetch<ReadOnly = Self::Read, Ids = <Self::Read as Fetch>::Ids>;
     /// One row, shared.
     type Ref<'a>;
     /// One row, exclusive.
@@ -42,10 +42,8 @@ pub trait Queryable: 'static {
     /// A run of rows, exclusive.
     type SliceMut<'a>;
 
-    /// The column ids of [`Queryable::Read`].
-    fn read_ids() -> <Self::Read as Fetch>::Ids;
-    /// The column ids of [`Queryable::Write`].
-    fn write_ids() -> <Self::Write as Fetch>::Ids;
+    /// The column ids, of both kinds of access.
+    fn ids() -> <Self::Read as Fetch>::Ids;
     /// Turns what the store yields for a row into what the user sees.
     fn wrap_ref<'a>(item: <Self::Read as Fetch>::Item<'a>) -> Self::Ref<'a>;
     /// As [`Queryable::wrap_ref`], exclusive.

@@ -87,9 +87,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// The same query without write access.
     #[inline]
     pub fn as_readonly(&self) -> Query<'_, D::ReadOnly, F> {
-        let view = self.view.narrow::<Both<D::ReadOnly, F>>((D::ReadOnly::ids(), F::ids()));
-        let view = view.expect("reading needs no other columns than writing");
-        Query { view, since: self.since, context: self.context }
+        Query { view: self.view.read_only(), since: self.since, context: self.context }
     }
 
     /// Reads every match.
@@ -128,14 +126,13 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// When it is dead or does not match.
     #[inline]
     pub fn into_get(self, entity: Entity) -> Result<D::Item<'w>, QueryEntityError> {
-        let (since, context) = (self.since, self.context);
-        let place = self.view.locate(entity);
+        let (since, context, entities) = (self.since, self.context, self.view.entities());
         if let Some((row, ticks)) = self.view.into_get(entity)
             && F::keep(ticks, since)
         {
             return Ok(D::item(row, since));
         }
-        Err(context.why(entity, place))
+        Err(context.why(entity, entities.locate(entity)))
     }
 
     /// Whether the query visits this entity.

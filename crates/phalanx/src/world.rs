@@ -205,7 +205,7 @@ impl World {
     /// `None` when the entity is dead or lacks the component.
     #[inline]
     pub fn get<T: Queryable>(&self, entity: Entity) -> Option<T::Ref<'_>> {
-        self.store.get::<T::Read>(entity, T::read_ids()).map(T::wrap_ref)
+        self.store.get::<T::Read>(entity, T::ids()).map(T::wrap_ref)
     }
 
     /// Writes a component, or one field of one.
@@ -213,7 +213,7 @@ impl World {
     /// `None` when the entity is dead or lacks the component.
     #[inline]
     pub fn get_mut<T: Queryable>(&mut self, entity: Entity) -> Option<T::Mut<'_>> {
-        self.store.get_mut::<T::Write>(entity, T::write_ids()).map(T::wrap_mut)
+        self.store.get_mut::<T::Write>(entity, T::ids()).map(T::wrap_mut)
     }
 
     /// Reads an entity.

@@ -21,7 +21,7 @@ fn key<C: Component>() -> AnyColId {
 }
 
 fn id<Q: Queryable<Read = phalanx::__private::R<T>>, T: Send + Sync + 'static>() -> AnyColId {
-    ColId::any(Q::read_ids())
+    ColId::any(Q::ids())
 }
 
 fn same<A: 'static, B: 'static>() -> bool {
@@ -158,10 +158,9 @@ fn soa_component_is_one_column_per_field() {
     assert_eq!(round_trip(Position { x: 1.0, y: 2.0 }), Position { x: 1.0, y: 2.0 });
     assert_eq!(Single { only: 3 }.into_leaves(NOW), Col(3));
     let ids = Position::leaf_ids();
-    assert_eq!(ids, (position::x::read_ids(), position::y::read_ids()));
+    assert_eq!(ids, (position::x::ids(), position::y::ids()));
     assert_ne!(ids.0, ids.1);
-    assert_eq!(Position::read_ids(), ids);
-    assert_eq!(Position::write_ids(), ids);
+    assert_eq!(Position::ids(), ids);
     assert_eq!(key::<Position>(), ids.0.any());
     assert!(same::<<position::x as Queryable>::Owner, Position>());
 }
@@ -232,7 +231,7 @@ fn tuple_structs_have_numbered_fields() {
     row.0.push('!');
     row.set(Label(format!("{}{}", row.0, row.1), 3));
     assert_eq!((text.as_str(), n), ("b!2", 3));
-    assert_eq!(Label::leaf_ids(), (label_fields::_0::read_ids(), label_fields::_1::read_ids()));
+    assert_eq!(Label::leaf_ids(), (label_fields::_0::ids(), label_fields::_1::ids()));
     assert_eq!(Label::wrap_slice((&["c".into()], &[4])).1, [4]);
 }
 
@@ -248,10 +247,10 @@ struct Twenty {
 fn twenty_fields_are_nested_and_none_is_lost() {
     let value = Twenty { a: 1, j: 2.0, k: true, m: "m".into(), t: 20, ..Twenty::default() };
     assert_eq!(round_trip(value.clone()), value);
-    let ((added, changed), t) = (twenty_ticks(), ColId::any(twenty::t::read_ids()));
+    let ((added, changed), t) = (twenty_ticks(), ColId::any(twenty::t::ids().0));
     assert_ne!(added, changed);
     assert_ne!(t, changed);
-    assert_ne!(twenty::a::read_ids().any(), t);
+    assert_ne!(twenty::a::ids().0.any(), t);
 }
 
 fn twenty_ticks() -> (AnyColId, AnyColId) {

@@ -97,7 +97,7 @@ fn a_shadowed_prelude_changes_nothing() {
     assert_eq!(round_trip(Whole(3)).0, 3);
     assert_eq!(round_trip(Row { x: 1.0, y: 2 }).y, 2);
     assert_eq!(round_trip(Generic::<i8, 3>(4, 5)).0, 4);
-    assert_eq!(*row::x::wrap_ref(&1.0), 1.0);
+    assert_eq!(*row::x::wrap_ref((&1.0, &NOW, NOW)), 1.0);
     let parts = Parts { row: Row { x: 1.0, y: 2 }, rest: (Tag, Kind::None) };
     let parts = Parts::<(Tag, Kind)>::from_values(parts.into_values(NOW));
     assert!(matches!(parts.rest, (Tag, Kind::None)));
@@ -159,9 +159,9 @@ where
 fn instances_of_a_generic_component_have_columns_of_their_own() {
     assert_eq!(Wrapper(1u8).into_leaves(NOW), Col(Wrapper(1u8)));
     assert_eq!(round_trip(Wrapper("a")), Wrapper("a"));
-    assert_eq!(Wrapper::<u8>::read_ids(), Wrapper::<u8>::read_ids());
-    assert_ne!(Wrapper::<u8>::read_ids().any(), Wrapper::<i8>::read_ids().any());
-    assert_ne!(Team::<0>::read_ids().any(), Team::<1>::read_ids().any());
+    assert_eq!(Wrapper::<u8>::ids(), Wrapper::<u8>::ids());
+    assert_ne!(Wrapper::<u8>::ids().any(), Wrapper::<i8>::ids().any());
+    assert_ne!(Team::<0>::ids().0.any(), Team::<1>::ids().0.any());
     assert_ne!(Team::<0>::added_id(), Team::<1>::added_id());
     assert_ne!(Team::<0>::added_id(), Team::<0>::changed_id());
     assert_eq!(round_trip(Team::<0>), Team);
@@ -171,21 +171,21 @@ fn instances_of_a_generic_component_have_columns_of_their_own() {
 fn fields_may_depend_on_parameters() {
     let pair = || Pair::<_, std::ops::Range<i32>> { a: "a", b: vec![1, 2], c: 3 };
     assert_eq!(round_trip(pair()), pair());
-    let row = Pair::<&str, std::ops::Range<i32>>::wrap_ref((&"a", &vec![1, 2], &3)).get();
+    let row = Pair::<&str, std::ops::Range<i32>>::wrap_ref((&"a", &vec![1, 2], &3, &NOW, NOW)).get();
     assert_eq!(row, pair());
     assert_ne!(
-        pair::a::<u8, std::ops::Range<u8>>::read_ids(),
-        pair::a::<u8, std::ops::Range<u16>>::read_ids()
+        pair::a::<u8, std::ops::Range<u8>>::ids(),
+        pair::a::<u8, std::ops::Range<u16>>::ids()
     );
     assert_eq!(
-        pair::c::<u8, std::ops::Range<u8>>::write_ids().1,
+        pair::c::<u8, std::ops::Range<u8>>::ids().1,
         Pair::<u8, std::ops::Range<u8>>::changed_id()
     );
 
     let grid = Grid::<2, true> { cells: [1, 2] };
     assert_eq!(round_trip(grid.clone()), grid);
     assert_eq!(Grid::<2, true>::wrap_ref(&[1, 2]).get(), grid);
-    assert_ne!(grid_fields::cells::<2, true>::read_ids(), grid_fields::cells::<2, false>::read_ids());
+    assert_ne!(grid_fields::cells::<2, true>::ids(), grid_fields::cells::<2, false>::ids());
 
     let boxed = round_trip(Boxed::<[u8]>(Box::new([1, 2]), std::marker::PhantomData));
     assert_eq!(*boxed.0, [1, 2]);
@@ -215,8 +215,8 @@ pub struct Raw {
 fn raw_identifiers_stay_raw() {
     let value = Type { r#type: 1, r#match: 2 };
     assert_eq!(round_trip(value.clone()), value);
-    assert_ne!(r#type::r#type::read_ids(), r#type::r#match::read_ids());
-    let row = Type::wrap_ref((&1, &2));
+    assert_ne!(r#type::r#type::ids(), r#type::r#match::ids());
+    let row = Type::wrap_ref((&1, &2, &NOW, NOW));
     assert_eq!((row.get(), *row.r#type), (value.clone(), 1));
     assert_eq!(format!("{row:?}"), "TypeRef { type: 1, match: 2 }");
     let raw = Raw::from_values(Raw { r#fn: value.clone() }.into_values(NOW));
@@ -247,7 +247,7 @@ fn types_inside_functions_are_components_too() {
 
     let value = Local { inner: Inner(1), other: 2u8 };
     assert_eq!(round_trip(value.clone()), value);
-    assert_eq!(local::inner::<u8>::wrap_ref(&Inner(1)), &Inner(1));
+    assert_eq!(local::inner::<u8>::wrap_ref((&Inner(1), &NOW, NOW)), &Inner(1));
     assert_eq!(plain::x::wrap_slice(&[Inner(1)]), [Inner(1)]);
     let together = Together { local: value.clone(), plain: Plain { x: Inner(3) } };
     let together = Together::from_values(together.into_values(NOW));
@@ -293,7 +293,7 @@ mod visible {
     pub(super) fn all() -> u8 {
         use super::round_trip;
         use phalanx::__private::Queryable;
-        let _ = (deeper::above::x::read_ids(), deeper::within::x::read_ids());
+        let _ = (deeper::above::x::ids(), deeper::within::x::ids());
         round_trip(deeper::Above { x: deeper::Private(1) }).x.0
             + round_trip(deeper::Everywhere { x: 1 }).x
             + round_trip(deeper::Within { x: 1 }).x
@@ -304,7 +304,7 @@ mod visible {
 #[test]
 fn markers_are_as_visible_as_their_struct() {
     assert_eq!(visible::all(), 4);
-    let _ = visible::deeper::everywhere::x::read_ids();
+    let _ = visible::deeper::everywhere::x::ids();
 }
 
 macro_rules! component {
@@ -331,7 +331,7 @@ fn macros_may_make_components() {
     }
     let made = round_trip(Made { item: Some(1), now: identity, own: 2 });
     assert_eq!((made.item, made.own), (Some(1), 2));
-    let _ = (made::item::read_ids(), made::own::read_ids());
+    let _ = (made::item::ids(), made::own::ids());
 }
 
 #[test]

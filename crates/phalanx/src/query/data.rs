@@ -20,7 +20,7 @@ pub trait QueryData {
     /// The columns visited.
     type Fetch: Fetch;
     /// The same data without write access.
-    type ReadOnly: ReadOnlyQueryData;
+    type ReadOnly: ReadOnlyQueryData<Fetch = <Self::Fetch as Fetch>::ReadOnly>;
     /// What one entity yields.
     type Item<'w>;
     /// What a run of rows of one table yields.
@@ -108,13 +108,13 @@ impl<'t, T: Queryable> QueryData for &'t T {
     type Chunk<'w> = T::Slice<'w>;
 
     fn ids() -> <Self::Fetch as Fetch>::Ids {
-        T::read_ids()
+        T::ids()
     }
     fn condition() -> Condition {
         Condition::With(T::Owner::key(), short_name::<T::Owner>())
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::of::<T::Read>(T::read_ids(), format!("&{}", short_name::<T>())));
+        out.push(Term::of::<T::Read>(T::ids(), format!("&{}", short_name::<T>())));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
@@ -134,13 +134,13 @@ impl<'t, T: Queryable> QueryData for &'t mut T {
     type Chunk<'w> = T::SliceMut<'w>;
 
     fn ids() -> <Self::Fetch as Fetch>::Ids {
-        T::write_ids()
+        T::ids()
     }
     fn condition() -> Condition {
         <&T as QueryData>::condition()
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::of::<T::Write>(T::write_ids(), format!("&mut {}", short_name::<T>())));
+        out.push(Term::of::<T::Write>(T::ids(), format!("&mut {}", short_name::<T>())));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
@@ -218,7 +218,7 @@ impl<'t, T: RowTracked> QueryData for Ref<'t, T> {
     type Chunk<'w> = (T::Slice<'w>, &'w [Tick], &'w [Tick]);
 
     fn ids() -> <Self::Fetch as Fetch>::Ids {
-        (T::read_ids(), T::added_id(), T::changed_id(), ())
+        (T::ids(), T::added_id(), T::changed_id(), ())
     }
     fn condition() -> Condition {
         <&T as QueryData>::condition()
