@@ -166,7 +166,7 @@ impl<'w, F: Fetch> View<'w, F> {
 
     /// The tables that the view visits, with their lengths.
     pub fn tables(&self) -> impl Iterator<Item = (TableId, usize)> + '_ {
-        self.tables.iter().map(|&table| (table, self.lens[table.index()] as usize))
+        self.tables.iter().map(|&table| (table, self.table_len(table)))
     }
 
     /// The tick that is written now.
@@ -176,13 +176,21 @@ impl<'w, F: Fetch> View<'w, F> {
 
     /// How many rows the view visits.
     pub fn len(&self) -> usize {
-        let rows: usize = self.tables.iter().map(|table| self.lens[table.index()] as usize).sum();
+        let rows: usize = self.tables.iter().map(|&table| self.table_len(table)).sum();
         rows + self.rowless_len()
     }
 
     /// Whether the view visits no row.
     pub fn is_empty(&self) -> bool {
-        self.rowless_len() == 0 && self.tables.iter().all(|table| self.lens[table.index()] == 0)
+        self.rowless_len() == 0 && self.tables.iter().all(|&table| self.table_len(table) == 0)
+    }
+
+    /// The length of a member table.
+    #[inline(always)]
+    fn table_len(&self, table: TableId) -> usize {
+        debug_assert!(table.index() < self.lens.len());
+        // SAFETY: a table that a fresh query visits exists (I6), so it has a length.
+        unsafe { *self.lens.get_unchecked(table.index()) as usize }
     }
 
     fn rowless_len(&self) -> usize {
@@ -264,7 +272,7 @@ impl<'w, F: Fetch> View<'w, F> {
         let step = blocks.max(1).saturating_mul(BLOCK_ROWS);
         let mut out = Vec::new();
         for &table in self.tables {
-            let len = self.lens[table.index()] as usize;
+            let len = self.table_len(table);
             for start in (0..len).step_by(step) {
                 out.push(self.chunk(table, start, step.min(len - start)));
             }
@@ -277,7 +285,7 @@ impl<'w, F: Fetch> View<'w, F> {
     pub fn into_changed_blocks(self, since: Tick) -> Vec<Chunk<'w, F>> {
         let mut out = Vec::new();
         for &table in self.tables {
-            let len = self.lens[table.index()] as usize;
+            let len = self.table_len(table);
             for block in 0..len.div_ceil(BLOCK_ROWS) {
                 // SAFETY: a member table has the columns (I6), and the block begins within its rows (I3).
                 let written = unsafe {

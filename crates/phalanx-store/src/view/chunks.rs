@@ -124,16 +124,29 @@ impl<F: Fetch> FusedIterator for ChunkRows<'_, F> {}
 pub struct Chunks<'w, F: Fetch> {
     view: View<'w, F>,
     next: usize,
-    rowless: Option<Box<dyn Iterator<Item = &'w Entity> + Send + Sync + 'w>>,
+    rowless: Option<Rowless<'w>>,
 }
+
+type Rowless<'w> = Box<dyn Iterator<Item = &'w Entity> + Send + Sync + 'w>;
 
 impl<'w, F: Fetch> Chunks<'w, F> {
     #[inline]
     pub(super) fn new(view: View<'w, F>) -> Self {
-        let rowless: Option<Box<dyn Iterator<Item = &'w Entity> + Send + Sync + 'w>> =
-            if view.rowless_len() > 0 { Some(Box::new(view.entities.rowless())) } else { None };
+        let rowless = if view.rowless_len() > 0 { Some(rowless(&view)) } else { None };
         Self { view, next: 0, rowless }
     }
+
+    /// How many rows are left in chunks that were not yielded yet.
+    pub(super) fn rows_left(&self) -> usize {
+        let tables: usize = self.view.tables[self.next..].iter().map(|&table| self.view.table_len(table)).sum();
+        tables + self.rowless.as_ref().map_or(0, |left| left.size_hint().0)
+    }
+}
+
+#[cold]
+fn rowless<'w, F: Fetch>(view: &View<'w, F>) -> Rowless<'w> {
+    // Collected, so that the number of those left is known.
+    Box::new(view.entities.rowless().collect::<Vec<_>>().into_iter())
 }
 
 impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
@@ -143,7 +156,7 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
     fn next(&mut self) -> Option<Chunk<'w, F>> {
         while let Some(&table) = self.view.tables.get(self.next) {
             self.next += 1;
-            let len = self.view.lens[table.index()] as usize;
+            let len = self.view.table_len(table);
             if len > 0 {
                 return Some(self.view.chunk(table, 0, len));
             }
@@ -153,7 +166,23 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.view.tables.len() - self.next + self.view.rowless_len()))
+        let rowless = self.rowless.as_ref().map_or(0, |left| left.size_hint().0);
+        (rowless, Some(self.view.tables.len() - self.next + rowless))
+    }
+
+    #[inline(always)]
+    fn fold<B, G: FnMut(B, Chunk<'w, F>) -> B>(self, init: B, mut f: G) -> B {
+        let mut state = init;
+        for &table in &self.view.tables[self.next..] {
+            let len = self.view.table_len(table);
+            if len > 0 {
+                state = f(state, self.view.chunk(table, 0, len));
+            }
+        }
+        for entity in self.rowless.into_iter().flatten() {
+            state = f(state, self.view.rowless_chunk(entity));
+        }
+        state
     }
 }
 

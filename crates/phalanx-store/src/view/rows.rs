@@ -12,14 +12,12 @@ use crate::fetch::Fetch;
 pub struct Rows<'w, F: Fetch> {
     chunks: Chunks<'w, F>,
     rows: Option<ChunkRows<'w, F>>,
-    left: usize,
 }
 
 impl<'w, F: Fetch> Rows<'w, F> {
     #[inline]
     pub(super) fn new(view: View<'w, F>) -> Self {
-        let left = view.len();
-        Self { chunks: Chunks::new(view), rows: None, left }
+        Self { chunks: Chunks::new(view), rows: None }
     }
 }
 
@@ -32,16 +30,16 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
             if let Some(rows) = &mut self.rows
                 && let Some(item) = rows.next()
             {
-                self.left -= 1;
                 return Some(item);
             }
             self.rows = Some(self.chunks.next()?.rows());
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        let left = self.chunks.rows_left() + self.rows.as_ref().map_or(0, ChunkRows::len);
+        (left, Some(left))
     }
 
     #[inline(always)]
@@ -50,15 +48,12 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
         if let Some(rows) = self.rows {
             state = rows.fold(state, &mut f);
         }
-        for chunk in self.chunks {
-            state = chunk.rows().fold(state, &mut f);
-        }
-        state
+        self.chunks.fold(state, |state, chunk| chunk.rows().fold(state, &mut f))
     }
 
     #[inline]
     fn count(self) -> usize {
-        self.left
+        self.len()
     }
 }
 
