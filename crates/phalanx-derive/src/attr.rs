@@ -1,7 +1,8 @@
-//! What stands in `#[component(..)]`, `#[bundle(..)]`, `#[resource(..)]` and `#[message(..)]`.
+//! What stands in the attributes: `#[component(..)]`, `#[bundle(..)]`, `#[query_data(..)]` and the others.
 //!
-//! All of them are lists of `key = "value"`. A key that is unknown or given twice, and a value outside
-//! its choices, is an error at that key or value which says what is allowed.
+//! All of them are lists of `key = "value"`, some with a flag, which is a key alone. A key that is unknown
+//! or given twice, and a value outside its choices, is an error at that key or value which says what is
+//! allowed.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
@@ -31,6 +32,8 @@ pub struct At<T> {
 
 /// The content of all `#[component(..)]` on a type.
 pub struct ComponentAttr {
+    /// Whether values live in a sparse set.
+    pub sparse: bool,
     pub name: Option<LitStr>,
     pub layout: Option<At<Layout>>,
     pub track: Option<At<Track>>,
@@ -42,13 +45,9 @@ impl ComponentAttr {
     pub fn parse(attrs: &[Attribute]) -> Result<Self> {
         let pairs =
             Pairs::parse(attrs, "component", &["name", "layout", "track", "fields", "storage", "crate"])?;
-        if let Some(storage) = pairs.get("storage") {
-            choice(storage, "storage", &[("table", ()), ("sparse", ())])?;
-            if storage.value() == "sparse" {
-                return Err(Error::new(storage.span(), "sparse storage is not available yet"));
-            }
-        }
+        let storage = pairs.choice("storage", &[("table", false), ("sparse", true)])?;
         Ok(Self {
+            sparse: storage.is_some_and(|storage| storage.value),
             name: pairs.get("name").map(|name| not_empty(name, "name")).transpose()?.cloned(),
             layout: pairs.choice("layout", &[("soa", Layout::Soa), ("whole", Layout::Whole)])?,
             track: pairs
@@ -75,6 +74,20 @@ pub fn message(attrs: &[Attribute]) -> Result<Path> {
     }
 }
 
+/// The content of all `#[query_data(..)]` on a struct.
+pub struct QueryDataAttr {
+    /// Whether fields may write.
+    pub is_mutable: bool,
+    pub krate: Path,
+}
+
+impl QueryDataAttr {
+    pub fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let pairs = Pairs::parse_with_flags(attrs, "query_data", &["mutable"], &["crate"])?;
+        Ok(Self { is_mutable: pairs.has("mutable"), krate: pairs.krate()? })
+    }
+}
+
 /// Refuses `names` on fields and variants, where they would say nothing.
 pub fn refuse_inside(data: &Data, names: &[&str]) -> Result<()> {
     let refuse = |attrs: &[Attribute]| match attrs.iter().find(|a| names.iter().any(|n| a.path().is_ident(n)))
@@ -96,39 +109,53 @@ pub fn refuse_inside(data: &Data, names: &[&str]) -> Result<()> {
     }
 }
 
-/// The `key = "value"` pairs of one attribute, which may be written in several pieces.
-struct Pairs(Vec<(Ident, LitStr)>);
+/// The keys of one attribute with their values, which may be written in several pieces. Flags have none.
+struct Pairs(Vec<(Ident, Option<LitStr>)>);
 
 impl Pairs {
     fn parse(attrs: &[Attribute], attribute: &str, keys: &[&str]) -> Result<Self> {
+        Self::parse_with_flags(attrs, attribute, &[], keys)
+    }
+
+    fn parse_with_flags(attrs: &[Attribute], attribute: &str, flags: &[&str], keys: &[&str]) -> Result<Self> {
         let mut pairs = Self(Vec::new());
         for attr in attrs.iter().filter(|attr| attr.path().is_ident(attribute)) {
             let Meta::List(list) = &attr.meta else {
-                let message =
-                    format!("expected `#[{attribute}(key = \"value\")]` with {}", listed(keys, "and"));
+                let form = flags.first().copied().unwrap_or("key = \"value\"");
+                let known = listed(&[flags, keys].concat(), "and");
+                let message = format!("expected `#[{attribute}({form})]` with {known}");
                 return Err(Error::new_spanned(&attr.meta, message));
             };
-            let parser = |input: ParseStream<'_>| pairs.read(input, keys);
+            let parser = |input: ParseStream<'_>| pairs.read(input, flags, keys);
             parser.parse2(list.tokens.clone())?;
         }
         Ok(pairs)
     }
 
-    fn read(&mut self, input: ParseStream<'_>, keys: &[&str]) -> Result<()> {
+    fn read(&mut self, input: ParseStream<'_>, flags: &[&str], keys: &[&str]) -> Result<()> {
         while !input.is_empty() {
             let key = input.call(Ident::parse_any)?;
-            if !keys.iter().any(|known| key == known) {
-                let message = format!("unknown key `{key}`; expected {}", listed(keys, "or"));
-                return Err(Error::new(key.span(), message));
+            let is_flag = flags.iter().any(|known| key == known);
+            if !is_flag && !keys.iter().any(|known| key == known) {
+                let known = listed(&[flags, keys].concat(), "or");
+                return Err(Error::new(key.span(), format!("unknown key `{key}`; expected {known}")));
             }
-            if self.0.iter().any(|(known, _)| *known == key) {
+            if self.has(&key.to_string()) {
                 return Err(Error::new(key.span(), format!("`{key}` is given twice")));
             }
-            if !input.peek(Token![=]) {
-                return Err(Error::new(key.span(), format!("expected `{key} = \"value\"`")));
-            }
-            input.parse::<Token![=]>()?;
-            let value = input.parse()?;
+            let value = match input.peek(Token![=]) {
+                true if is_flag => {
+                    return Err(Error::new(key.span(), format!("`{key}` stands alone: it has no value")));
+                }
+                false if !is_flag => {
+                    return Err(Error::new(key.span(), format!("expected `{key} = \"value\"`")));
+                }
+                true => {
+                    input.parse::<Token![=]>()?;
+                    Some(input.parse()?)
+                }
+                false => None,
+            };
             self.0.push((key, value));
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -137,8 +164,12 @@ impl Pairs {
         Ok(())
     }
 
+    fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == key)
+    }
+
     fn get(&self, key: &str) -> Option<&LitStr> {
-        self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+        self.0.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.as_ref())
     }
 
     fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<At<T>>> {

@@ -36,9 +36,10 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let parts: Vec<TokenStream> = types.iter().map(|ty| quote!(<#ty as #p::Bundle>)).collect();
     let values = nest_each(&parts, |part| quote!(#part::Values));
     let ids = nest_each(&parts, |part| quote!(#part::value_ids()));
-    let into =
-        nest_each(parts.iter().zip(&locals), |(part, local)| quote!(#part::into_values(#local, __now)));
+    let sparse = nest_each(&parts, |part| quote!(#part::Sparse));
+    let sets: Vec<_> = (0..types.len()).map(|i| format_ident!("__s{i}", span = Span::mixed_site())).collect();
     let pattern = nest_each(&locals, |local| quote!(#local));
+    let sparse_pattern = nest_each(&sets, |set| quote!(#set));
     let dependent = types.iter().filter(|ty| target.is_dependent(ty));
     let bounds = target.bounds(dependent.map(|ty| quote!(#ty: #p::Bundle)));
     let (params, _, _) = target.generics.split_for_impl();
@@ -47,6 +48,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
         #quiet
         impl #params #p::Bundle for #owner #bounds {
             type Values = #values;
+            type Sparse = #sparse;
             fn register(
                 __components: &mut #p::Components,
                 __ids: &mut ::std::vec::Vec<#p::ComponentId>,
@@ -59,14 +61,16 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 #ids
             }
             #[inline(always)]
-            fn into_values(self, __now: #p::Tick) -> Self::Values {
+            fn into_values(self, __now: #p::Tick) -> (Self::Values, Self::Sparse) {
                 let Self { #(#members: #locals),* } = self;
-                #into
+                #(let (#locals, #sets) = #parts::into_values(#locals, __now);)*
+                (#pattern, #sparse_pattern)
             }
             #[inline(always)]
-            fn from_values(__values: Self::Values) -> Self {
+            fn from_values(__values: Self::Values, __sparse: Self::Sparse) -> Self {
                 let #pattern = __values;
-                Self { #(#members: #parts::from_values(#locals)),* }
+                let #sparse_pattern = __sparse;
+                Self { #(#members: #parts::from_values(#locals, #sets)),* }
             }
         }
     })

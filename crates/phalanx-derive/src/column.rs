@@ -31,6 +31,8 @@ pub struct Column<'a> {
     /// The leaf that writes: `W`, or `Wn` where blocks keep no ticks.
     pub write: Ident,
     pub stamp: Stamp,
+    /// Whether the column is one of a sparse set.
+    pub sparse: bool,
     pub bounds: Option<&'a WhereClause>,
     /// Where errors about the type of the values belong.
     pub span: Span,
@@ -48,9 +50,8 @@ impl Column<'_> {
         let quiet = quiet();
         let changed = quote!(<#owner as #p::RowTracked>::changed_id());
         let value_of = |all: TokenStream| quote!({ let (__value, _, _) = #all; __value });
-        let stamped = |mark: TokenStream, all: TokenStream| {
-            quote!({ let (__value, __changed, __now) = #all; #mark })
-        };
+        let stamped =
+            |mark: TokenStream, all: TokenStream| quote!({ let (__value, __changed, __now) = #all; #mark });
         let (ids, wrap_ref, wrap_slice) = match self.stamp {
             Stamp::No => (id, quote!(__item), quote!(__slices)),
             _ => (quote!(({ #id }, #changed, ())), value_of(quote!(__item)), value_of(quote!(__slices))),
@@ -103,8 +104,8 @@ impl Column<'_> {
             Stamp::No => leaf,
             _ => quote!((#leaf, #p::#tick<#p::Tick>, #p::Now)),
         };
-        let read = ticked(quote!(#p::R<#value>), quote!(R));
-        let write = ticked(quote!(#p::#write<#value>), quote!(Wn));
+        let read = in_set(&p, self.sparse, ticked(quote!(#p::R<#value>), quote!(R)));
+        let write = in_set(&p, self.sparse, ticked(quote!(#p::#write<#value>), quote!(Wn)));
         let row = match self.stamp {
             Stamp::OnWrite => quote!(#p::Mut<'row, #value>),
             _ => quote!(&'row mut #value),
@@ -118,6 +119,11 @@ impl Column<'_> {
             type SliceMut<'row> = &'row mut [#value];
         }
     }
+}
+
+/// The fetch of a component's columns where they are.
+pub fn in_set(p: &TokenStream, sparse: bool, fetch: TokenStream) -> TokenStream {
+    if sparse { quote!(#p::InSet<#fetch>) } else { fetch }
 }
 
 /// An expression for the id of the column that a `Queryable` type owns.

@@ -78,6 +78,7 @@ pub fn emit(
     let (params, _, _) = target.generics.split_for_impl();
     let Parts { types, ids, apart, values, patterns, together, columns, bounds } = parts;
     let key = &ids[0];
+    let storage = if attr.sparse { quote!(SparseStorage) } else { quote!(TableStorage) };
 
     let mut leaves: Vec<TokenStream> = types.iter().map(|ty| quote!(#p::Col<#ty>)).collect();
     let mut leaf_ids = ids.clone();
@@ -99,6 +100,7 @@ pub fn emit(
     quote! {
         #quiet
         impl #params #p::Component for #owner #bounds {
+            type Storage = #p::#storage;
             type Leaves = #leaves;
             #[inline]
             fn leaf_ids() -> <Self::Leaves as #p::Values>::Ids {

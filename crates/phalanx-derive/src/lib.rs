@@ -1,4 +1,4 @@
-//! Derive macros for Phalanx: `Component`, `Bundle`, `Resource` and `Message`.
+//! Derive macros for Phalanx: `Component`, `Bundle`, `Resource`, `Message`, `QueryData` and `QueryFilter`.
 //!
 //! The macros write declarations only: types, and trait functions that forward. How columns are kept and
 //! visited is the business of the libraries. Emitted code names everything by absolute path
@@ -9,7 +9,7 @@
 //!   attr, require      what stands in the attributes
 //!   target             the type a derive stands on: names, generics, the library's path
 //!   column, nest       one column; many columns as nested tuples
-//!   component, whole, soa, soa/*    bundle    plain      what is emitted
+//!   component, whole, soa, soa/*    bundle    plain    query, query/*      what is emitted
 //! ```
 #![forbid(unsafe_code)]
 
@@ -20,11 +20,14 @@ mod attr;
 mod bundle;
 mod column;
 mod component;
+mod label;
 mod names;
 mod nest;
 mod plain;
+mod query;
 mod require;
 mod soa;
+mod system_param;
 mod target;
 mod whole;
 
@@ -84,6 +87,165 @@ pub fn derive_resource(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
 #[proc_macro_derive(Message, attributes(message))]
 pub fn derive_message(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(plain::message(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a struct whose fields are query data itself query data: what it yields has fields with names.
+///
+/// Fields are written with `&'static`, or with a lifetime of the struct, which stands for the same. For
+/// `struct Mover { .. }` there appear beside it:
+/// - `MoverItem<'w>`, what one entity yields, with the fields of the struct;
+/// - `MoverChunk<'w>`, what a run of rows yields;
+/// - with `mutable` also `MoverReadOnly`, the same data without write access, with `MoverReadOnlyItem<'w>`
+///   and `MoverReadOnlyChunk<'w>`: this is what `iter` and `get` yield.
+///
+/// They and their fields are as visible as the struct, so the types of its fields must be, too.
+///
+/// | `#[query_data(..)]` | meaning |
+/// |---|---|
+/// | `mutable` | fields may write; without it a field that writes is an error |
+/// | `crate = "path"` | where the library is found; `::phalanx` unless given |
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Position(f32);
+/// #[derive(Component)]
+/// struct Velocity(f32);
+/// #[derive(Component)]
+/// struct Health(u32);
+///
+/// #[derive(QueryData)]
+/// #[query_data(mutable)]
+/// struct Mover {
+///     entity: Entity,
+///     position: &'static mut Position,
+///     velocity: &'static Velocity,
+///     health: Option<&'static Health>,
+/// }
+///
+/// // The names serve functions, too.
+/// fn is_alive(mover: &MoverReadOnlyItem<'_>) -> bool {
+///     mover.health.is_none_or(|health| health.0 > 0)
+/// }
+///
+/// let mut world = World::new();
+/// let id = world.spawn((Position(1.0), Velocity(2.0))).id();
+/// for mover in world.query_mut::<Mover>() {
+///     mover.position.0 += mover.velocity.0;
+/// }
+/// for mover in world.query_mut::<Mover>().iter() {
+///     assert!(is_alive(&mover));
+///     assert_eq!((mover.entity, mover.position.0), (id, 3.0));
+/// }
+/// ```
+///
+/// Without `mutable` the struct itself only reads, and serves wherever reading is asked for:
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)]
+/// # struct Position(f32);
+/// #[derive(QueryData)]
+/// struct Placed<T: Component> {
+///     position: &'static Position,
+///     other: Option<&'static T>,
+/// }
+///
+/// # #[derive(Component)]
+/// # struct Name(&'static str);
+/// let mut world = World::new();
+/// world.spawn((Position(1.0), Name("a")));
+/// let named = world.query::<Placed<Name>>().iter().filter(|placed| placed.other.is_some()).count();
+/// assert_eq!(named, 1);
+/// ```
+#[proc_macro_derive(QueryData, attributes(query_data))]
+pub fn derive_query_data(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(query::data(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a struct whose fields are query filters a filter: it holds where all of them hold.
+///
+/// `chunks` and exact counts need a filter that decides per archetype; the struct does when all of its
+/// fields do. `#[query_filter(crate = "path")]` says where the library is found; `::phalanx` unless given.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Velocity(f32);
+/// #[derive(Component)]
+/// struct Frozen;
+///
+/// #[derive(QueryFilter)]
+/// struct Movable {
+///     _with: With<Velocity>,
+///     _not: Without<Frozen>,
+/// }
+/// #[derive(QueryFilter)]
+/// struct Only<T: Component>(With<T>);
+///
+/// let mut world = World::new();
+/// world.spawn(Velocity(1.0));
+/// world.spawn((Velocity(2.0), Frozen));
+/// assert_eq!(world.query_filtered::<Entity, Movable>().count(), 1);
+/// assert_eq!(world.query_filtered::<Entity, Or<(Movable, Only<Frozen>)>>().count(), 2);
+/// ```
+#[proc_macro_derive(QueryFilter, attributes(query_filter))]
+pub fn derive_query_filter(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(query::filter(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a struct whose fields are system parameters a system parameter.
+///
+/// Fields are written with a lifetime of the struct, `'w` by custom; what a query asks for is `'static`.
+/// `#[system_param(crate = "path")]` says where the library is found; `::phalanx` unless given.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Resource)]
+/// struct Gravity(f32);
+/// #[derive(Component)]
+/// struct Speed(f32);
+///
+/// #[derive(SystemParam)]
+/// struct Physics<'w> {
+///     gravity: Res<'w, Gravity>,
+///     speeds: Query<'w, &'static mut Speed>,
+/// }
+///
+/// fn fall(mut physics: Physics) {
+///     for speed in &mut physics.speeds {
+///         speed.0 -= physics.gravity.0;
+///     }
+/// }
+///
+/// let mut world = World::new();
+/// world.insert_resource(Gravity(9.0));
+/// let e = world.spawn(Speed(10.0)).id();
+/// world.run_system_once(fall);
+/// assert_eq!(world.get::<Speed>(e).unwrap().0, 1.0);
+/// ```
+#[proc_macro_derive(SystemParam, attributes(system_param))]
+pub fn derive_system_param(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(system_param::derive(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a type name phases: `app.add_phase_after(Update, Render)`. The type must have `Debug`.
+///
+/// `#[schedule_label(crate = "path")]` says where the library is found; `::phalanx` unless given.
+#[proc_macro_derive(ScheduleLabel, attributes(schedule_label))]
+pub fn derive_schedule_label(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(label::schedule_label(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a type name sets of systems: `movement.in_set(Physics)`. The type must have `Debug`.
+///
+/// `#[system_set(crate = "path")]` says where the library is found; `::phalanx` unless given.
+#[proc_macro_derive(SystemSet, attributes(system_set))]
+pub fn derive_system_set(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(label::system_set(&parse_macro_input!(input as DeriveInput)))
 }
 
 fn finish(tokens: syn::Result<TokenStream>) -> proc_macro::TokenStream {

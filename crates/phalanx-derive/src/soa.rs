@@ -14,7 +14,7 @@ use syn::spanned::Spanned;
 use syn::{Fields, GenericParam, Member, Result, Type, WhereClause};
 
 use crate::attr::{ComponentAttr, Track};
-use crate::column::{Column, Stamp, quiet, id_of, write_leaf};
+use crate::column::{Column, Stamp, id_of, in_set, quiet, write_leaf};
 use crate::component::{self, Parts};
 use crate::names;
 use crate::nest::nest;
@@ -44,6 +44,7 @@ struct Soa<'a> {
     is_named: bool,
     module: Ident,
     track: Track,
+    sparse: bool,
     /// What must hold for the fields to be columns.
     bounds: Option<WhereClause>,
 }
@@ -77,7 +78,7 @@ impl<'a> Soa<'a> {
             .collect::<Result<_>>()?;
         let bounds = target.bounds(column_bounds(target, &fields));
         let track = attr.track.as_ref().map_or(Track::Block, |track| track.value);
-        Ok(Self { target, fields, is_named, module, track, bounds })
+        Ok(Self { target, fields, is_named, module, track, sparse: attr.sparse, bounds })
     }
 
     /// The module of field markers. The markers are types only, so that they never get in the way of
@@ -166,6 +167,7 @@ impl<'a> Soa<'a> {
                 value: quote!(#ty),
                 write: write_leaf(self.track),
                 stamp: if self.track == Track::Row { Stamp::OnAccess } else { Stamp::No },
+                sparse: self.sparse,
                 bounds: self.bounds.as_ref(),
                 span: ty.span().resolved_at(Span::call_site()),
             };
@@ -217,7 +219,8 @@ impl<'a> Soa<'a> {
             stamp = quote!(*__changed = __now;);
             stamp_all = quote!(<[_]>::fill(__changed, __now););
         }
-        let (reads, writes, ids, pattern) = (nest(&reads), nest(&writes), nest(&ids), nest(&pattern));
+        let (reads, writes) = (in_set(p, self.sparse, nest(&reads)), in_set(p, self.sparse, nest(&writes)));
+        let (ids, pattern) = (nest(&ids), nest(&pattern));
         let (braces, quiet) = (self.braces(), quiet());
         quote! {
             #quiet

@@ -76,6 +76,7 @@ fn emit(
         value: owner,
         write,
         stamp: if track == Track::Row { Stamp::OnWrite } else { Stamp::No },
+        sparse: attr.sparse,
         bounds: parts.bounds.as_ref(),
         span: target.span(),
     };

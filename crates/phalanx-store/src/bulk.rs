@@ -11,6 +11,7 @@ use crate::entity::Entity;
 use crate::place::{Row, TableId};
 use crate::plan::Edge;
 use crate::rows::{FirstPanic, Pending};
+use crate::sets::SparseSet;
 use crate::store::Store;
 use crate::tick::Tick;
 use crate::values::{Existing, Values};
@@ -187,6 +188,7 @@ impl Store {
     pub fn clear_entities(&mut self) {
         let lens: Vec<u32> = self.lens.iter_mut().map(std::mem::take).collect();
         self.entities.clear();
+        self.sets.iter_mut().for_each(SparseSet::clear);
         let mut panics = FirstPanic::default();
         for (at, &len) in lens.iter().enumerate().filter(|&(_, &len)| len > 0) {
             let table = TableId::from_index(at);
@@ -274,8 +276,12 @@ impl Batch<'_> {
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         // Only after a panic of the user's iterator is anything left to publish. Without enough ids the rows are
-        // dropped; nobody is left to be told.
-        let _ = self.publish();
+        // dropped; nobody is left to be told, not even of a drop that panics: the first panic is passed on.
+        let mut panics = FirstPanic::default();
+        panics.guard(|| {
+            let _ = self.publish();
+        });
+        panics.forget();
     }
 }
 

@@ -34,6 +34,7 @@ pub struct LaneCell {
 }
 
 impl LaneCell {
+    #[expect(clippy::declare_interior_mutable_const, reason = "each use is meant to be a new cell")]
     pub(crate) const ABSENT: Self = Self { data: ptr::null_mut(), tick: AtomicU64::new(0) };
 
     /// Marks the blocks of rows `start..start + len` as written at `now`.
@@ -127,7 +128,7 @@ pub(crate) fn allocate(of: &ColumnType, capacity: usize) -> *mut u8 {
         return dangling(of);
     }
     let (layout, header) = allocation(of, capacity);
-    // SAFETY: the layout has a size, because the values have one and the capacity is not zero.
+    // SAFETY: locally: the layout has a size, because the values have one and the capacity is not zero.
     let base = unsafe { alloc(layout) };
     let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
     // SAFETY: the header lies within the allocation; zero is a valid tick (I3).

@@ -1,4 +1,7 @@
 //! Whole columns of one table, by id: for tools, tests and queries built at run time.
+//!
+//! The typed id is the check: a column can only be had as the type it holds (I1). Writing marks all blocks of the
+//! column.
 
 use crate::column::BLOCK_ROWS;
 use crate::column_id::{AnyColId, ColId};

@@ -24,6 +24,8 @@ mod tests;
 use std::fmt;
 use std::num::NonZeroU32;
 
+pub use counts::Rowless;
+
 use crate::entity::Entity;
 use crate::place::{Place, Row, TableId};
 use crate::sync::{AtomicU32, with_mut};

@@ -7,19 +7,23 @@
 //!   Ids      which columns                       once per query
 //!   Lanes    their lanes: a pointer per column   once per run
 //!   Ptrs     their rows in one table             once per table
+//!   Spots    the entity's rows in sparse sets    per row, nothing for table columns
 //!   Item     references into one row             per row
 //! ```
 //!
 //! `Lanes` and `Ptrs` carry no lifetime, because a lifetime in them would make views invariant; `view`
 //! attaches it. The trait is sealed: new kinds of leaves are added here.
 
-use std::ptr;
-
-use crate::column::LaneCell;
-use crate::column_id::{AnyColId, ColId};
+use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::store::Store;
 use crate::tick::Tick;
+
+pub use leaves::{Ents, HasCol, Now, Opt, Peek, R, W, Wn};
+pub use sparse::{HasSet, InSet, Member, NotMember};
+
+mod leaves;
+mod sparse;
 
 mod sealed {
     pub trait Sealed {}
@@ -35,6 +39,8 @@ pub struct Access {
     pub writes: bool,
     /// Whether tables without the column are visited as well.
     pub optional: bool,
+    /// Whether values are copied before parts that follow get their references, so that these may write them.
+    pub copies: bool,
 }
 
 /// A set of columns to visit together. It cannot be implemented outside this crate.
@@ -55,12 +61,17 @@ pub unsafe trait Fetch: 'static + Sealed {
     type Lanes: Copy;
     #[doc(hidden)]
     type Ptrs: Copy;
+    #[doc(hidden)]
+    type Spots: Copy;
+
+    /// Whether every row of a table that is visited has everything, so that nothing is looked up per row.
+    const DENSE: bool;
 
     /// Reports each column in use.
     fn visit(ids: Self::Ids, report: &mut impl FnMut(Access));
 
     #[doc(hidden)]
-    fn lanes(store: &Store, ids: Self::Ids) -> Self::Lanes;
+    fn lanes(store: &Store, ids: Self::Ids, now: Tick) -> Self::Lanes;
 
     /// Whether a table has what is not optional.
     ///
@@ -85,13 +96,24 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     unsafe fn mark(lanes: Self::Lanes, table: usize, start: usize, len: usize, now: Tick);
 
+    /// Finds the sparse parts of an entity; `None` when one is missing that is not optional.
+    ///
     /// # Safety
-    /// `row` is in range, and for `'a` nothing else uses the row's written columns, or writes its read ones.
+    /// The pointers are of a live store.
     #[doc(hidden)]
-    unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize) -> Self::Item<'a>;
+    unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots>;
+
+    /// The smallest set that every entity visited is in.
+    #[doc(hidden)]
+    fn driver(lanes: Self::Lanes) -> Option<Driver>;
 
     /// # Safety
-    /// As for `item`, for all rows of the run.
+    /// `row` is in range, `spots` are those of its entity, and for `'a` nothing else uses the row's written columns, or writes its read ones.
+    #[doc(hidden)]
+    unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a>;
+
+    /// # Safety
+    /// As for `item`, for all rows of the run; the fetch is dense.
     #[doc(hidden)]
     unsafe fn slices<'a>(ptrs: Self::Ptrs, start: usize, len: usize) -> Self::Slices<'a>;
 
@@ -109,307 +131,38 @@ pub unsafe trait Fetch: 'static + Sealed {
 /// No access that `visit` reports writes.
 pub unsafe trait ReadFetch: Fetch<ReadOnly = Self> {}
 
-/// Reads the column of `T`.
-pub struct R<T>(std::marker::PhantomData<fn() -> T>);
-/// Writes the column of `T`, and marks the blocks it visits.
-pub struct W<T>(std::marker::PhantomData<fn() -> T>);
-/// Writes the column of `T` without marking anything.
-pub struct Wn<T>(std::marker::PhantomData<fn() -> T>);
-/// The entity of each row.
-pub struct Ents;
-/// `F` where the table has it.
-pub struct Opt<F>(std::marker::PhantomData<fn() -> F>);
-/// Whether the table has a column.
-pub struct HasCol;
-/// The tick that is written now.
-pub struct Now;
-
+/// A [`Fetch`] without sparse parts: runs of rows are slices.
+///
 /// # Safety
-/// `lane` is a lane of a live store that has this table.
-#[inline(always)]
-unsafe fn cell<'a>(lane: *const LaneCell, table: usize) -> &'a LaneCell {
-    // SAFETY: every lane has a cell per table (I4).
-    unsafe { &*lane.add(table) }
-}
+/// `DENSE` is true, and `slices` is implemented.
+#[diagnostic::on_unimplemented(
+    message = "a part of this query lives in a sparse set",
+    label = "slices of a table need every part to be in the table",
+    note = "iterate rows with `iter` or `iter_mut`, or make a group of the sparse components"
+)]
+pub unsafe trait DenseFetch: Fetch {}
 
-macro_rules! column_leaf {
-    ($leaf:ident, writes: $writes:expr, marks: $marks:expr, $item:ident => $reference:ty, $slice:ty, $deref:expr, $from:expr) => {
-        impl<T: Send + Sync + 'static> Sealed for $leaf<T> {}
-
-        // SAFETY: only the reported column is reached.
-        unsafe impl<T: Send + Sync + 'static> Fetch for $leaf<T> {
-            type Ids = ColId<T>;
-            type Item<'a> = $reference;
-            type Slices<'a> = $slice;
-            type ReadOnly = R<T>;
-            type Lanes = *const LaneCell;
-            type Ptrs = *mut T;
-
-            fn visit(ids: ColId<T>, report: &mut impl FnMut(Access)) {
-                report(Access { column: ids.any(), writes: $writes, optional: false });
-            }
-            #[inline(always)]
-            fn lanes(store: &Store, ids: ColId<T>) -> *const LaneCell {
-                store.lane(ids.any())
-            }
-            #[inline(always)]
-            unsafe fn present(lane: *const LaneCell, table: usize) -> bool {
-                // SAFETY: forwarded.
-                !unsafe { cell(lane, table) }.data.is_null()
-            }
-            #[inline(always)]
-            unsafe fn ptrs(lane: *const LaneCell, table: usize) -> *mut T {
-                // SAFETY: forwarded.
-                unsafe { cell(lane, table) }.data.cast()
-            }
-            #[inline(always)]
-            fn rowless(ptrs: *mut T, _: &Entity) -> *mut T {
-                ptrs
-            }
-            #[inline(always)]
-            unsafe fn mark(lane: *const LaneCell, table: usize, start: usize, len: usize, now: Tick) {
-                if $marks {
-                    // SAFETY: the table has the column (I4), and the rows are in range (I2).
-                    unsafe { cell(lane, table).mark(start, len, size_of::<T>() > 0, now) }
-                }
-            }
-            #[inline(always)]
-            unsafe fn item<'a>(ptrs: *mut T, row: usize) -> $reference {
-                // SAFETY: the row is initialised (I2), of type `T` (I1), and the caller grants access for `'a` (I6).
-                unsafe { $deref(ptrs.add(row)) }
-            }
-            #[inline(always)]
-            unsafe fn slices<'a>(ptrs: *mut T, start: usize, len: usize) -> $slice {
-                // SAFETY: as for `item`, for each row of the run.
-                unsafe { $from(ptrs.add(start), len) }
-            }
-            unsafe fn block_tick(lane: *const LaneCell, table: usize, block: usize) -> Tick {
-                // SAFETY: the table has the column, and the block begins within its rows (I3, I4).
-                unsafe { cell(lane, table).block_tick(block, size_of::<T>() > 0) }
-            }
-        }
-    };
-}
-
+/// A [`Fetch`] of sparse sets alone, of which the first rows can be had as slices.
+///
 /// # Safety
-/// As for dereferencing as `&'a T`.
-#[inline(always)]
-unsafe fn shared<'a, T>(value: *mut T) -> &'a T {
-    // SAFETY: forwarded.
-    unsafe { &*value }
+/// `set_slices` reaches only the columns that `visit` reports.
+pub unsafe trait SetFetch: Fetch {
+    /// `None` when columns that belong together are not in one set.
+    ///
+    /// # Safety
+    /// Every column reported is one of a set with at least `len` rows, and the caller has the access that the fetch
+    /// needs for as long as the store is borrowed.
+    #[doc(hidden)]
+    unsafe fn set_slices(store: &Store, ids: Self::Ids, len: usize) -> Option<Self::Slices<'_>>;
 }
-/// # Safety
-/// As for dereferencing as `&'a mut T`.
-#[inline(always)]
-unsafe fn exclusive<'a, T>(value: *mut T) -> &'a mut T {
-    // SAFETY: forwarded.
-    unsafe { &mut *value }
+
+/// The dense side of a set that a query can follow.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Driver {
+    pub(crate) owners: *const Entity,
+    pub(crate) len: usize,
 }
-/// # Safety
-/// As for `slice::from_raw_parts`.
-#[inline(always)]
-unsafe fn shared_run<'a, T>(first: *mut T, len: usize) -> &'a [T] {
-    // SAFETY: forwarded.
-    unsafe { std::slice::from_raw_parts(first, len) }
-}
-column_leaf!(R, writes: false, marks: false, a => &'a T, &'a [T], shared, shared_run);
-column_leaf!(W, writes: true, marks: true, a => &'a mut T, &'a mut [T], exclusive, std::slice::from_raw_parts_mut);
-column_leaf!(Wn, writes: true, marks: false, a => &'a mut T, &'a mut [T], exclusive, std::slice::from_raw_parts_mut);
-// SAFETY: reports a read.
-unsafe impl<T: Send + Sync + 'static> ReadFetch for R<T> {}
-
-impl Sealed for Ents {}
-// SAFETY: entities are never written through a fetch; no component column is reached.
-unsafe impl Fetch for Ents {
-    type Ids = ();
-    type Item<'a> = Entity;
-    type Slices<'a> = &'a [Entity];
-    type ReadOnly = Self;
-    type Lanes = *const LaneCell;
-    type Ptrs = *const Entity;
-
-    fn visit((): (), _: &mut impl FnMut(Access)) {}
-    #[inline(always)]
-    fn lanes(store: &Store, (): ()) -> *const LaneCell {
-        store.owners.as_ptr()
-    }
-    #[inline(always)]
-    unsafe fn present(_: *const LaneCell, _: usize) -> bool {
-        true
-    }
-    #[inline(always)]
-    unsafe fn ptrs(lane: *const LaneCell, table: usize) -> *const Entity {
-        // SAFETY: forwarded.
-        unsafe { cell(lane, table) }.data.cast()
-    }
-    #[inline(always)]
-    fn rowless(_: *const Entity, entity: &Entity) -> *const Entity {
-        ptr::from_ref(entity)
-    }
-    #[inline(always)]
-    unsafe fn mark(_: *const LaneCell, _: usize, _: usize, _: usize, _: Tick) {}
-    #[inline(always)]
-    unsafe fn item<'a>(ptrs: *const Entity, row: usize) -> Self::Item<'a> {
-        // SAFETY: each row has its entity (I5).
-        unsafe { *ptrs.add(row) }
-    }
-    #[inline(always)]
-    unsafe fn slices<'a>(ptrs: *const Entity, start: usize, len: usize) -> &'a [Entity] {
-        // SAFETY: each row has its entity (I5), and entities are not written while rows are borrowed.
-        unsafe { std::slice::from_raw_parts(ptrs.add(start), len) }
-    }
-    unsafe fn block_tick(_: *const LaneCell, _: usize, _: usize) -> Tick {
-        Tick::ZERO
-    }
-}
-// SAFETY: reports nothing.
-unsafe impl ReadFetch for Ents {}
-
-impl<F: Fetch> Sealed for Opt<F> {}
-// SAFETY: reaches what `F` reaches.
-unsafe impl<F: Fetch> Fetch for Opt<F> {
-    type Ids = F::Ids;
-    type Item<'a> = Option<F::Item<'a>>;
-    type Slices<'a> = Option<F::Slices<'a>>;
-    type ReadOnly = Opt<F::ReadOnly>;
-    type Lanes = F::Lanes;
-    type Ptrs = Option<F::Ptrs>;
-
-    fn visit(ids: F::Ids, report: &mut impl FnMut(Access)) {
-        F::visit(ids, &mut |access| report(Access { optional: true, ..access }));
-    }
-    #[inline(always)]
-    fn lanes(store: &Store, ids: F::Ids) -> F::Lanes {
-        F::lanes(store, ids)
-    }
-    #[inline(always)]
-    unsafe fn present(_: F::Lanes, _: usize) -> bool {
-        true
-    }
-    #[inline(always)]
-    unsafe fn ptrs(lanes: F::Lanes, table: usize) -> Option<F::Ptrs> {
-        // SAFETY: forwarded; `F` is asked for pointers only where it is present.
-        unsafe { F::present(lanes, table).then(|| F::ptrs(lanes, table)) }
-    }
-    #[inline(always)]
-    fn rowless(ptrs: Option<F::Ptrs>, entity: &Entity) -> Option<F::Ptrs> {
-        ptrs.map(|ptrs| F::rowless(ptrs, entity))
-    }
-    #[inline(always)]
-    unsafe fn mark(lanes: F::Lanes, table: usize, start: usize, len: usize, now: Tick) {
-        // SAFETY: forwarded where `F` is present.
-        unsafe {
-            if F::present(lanes, table) {
-                F::mark(lanes, table, start, len, now);
-            }
-        }
-    }
-    #[inline(always)]
-    unsafe fn item<'a>(ptrs: Option<F::Ptrs>, row: usize) -> Option<F::Item<'a>> {
-        // SAFETY: forwarded where `F` is present.
-        ptrs.map(|ptrs| unsafe { F::item(ptrs, row) })
-    }
-    #[inline(always)]
-    unsafe fn slices<'a>(ptrs: Option<F::Ptrs>, start: usize, len: usize) -> Option<F::Slices<'a>> {
-        // SAFETY: forwarded where `F` is present.
-        ptrs.map(|ptrs| unsafe { F::slices(ptrs, start, len) })
-    }
-    unsafe fn block_tick(lanes: F::Lanes, table: usize, block: usize) -> Tick {
-        // SAFETY: forwarded where `F` is present.
-        unsafe { if F::present(lanes, table) { F::block_tick(lanes, table, block) } else { Tick::ZERO } }
-    }
-}
-// SAFETY: reports what `F` reports.
-unsafe impl<F: ReadFetch> ReadFetch for Opt<F> {}
-
-impl Sealed for HasCol {}
-// SAFETY: reaches no values, only whether a lane is present, which does not change while rows are borrowed.
-unsafe impl Fetch for HasCol {
-    type Ids = AnyColId;
-    type Item<'a> = bool;
-    type Slices<'a> = bool;
-    type ReadOnly = Self;
-    type Lanes = *const LaneCell;
-    type Ptrs = bool;
-
-    fn visit(_: AnyColId, _: &mut impl FnMut(Access)) {}
-    #[inline(always)]
-    fn lanes(store: &Store, ids: AnyColId) -> *const LaneCell {
-        store.lane(ids)
-    }
-    #[inline(always)]
-    unsafe fn present(_: *const LaneCell, _: usize) -> bool {
-        true
-    }
-    #[inline(always)]
-    unsafe fn ptrs(lane: *const LaneCell, table: usize) -> bool {
-        // SAFETY: forwarded.
-        !unsafe { cell(lane, table) }.data.is_null()
-    }
-    #[inline(always)]
-    fn rowless(ptrs: bool, _: &Entity) -> bool {
-        ptrs
-    }
-    #[inline(always)]
-    unsafe fn mark(_: *const LaneCell, _: usize, _: usize, _: usize, _: Tick) {}
-    #[inline(always)]
-    unsafe fn item<'a>(ptrs: bool, _: usize) -> Self::Item<'a> {
-        ptrs
-    }
-    #[inline(always)]
-    unsafe fn slices<'a>(ptrs: bool, _: usize, _: usize) -> Self::Slices<'a> {
-        ptrs
-    }
-    unsafe fn block_tick(_: *const LaneCell, _: usize, _: usize) -> Tick {
-        Tick::ZERO
-    }
-}
-// SAFETY: reports nothing.
-unsafe impl ReadFetch for HasCol {}
-
-impl Sealed for Now {}
-// SAFETY: reaches nothing.
-unsafe impl Fetch for Now {
-    type Ids = ();
-    type Item<'a> = Tick;
-    type Slices<'a> = Tick;
-    type ReadOnly = Self;
-    type Lanes = Tick;
-    type Ptrs = Tick;
-
-    fn visit((): (), _: &mut impl FnMut(Access)) {}
-    #[inline(always)]
-    fn lanes(store: &Store, (): ()) -> Tick {
-        store.tick
-    }
-    #[inline(always)]
-    unsafe fn present(_: Tick, _: usize) -> bool {
-        true
-    }
-    #[inline(always)]
-    unsafe fn ptrs(now: Tick, _: usize) -> Tick {
-        now
-    }
-    #[inline(always)]
-    fn rowless(now: Tick, _: &Entity) -> Tick {
-        now
-    }
-    #[inline(always)]
-    unsafe fn mark(_: Tick, _: usize, _: usize, _: usize, _: Tick) {}
-    #[inline(always)]
-    unsafe fn item<'a>(now: Tick, _: usize) -> Self::Item<'a> {
-        now
-    }
-    #[inline(always)]
-    unsafe fn slices<'a>(now: Tick, _: usize, _: usize) -> Self::Slices<'a> {
-        now
-    }
-    unsafe fn block_tick(_: Tick, _: usize, _: usize) -> Tick {
-        Tick::ZERO
-    }
-}
-// SAFETY: reports nothing.
-unsafe impl ReadFetch for Now {}
 
 macro_rules! fetch_tuple {
     ($(($name:ident $at:tt))*) => {
@@ -424,13 +177,15 @@ macro_rules! fetch_tuple {
             type ReadOnly = ($($name::ReadOnly,)*);
             type Lanes = ($($name::Lanes,)*);
             type Ptrs = ($($name::Ptrs,)*);
+            type Spots = ($($name::Spots,)*);
+            const DENSE: bool = true $(&& $name::DENSE)*;
 
             fn visit(ids: Self::Ids, report: &mut impl FnMut(Access)) {
                 $($name::visit(ids.$at, report);)*
             }
             #[inline(always)]
-            fn lanes(store: &Store, ids: Self::Ids) -> Self::Lanes {
-                ($($name::lanes(store, ids.$at),)*)
+            fn lanes(store: &Store, ids: Self::Ids, now: Tick) -> Self::Lanes {
+                ($($name::lanes(store, ids.$at, now),)*)
             }
             #[inline(always)]
             unsafe fn present(lanes: Self::Lanes, table: usize) -> bool {
@@ -452,9 +207,19 @@ macro_rules! fetch_tuple {
                 $(unsafe { $name::mark(lanes.$at, table, start, len, now) };)*
             }
             #[inline(always)]
-            unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize) -> Self::Item<'a> {
+            unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots> {
                 // SAFETY: forwarded.
-                ($(unsafe { $name::item(ptrs.$at, row) },)*)
+                Some(($(unsafe { $name::spots(ptrs.$at, entity) }?,)*))
+            }
+            #[inline]
+            fn driver(lanes: Self::Lanes) -> Option<Driver> {
+                let drivers = [None::<Driver> $(, $name::driver(lanes.$at))*];
+                drivers.into_iter().flatten().min_by_key(|driver| driver.len)
+            }
+            #[inline(always)]
+            unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a> {
+                // SAFETY: forwarded.
+                ($(unsafe { $name::item(ptrs.$at, row, spots.$at) },)*)
             }
             #[inline(always)]
             unsafe fn slices<'a>(ptrs: Self::Ptrs, start: usize, len: usize) -> Self::Slices<'a> {
@@ -468,6 +233,16 @@ macro_rules! fetch_tuple {
         }
         // SAFETY: reports what the parts report.
         unsafe impl<$($name: ReadFetch),*> ReadFetch for ($($name,)*) {}
+        // SAFETY: all parts are dense.
+        unsafe impl<$($name: DenseFetch),*> DenseFetch for ($($name,)*) {}
+        // SAFETY: forwarded, part by part.
+        #[allow(unused_variables, clippy::unused_unit)]
+        unsafe impl<$($name: SetFetch),*> SetFetch for ($($name,)*) {
+            unsafe fn set_slices(store: &Store, ids: Self::Ids, len: usize) -> Option<Self::Slices<'_>> {
+                // SAFETY: forwarded.
+                Some(($(unsafe { $name::set_slices(store, ids.$at, len) }?,)*))
+            }
+        }
     };
 }
 crate::for_each_tuple!(fetch_tuple);

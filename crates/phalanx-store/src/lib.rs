@@ -1,4 +1,4 @@
-//! The memory of Phalanx: entities, columns, tables and borrow flags.
+//! The memory of Phalanx: entities, columns, tables, sparse sets and borrow flags.
 //!
 //! This is the only crate of the workspace with unsafe code. Its public functions are safe and sound
 //! whatever safe code calls them with; everything that must hold for that is listed here, and each unsafe
@@ -18,6 +18,10 @@
 //!   of its tables has the columns. A view yields each row at most once, unless it only reads.
 //! - **I7 Plans.** A fresh edge fills every column of its target exactly once and leaves no column of its source open.
 //! - **I8 Sessions.** While a lock lives, no other lock of the session writes its columns, or uses those it writes.
+//! - **I9 Slots.** A slot is written only through `&mut Slots`, or under its writing flag in a session that borrows
+//!   the slots exclusively.
+//! - **I10 Sets.** The pages of a sparse set and the rows of its table point at each other: each row's entity is
+//!   found at that row, is alive, and is in the set once.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells.
 //! References exist only at the edge of the crate: inside, rows are reached through raw pointers.
@@ -35,7 +39,9 @@ mod place;
 mod plan;
 mod prepared;
 mod rows;
+mod sets;
 mod shared;
+mod slots;
 mod store;
 mod sync;
 mod table;
@@ -46,15 +52,20 @@ mod view;
 
 pub use column::BLOCK_ROWS;
 pub use column_id::{AnyColId, ColCell, ColId};
-pub use entities::{Entities, Exhausted};
+pub use entities::{Entities, Exhausted, Rowless};
 pub use entity::Entity;
-pub use fetch::{Access, Ents, Fetch, HasCol, Now, Opt, R, ReadFetch, W, Wn};
+pub use fetch::{
+    Access, DenseFetch, Ents, Fetch, HasCol, HasSet, InSet, Member, NotMember, Now, Opt, Peek, R, ReadFetch,
+    SetFetch, W, Wn,
+};
 pub use flags::{Borrow, BorrowFlags};
 pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Alias, Prepared};
+pub use sets::{PAGE_ENTRIES, SetId, SetPlan};
 pub use shared::{Conflict, Locked, Shared};
+pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use store::Store;
 pub use tick::Tick;
-pub use values::{Col, Existing, Keep, Values};
+pub use values::{Col, Existing, Keep, LeafSink, Values};
 pub use view::{Chunk, ChunkRows, Chunks, Rows, View};

@@ -165,6 +165,18 @@ impl Store {
         inits: &[Init],
     ) -> Result<Edge, PlanError> {
         let (from, to) = (self.table_for_plan(source)?, self.table_for_plan(target)?);
+        self.edge_into::<V>(source, target, from, to, ids, inits)
+    }
+
+    fn edge_into<V: Values>(
+        &self,
+        source: TableId,
+        target: TableId,
+        from: &Table,
+        to: &Table,
+        ids: V::Ids,
+        inits: &[Init],
+    ) -> Result<Edge, PlanError> {
         let leaves = distinct_leaves::<V>(ids)?;
         if let Some(&column) = leaves.iter().find(|&&column| !to.has(column)) {
             return Err(PlanError::Misplaced(column));
@@ -220,6 +232,12 @@ impl Store {
         })
     }
 
+    /// The way on which functions alone fill a row of a set.
+    pub(crate) fn set_edge(&self, table: TableId, inits: &[Init]) -> Result<Edge, PlanError> {
+        let to = &self.tables[table.index()];
+        self.edge_into::<()>(TableId::ROWLESS, table, &self.tables[TableId::ROWLESS.index()], to, (), inits)
+    }
+
     fn edge<V: Values>(&self, source: TableId, target: TableId, home: &Table, leaves: &[AnyColId]) -> Edge {
         let (from, to) = (&self.tables[source.index()], &self.tables[target.index()]);
         let copies =
@@ -239,7 +257,8 @@ impl Store {
     }
 
     fn table_for_plan(&self, id: TableId) -> Result<&Table, PlanError> {
-        let table = self.tables.get(id.index()).filter(|table| table.live || id == TableId::ROWLESS);
+        let real = |table: &&Table| (table.live && !table.is_set) || id == TableId::ROWLESS;
+        let table = self.tables.get(id.index()).filter(real);
         table.ok_or(PlanError::NoTable(id))
     }
 
@@ -260,7 +279,7 @@ fn stale_edge() -> ! {
     )
 }
 
-fn distinct_leaves<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, PlanError> {
+pub(crate) fn distinct_leaves<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, PlanError> {
     let mut leaves = Vec::new();
     V::list(ids, &mut leaves);
     match leaves.iter().enumerate().find(|&(at, column)| leaves[..at].contains(column)) {
@@ -269,7 +288,7 @@ fn distinct_leaves<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, PlanError> {
     }
 }
 
-fn slots(table: &Table, columns: &[AnyColId]) -> Box<[u16]> {
+pub(crate) fn slots(table: &Table, columns: &[AnyColId]) -> Box<[u16]> {
     columns.iter().map(|&column| table.position(column).unwrap_or(NO_COLUMN)).collect()
 }
 

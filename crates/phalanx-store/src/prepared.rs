@@ -93,7 +93,7 @@ pub(crate) fn find_alias<F: Fetch>(ids: F::Ids) -> Option<Alias> {
     F::visit(ids, &mut |later| {
         let mut first = 0;
         F::visit(ids, &mut |earlier| {
-            let clash = earlier.column == later.column && (earlier.writes || later.writes);
+            let clash = earlier.column == later.column && (earlier.writes || later.writes) && !earlier.copies;
             if first < second && clash && found.is_none() {
                 found = Some(Alias { column: later.column, first, second });
             }
@@ -138,8 +138,8 @@ impl Store {
     pub fn admit_at<F: Fetch>(&self, query: &mut Prepared<F>, position: usize, table: TableId) -> bool {
         self.expect_fresh(query);
         let live = self.tables.get(table.index()).is_some_and(|table| table.live);
-        let lanes = F::lanes(self, query.ids);
-        // SAFETY: the lanes are this store's, which has the table.
+        let lanes = F::lanes(self, query.ids, self.tick);
+        // SAFETY: the lanes are this store's, which has the table (I4).
         if !live || query.visits(table) || !unsafe { F::present(lanes, table.index()) } {
             return false;
         }
@@ -157,8 +157,8 @@ impl Store {
     /// When the query is stale.
     pub fn admit_rowless<F: Fetch>(&self, query: &mut Prepared<F>) -> bool {
         self.expect_fresh(query);
-        // SAFETY: the lanes are this store's, where the rowless have a cell like a table.
-        query.rowless = unsafe { F::present(F::lanes(self, query.ids), TableId::ROWLESS.index()) };
+        // SAFETY: the lanes are this store's, where the rowless have a cell like a table (I4).
+        query.rowless = unsafe { F::present(F::lanes(self, query.ids, self.tick), TableId::ROWLESS.index()) };
         query.rowless
     }
 

@@ -12,7 +12,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
-use crate::column::copy_value;
+use crate::column::{BLOCK_ROWS, copy_value};
 use crate::entities::Exhausted;
 use crate::entity::Entity;
 use crate::place::{Place, Row, TableId};
@@ -136,6 +136,7 @@ impl Store {
     /// When the edge is stale.
     #[inline]
     pub fn take<V: Values>(&mut self, entity: Entity, edge: &Edge) -> Option<V> {
+        self.expect_edge::<V>(edge, true);
         if edge.present.contains(&false) {
             return None;
         }
@@ -159,20 +160,24 @@ impl Store {
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
         let Some(Place { table, row }) = self.entities.free(entity) else { return false };
-        if table == TableId::ROWLESS {
-            return true;
+        let mut panics = FirstPanic::default();
+        if table != TableId::ROWLESS {
+            // Lent out for the call: `leave` needs the store as a whole.
+            let doomed = std::mem::take(&mut self.tables[table.index()].droppers);
+            // SAFETY: the directory gave the row, which is in range (I5); doomed values go behind the end, the others
+            // have no drop glue and may be overwritten (I2).
+            unsafe { self.leave(table, row.index(), &doomed) };
+            self.tables[table.index()].droppers = doomed;
         }
-        // Lent out for the call: `close_gap` needs the store as a whole.
-        let doomed = std::mem::take(&mut self.tables[table.index()].droppers);
-        // SAFETY: the directory gave the row, which is in range (I5); doomed values go behind the end, the others
-        // have no drop glue and may be overwritten (I2).
-        unsafe { self.close_gap(table, row.index(), &doomed) };
-        // Given back before the user's drop glue runs.
-        let lent = &mut self.tables[table.index()].droppers;
-        *lent = doomed;
-        if !lent.is_empty() {
-            self.drop_doomed(table, &self.tables[table.index()].droppers, 1).resume();
+        let sets = if self.sets.is_empty() { Vec::new() } else { self.leave_all_sets(entity) };
+        // The entity is gone from every structure: the user's code may run.
+        for table in std::iter::once(table).chain(sets) {
+            let doomed = &self.tables[table.index()].droppers;
+            if !doomed.is_empty() {
+                panics.join(self.drop_doomed(table, doomed, 1));
+            }
         }
+        panics.resume();
         true
     }
 
@@ -199,6 +204,7 @@ impl Store {
             }
             return values(self, row);
         }
+        self.moves += 1;
         let mut to = entity.index() as usize;
         if target != TableId::ROWLESS {
             self.make_room(target, 1);
@@ -222,7 +228,7 @@ impl Store {
         self.put_at(entity, target, to);
         if source != TableId::ROWLESS {
             // SAFETY: the row is in range (I5); its values were copied away, taken, or are doomed (I7).
-            unsafe { self.close_gap(source, row, &edge.doomed) };
+            unsafe { self.leave(source, row, &edge.doomed) };
             if !edge.doomed.is_empty() {
                 self.drop_doomed(source, &edge.doomed, 1).resume();
             }
@@ -231,11 +237,13 @@ impl Store {
     }
 
     /// Takes a row out of a table: the last row takes its place, doomed values end up right behind the end.
+    /// Returns the entity whose row moved, for the caller to note its new place.
     ///
     /// # Safety
     /// `row` is in range; its values, but for those of `doomed` columns (ascending), are not needed any more.
     #[inline(always)]
-    unsafe fn close_gap(&mut self, table: TableId, row: usize, doomed: &[u16]) {
+    pub(crate) unsafe fn close_gap(&mut self, table: TableId, row: usize, doomed: &[u16]) -> Option<Entity> {
+        let mut owner = None;
         let last = self.lens[table.index()] as usize - 1;
         if row != last {
             let columns = &self.tables[table.index()].columns;
@@ -244,8 +252,8 @@ impl Store {
                     let data = column.data;
                     // SAFETY: both rows are in range and differ (I2, I5).
                     unsafe {
-                        copy_value(data.add(last * column.size), data.add(row * column.size), column.size)
-                    };
+                        copy_value(data.add(last * column.size), data.add(row * column.size), column.size);
+                    }
                 }
             } else {
                 let mut doomed = doomed.iter().copied().peekable();
@@ -254,8 +262,12 @@ impl Store {
                     if doomed.next_if_eq(&at).is_some() {
                         // SAFETY: as above; the doomed value and the last one change places.
                         unsafe {
-                            ptr::swap_nonoverlapping(column.data.add(here), column.data.add(end), column.size)
-                        };
+                            ptr::swap_nonoverlapping(
+                                column.data.add(here),
+                                column.data.add(end),
+                                column.size,
+                            );
+                        }
                     } else {
                         // SAFETY: as above.
                         unsafe { copy_value(column.data.add(end), column.data.add(here), column.size) };
@@ -266,10 +278,27 @@ impl Store {
             let moved = unsafe { self.owner_at(table, last).read() };
             // SAFETY: as above.
             unsafe { self.owner_at(table, row).write(moved) };
-            self.entities.set_row(moved.index(), Row::from_index(row));
+            owner = Some(moved);
         }
         self.lens[table.index()] -= 1;
         self.mark_rows(table, row, 1);
+        if last >= BLOCK_ROWS {
+            // Another block than that of the row may have lost its last one.
+            self.mark_rows(table, last, 1);
+        }
+        owner
+    }
+
+    /// As [`Store::close_gap`], for a row that is an entity's place.
+    ///
+    /// # Safety
+    /// As for `close_gap`.
+    #[inline(always)]
+    unsafe fn leave(&mut self, table: TableId, row: usize, doomed: &[u16]) {
+        // SAFETY: forwarded.
+        if let Some(moved) = unsafe { self.close_gap(table, row, doomed) } {
+            self.entities.set_row(moved.index(), Row::from_index(row));
+        }
     }
 
     /// Drops `count` values of each of these columns, which lie right behind the end of the table.

@@ -9,21 +9,29 @@ use std::fmt;
 
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::fetch::{Fetch, ReadFetch};
+use crate::fetch::{Access, Fetch, ReadFetch};
 use crate::prepared::Prepared;
 use crate::store::Store;
+use crate::tick::Tick;
 use crate::view::View;
 
 /// A store that several threads may query.
 pub struct Shared<'s> {
     store: &'s Store,
+    /// Without it nobody can write, and no flags are needed.
+    writable: bool,
 }
 
 impl Store {
     /// Opens a session. Flags left over from guards that were forgotten are taken back.
     pub fn share(&mut self) -> Shared<'_> {
         self.flags.reset();
-        Shared { store: self }
+        Shared { store: self, writable: true }
+    }
+
+    /// Opens a session in which queries only read; it lives beside other readers of the store.
+    pub fn share_read(&self) -> Shared<'_> {
+        Shared { store: self, writable: false }
     }
 }
 
@@ -68,12 +76,35 @@ impl Shared<'_> {
     /// # Panics
     /// When the query is stale.
     pub fn lock<'a, F: Fetch>(&'a self, query: &'a Prepared<F>) -> Result<Locked<'a, F>, Conflict> {
+        self.lock_at(query, self.store.tick)
+    }
+
+    /// As [`Shared::lock`]; what is written carries the tick `now`.
+    ///
+    /// # Errors
+    /// As for [`Shared::lock`].
+    ///
+    /// # Panics
+    /// When the query is stale.
+    #[inline]
+    pub fn lock_at<'a, F: Fetch>(
+        &'a self,
+        query: &'a Prepared<F>,
+        now: Tick,
+    ) -> Result<Locked<'a, F>, Conflict> {
         self.store.expect_fresh(query);
         let flags = &self.store.flags;
         let mut taken = 0;
         let mut conflict = None;
-        F::visit(query.ids, &mut |access| {
+        visit_flagged::<F>(query.ids, &mut |access| {
             let column = access.column.index();
+            if !self.writable {
+                // Nobody writes, so reading needs no flag.
+                if access.writes && conflict.is_none() {
+                    conflict = Some(Conflict { column: access.column, writes: true });
+                }
+                return;
+            }
             // A column that this store never met has no flag, and no values to guard.
             if conflict.is_some() || column >= flags.len() {
                 return;
@@ -85,7 +116,7 @@ impl Shared<'_> {
                 conflict = Some(Conflict { column: access.column, writes: access.writes });
             }
         });
-        let locked = Locked { store: self.store, query, taken };
+        let locked = Locked { store: self.store, query, taken, now };
         match conflict {
             // Dropping the lock gives back what it took.
             Some(conflict) => Err(conflict),
@@ -94,18 +125,32 @@ impl Shared<'_> {
     }
 }
 
+/// Reports the uses that need a flag: a column that is both copied and written is covered by the writing flag.
+fn visit_flagged<F: Fetch>(ids: F::Ids, report: &mut impl FnMut(Access)) {
+    F::visit(ids, &mut |access| {
+        let mut covered = false;
+        if access.copies {
+            F::visit(ids, &mut |other| covered |= other.writes && other.column == access.column);
+        }
+        if !covered {
+            report(access);
+        }
+    });
+}
+
 /// The columns of a query, held until dropped.
 pub struct Locked<'a, F: Fetch> {
     store: &'a Store,
     query: &'a Prepared<F>,
     taken: usize,
+    now: Tick,
 }
 
 impl<F: Fetch> Locked<'_, F> {
     /// Reads and writes what the query visits.
     pub fn view(&mut self) -> View<'_, F> {
-        // SAFETY: the flags of all columns are held (I8), and the view borrows the lock exclusively.
-        unsafe { self.store.view_unchecked(self.query) }
+        // SAFETY: the flags of all columns are held, or nobody writes (I8), and the view borrows the lock exclusively.
+        unsafe { self.store.view_unchecked(self.query, self.now) }
     }
 
     /// Reads what the query visits.
@@ -113,8 +158,8 @@ impl<F: Fetch> Locked<'_, F> {
     where
         F: ReadFetch,
     {
-        // SAFETY: the flags of all columns are held for reading (I8).
-        unsafe { self.store.view_unchecked(self.query) }
+        // SAFETY: the flags of all columns are held for reading, or nobody writes (I8).
+        unsafe { self.store.view_unchecked(self.query, self.now) }
     }
 }
 
@@ -122,7 +167,7 @@ impl<F: Fetch> Drop for Locked<'_, F> {
     fn drop(&mut self) {
         let flags = &self.store.flags;
         let mut left = self.taken;
-        F::visit(self.query.ids, &mut |access| {
+        visit_flagged::<F>(self.query.ids, &mut |access| {
             if left == 0 || access.column.index() >= flags.len() {
                 return;
             }

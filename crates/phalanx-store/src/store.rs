@@ -19,6 +19,7 @@ use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::flags::BorrowFlags;
 use crate::place::{Place, Row, TableId};
+use crate::sets::{SetId, SparseSet};
 use crate::table::Table;
 use crate::tick::Tick;
 
@@ -48,6 +49,13 @@ pub struct Store {
     pub(crate) tables: Vec<Table>,
     pub(crate) free_tables: Vec<TableId>,
     pub(crate) flags: BorrowFlags,
+    /// Differs between stores, for good.
+    pub(crate) id: u64,
+    pub(crate) sets: Vec<SparseSet>,
+    /// Indexed by column id.
+    pub(crate) set_of_column: Vec<Option<SetId>>,
+    /// How often a single entity went from one table to another.
+    pub(crate) moves: u64,
     entity_type: &'static ColumnType,
 }
 
@@ -85,6 +93,10 @@ impl Store {
             tables: Vec::new(),
             free_tables: Vec::new(),
             flags: BorrowFlags::default(),
+            id: fresh_stamp(),
+            sets: Vec::new(),
+            set_of_column: Vec::new(),
+            moves: 0,
             entity_type: ENTITY_COLUMN.id().any().column_type(),
         };
         store.push_table(Table::nowhere());
@@ -111,6 +123,11 @@ impl Store {
     /// Sets the clock, for loading a saved world and for tests.
     pub fn set_tick(&mut self, tick: Tick) {
         self.tick = tick;
+    }
+
+    /// How often a single entity has gone from one set of columns to another so far.
+    pub fn moves(&self) -> u64 {
+        self.moves
     }
 
     /// Makes a column known to this store.
@@ -172,7 +189,7 @@ impl Store {
     /// Queries and plans prepared before become stale: using them panics until they are prepared again.
     pub fn drop_table(&mut self, id: TableId) -> bool {
         let at = id.index();
-        if self.tables.get(at).is_none_or(|table| !table.live) || self.lens[at] > 0 {
+        if self.tables.get(at).is_none_or(|table| !table.live || table.is_set) || self.lens[at] > 0 {
             return false;
         }
         self.set_capacity(id, 0);
@@ -247,6 +264,7 @@ impl Store {
                 self.set_capacity(TableId::from_index(at), self.lens[at] as usize);
             }
         }
+        self.shrink_sets();
         self.entities.shrink_to_fit();
     }
 

@@ -35,12 +35,21 @@ pub(crate) struct Table {
     /// Positions of the columns with drop glue, ascending.
     pub(crate) droppers: Box<[u16]>,
     pub(crate) live: bool,
+    /// Whether the rows belong to a sparse set, not to the entities' places.
+    pub(crate) is_set: bool,
 }
 
 impl Table {
     /// A place that holds no rows: the dead, the rowless, and dropped tables.
     pub(crate) fn nowhere() -> Self {
-        Self { capacity: 0, columns: Box::new([]), tags: Box::new([]), droppers: Box::new([]), live: false }
+        Self {
+            capacity: 0,
+            columns: Box::new([]),
+            tags: Box::new([]),
+            droppers: Box::new([]),
+            live: false,
+            is_set: false,
+        }
     }
 
     /// An empty table with these columns, given in ascending order without repetition.
@@ -63,6 +72,7 @@ impl Table {
             columns: columns.into(),
             tags: tags.into(),
             live: true,
+            is_set: false,
         }
     }
 

@@ -34,6 +34,12 @@ pub enum Existing {
     Keep,
 }
 
+/// Takes the values of a row one by one.
+pub trait LeafSink {
+    /// One value. `existing` says what it means for a row that has one already.
+    fn leaf<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing);
+}
+
 /// The values of a row. Implemented for [`Col`], [`Keep`] and tuples of them; it cannot be implemented elsewhere.
 ///
 /// # Safety
@@ -50,9 +56,15 @@ pub unsafe trait Values: Sized + 'static + Sealed {
     /// Which leaves the row has already.
     #[doc(hidden)]
     type Mask: Copy;
+    /// All leaves are there.
+    #[doc(hidden)]
+    const ALL: Self::Mask;
 
     /// Appends the column ids in leaf order.
     fn list(ids: Self::Ids, out: &mut Vec<AnyColId>);
+
+    /// Hands each value to `sink`, in leaf order.
+    fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink);
 
     /// The base pointers, found by the leaves' positions in `slots`.
     #[doc(hidden)]
@@ -113,9 +125,13 @@ macro_rules! leaf {
             type Old = Option<T>;
             type Pointers = *mut T;
             type Mask = bool;
+            const ALL: bool = true;
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
                 out.push(ids.any());
+            }
+            fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
+                sink.leaf(ids, self.0, if $keeps { Existing::Keep } else { Existing::Replace });
             }
             #[inline(always)]
             fn pointers(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> *mut T {
@@ -171,9 +187,13 @@ macro_rules! values_tuple {
             type Old = ($($name::Old,)*);
             type Pointers = ($($name::Pointers,)*);
             type Mask = ($($name::Mask,)*);
+            const ALL: Self::Mask = ($($name::ALL,)*);
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
                 $($name::list(ids.$at, out);)*
+            }
+            fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
+                $(self.$at.scatter(ids.$at, sink);)*
             }
             #[inline(always)]
             fn pointers(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> Self::Pointers {

@@ -9,7 +9,7 @@
 use crate::column::{BLOCK_ROWS, LaneCell};
 use crate::entities::Entities;
 use crate::entity::Entity;
-use crate::fetch::{Ents, Fetch, ReadFetch};
+use crate::fetch::{DenseFetch, Driver, Ents, Fetch, ReadFetch};
 use crate::place::TableId;
 use crate::prepared::{Prepared, find_alias};
 use crate::store::Store;
@@ -32,7 +32,8 @@ pub struct View<'w, F: Fetch> {
     entities: &'w Entities,
     rowless: bool,
     now: Tick,
-    access: PhantomData<F::Item<'w>>,
+    /// Not `F::Item<'w>`, which would keep a view from standing in for one that lives shorter.
+    access: PhantomData<&'w ()>,
 }
 
 // SAFETY: a view stands for references to values that are `Send + Sync` (I1), which it hands out to one
@@ -56,8 +57,9 @@ impl Store {
     /// When the query is stale.
     #[inline]
     pub fn view<'w, F: ReadFetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F> {
-        // SAFETY: nobody writes columns while the store is borrowed shared, outside a session, which borrows it exclusively.
-        unsafe { self.view_unchecked(query) }
+        // SAFETY: nobody writes columns while the store is borrowed shared, outside a session, which borrows it
+        // exclusively (I8).
+        unsafe { self.view_unchecked(query, self.tick) }
     }
 
     /// Reads and writes what the query visits.
@@ -66,24 +68,28 @@ impl Store {
     /// When the query is stale.
     #[inline]
     pub fn view_mut<'w, F: Fetch>(&'w mut self, query: &'w Prepared<F>) -> View<'w, F> {
-        // SAFETY: the store is borrowed exclusively for as long as the view lives.
-        unsafe { self.view_unchecked(query) }
+        // SAFETY: the store is borrowed exclusively for as long as the view lives (I6).
+        unsafe { self.view_unchecked(query, self.tick) }
     }
 
     /// # Safety
     /// For `'w`, nobody else writes the columns that `F` reads, or uses those that it writes.
     #[inline(always)]
-    pub(crate) unsafe fn view_unchecked<'w, F: Fetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F> {
+    pub(crate) unsafe fn view_unchecked<'w, F: Fetch>(
+        &'w self,
+        query: &'w Prepared<F>,
+        now: Tick,
+    ) -> View<'w, F> {
         self.expect_fresh(query);
         View {
-            lanes: F::lanes(self, query.ids),
+            lanes: F::lanes(self, query.ids, now),
             owners: self.owners.as_ptr(),
             lens: &self.lens,
             tables: &query.tables,
             member: &query.member,
             entities: &self.entities,
             rowless: query.rowless,
-            now: self.tick,
+            now,
             access: PhantomData,
         }
     }
@@ -102,7 +108,7 @@ impl Store {
         if find_alias::<F>(ids).is_some() {
             return None;
         }
-        // SAFETY: the store is borrowed exclusively, and no two parts of the fetch alias.
+        // SAFETY: the store is borrowed exclusively, and no two parts of the fetch alias (I6).
         unsafe { self.get_unchecked::<F>(entity, ids) }
     }
 
@@ -111,7 +117,7 @@ impl Store {
     #[inline(always)]
     unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
         let place = self.entities.locate(entity)?;
-        let (table, lanes) = (place.table.index(), F::lanes(self, ids));
+        let (table, lanes) = (place.table.index(), F::lanes(self, ids, self.tick));
         // SAFETY: the directory names a table of this store (I4, I5).
         if !unsafe { F::present(lanes, table) } {
             return None;
@@ -120,10 +126,13 @@ impl Store {
         // no column (I4, I5); access is granted by the caller.
         unsafe {
             if place.table == TableId::ROWLESS {
-                return Some(F::item(rowless_ptrs::<F>(lanes, self.entities.rowless_id(entity)?), 0));
+                let ptrs = rowless_ptrs::<F>(lanes, self.entities.rowless_id(entity)?);
+                return Some(F::item(ptrs, 0, F::spots(ptrs, entity)?));
             }
+            let ptrs = F::ptrs(lanes, table);
+            let spots = F::spots(ptrs, entity)?;
             F::mark(lanes, table, place.row.index(), 1, self.tick);
-            Some(F::item(F::ptrs(lanes, table), place.row.index()))
+            Some(F::item(ptrs, place.row.index(), spots))
         }
     }
 }
@@ -174,15 +183,32 @@ impl<'w, F: Fetch> View<'w, F> {
         self.now
     }
 
-    /// How many rows the view visits.
-    pub fn len(&self) -> usize {
-        let rows: usize = self.tables.iter().map(|&table| self.table_len(table)).sum();
-        rows + self.rowless_len()
+    /// How many rows the view visits at most: exactly as many, unless sparse parts are looked up per row.
+    pub fn most(&self) -> usize {
+        let rows = self.table_rows();
+        match self.driver() {
+            Some(driver) => driver.len.min(rows),
+            None => rows,
+        }
     }
 
-    /// Whether the view visits no row.
-    pub fn is_empty(&self) -> bool {
-        self.rowless_len() == 0 && self.tables.iter().all(|&table| self.table_len(table) == 0)
+    /// The set that leads the walk, when one that every match is in has fewer rows than the tables.
+    #[inline]
+    fn driver(&self) -> Option<Driver> {
+        if F::DENSE {
+            return None;
+        }
+        F::driver(self.lanes).filter(|driver| driver.len < self.table_rows())
+    }
+
+    /// Whether a sparse set leads the walk through the rows, and not the tables.
+    pub fn is_set_driven(&self) -> bool {
+        self.driver().is_some()
+    }
+
+    fn table_rows(&self) -> usize {
+        let rows: usize = self.tables.iter().map(|&table| self.table_len(table)).sum();
+        rows + self.rowless_len()
     }
 
     /// The length of a member table.
@@ -200,7 +226,11 @@ impl<'w, F: Fetch> View<'w, F> {
     /// Whether the view visits this entity.
     #[inline]
     pub fn contains(&self, entity: Entity) -> bool {
-        self.find(entity).is_some()
+        match self.find(entity) {
+            None => false,
+            // SAFETY: a table that is visited exists in the store the lanes are of (I6).
+            Some((table, _)) => unsafe { F::DENSE || F::spots(F::ptrs(self.lanes, table), entity).is_some() },
+        }
     }
 
     #[inline(always)]
@@ -223,24 +253,27 @@ impl<'w, F: Fetch> View<'w, F> {
         // SAFETY: a member table has the columns (I6), and the directory's row is in range (I5); the rowless reach no column.
         unsafe {
             if table == TableId::ROWLESS.index() {
-                return Some(F::item(rowless_ptrs::<F>(self.lanes, self.entities.rowless_id(entity)?), 0));
+                let ptrs = rowless_ptrs::<F>(self.lanes, self.entities.rowless_id(entity)?);
+                return Some(F::item(ptrs, 0, F::spots(ptrs, entity)?));
             }
+            let ptrs = F::ptrs(self.lanes, table);
+            let spots = F::spots(ptrs, entity)?;
             F::mark(self.lanes, table, row, 1, self.now);
-            Some(F::item(F::ptrs(self.lanes, table), row))
+            Some(F::item(ptrs, row, spots))
         }
     }
 
     /// One entity's row.
     #[inline]
     pub fn get_mut(&mut self, entity: Entity) -> Option<F::Item<'_>> {
-        // SAFETY: the item borrows the view exclusively.
+        // SAFETY: the item borrows the view exclusively (I6).
         unsafe { self.item_of(entity) }
     }
 
     /// One entity's row, for as long as the view would have lived.
     #[inline]
     pub fn into_get(self, entity: Entity) -> Option<F::Item<'w>> {
-        // SAFETY: the view is gone, so this is its only item.
+        // SAFETY: the view is gone, so this is its only item (I6).
         unsafe { self.item_of(entity) }
     }
 
@@ -281,7 +314,8 @@ impl<'w, F: Fetch> View<'w, F> {
         out
     }
 
-    /// The blocks in which a column of the query was written, or rows came, went or moved, after `since`.
+    /// The blocks in which a column of the query was written, or rows came, went or moved, after `since`; all blocks
+    /// when the query has sparse parts, whose ticks are not those of the tables.
     pub fn into_changed_blocks(self, since: Tick) -> Vec<Chunk<'w, F>> {
         let mut out = Vec::new();
         for &table in self.tables {
@@ -292,7 +326,7 @@ impl<'w, F: Fetch> View<'w, F> {
                     F::block_tick(self.lanes, table.index(), block)
                         .max((*self.owners.add(table.index())).block_tick(block, true))
                 };
-                if written.is_after(since) {
+                if !F::DENSE || written.is_after(since) {
                     let start = block * BLOCK_ROWS;
                     out.push(self.chunk(table, start, BLOCK_ROWS.min(len - start)));
                 }
@@ -323,11 +357,23 @@ impl<'w, F: Fetch> View<'w, F> {
     }
 }
 
+impl<F: DenseFetch> View<'_, F> {
+    /// How many rows the view visits.
+    pub fn len(&self) -> usize {
+        self.table_rows()
+    }
+
+    /// Whether the view visits no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl<'w, F: ReadFetch> View<'w, F> {
     /// One entity's row.
     #[inline]
     pub fn get(&self, entity: Entity) -> Option<F::Item<'w>> {
-        // SAFETY: the fetch only reads.
+        // SAFETY: the fetch only reads (I6).
         unsafe { self.item_of(entity) }
     }
 }

@@ -66,7 +66,7 @@ impl Archetypes {
             by_signature: HashTable::new(),
             holders: Vec::new(),
             free: Vec::new(),
-            journal: journal::Journal::default(),
+            journal: journal::Journal::new(),
             transitions: Transitions::default(),
         };
         archetypes.insert(Signature::empty(), TableId::ROWLESS);
@@ -148,6 +148,11 @@ impl Archetypes {
         self.journal.since(cursor)
     }
 
+    /// Whether a cursor came from these archetypes, rather than from another world's.
+    pub(crate) fn made(&self, cursor: Cursor) -> bool {
+        self.journal.made(cursor)
+    }
+
     /// The present end of the journal.
     #[inline]
     pub fn cursor(&self) -> Cursor {
@@ -177,7 +182,7 @@ impl Archetypes {
             self.tables.push(TableId::DEAD);
             ArchetypeId::from_index(self.signatures.len() - 1)
         });
-        for component in signature.iter() {
+        for component in &signature {
             if self.holders.len() <= component.index() {
                 self.holders.resize_with(component.index() + 1, Vec::new);
             }
@@ -205,7 +210,7 @@ impl Archetypes {
                 continue;
             }
             let signature = std::mem::take(&mut self.signatures[at]);
-            for component in signature.iter() {
+            for component in &signature {
                 self.holders[component.index()].retain(|&holder| holder != id);
             }
             if let Ok(entry) = self.by_signature.find_entry(signature.fingerprint(), |&known| known == id) {
@@ -238,7 +243,7 @@ impl Archetypes {
             if self.of_table(table) != id {
                 return Err(format!("{id:?} and its table do not point at each other"));
             }
-            for component in components.iter() {
+            for component in components.iter().filter(|component| !component.is_sparse()) {
                 let listed = self.with_component(component.id()).contains(&id);
                 let stored = component.columns().iter().all(|&column| store.table_has(table, column));
                 let has = signature.has(component.id());

@@ -8,6 +8,7 @@ use std::any::TypeId;
 
 use crate::component::Component;
 use crate::registry::{ComponentId, Components, RegisterError};
+use crate::storage::{SparseParts, Storage};
 use phalanx_store::{AnyColId, Tick, Values};
 
 /// What tells bundle types apart: the first column of a single component, or the type of a bundle.
@@ -26,8 +27,10 @@ pub enum BundleKey {
     note = "add `#[derive(Component)]` to the type, or to each part of it"
 )]
 pub trait Bundle: Sized + Send + Sync + 'static {
-    /// The values of one row, column by column.
+    /// The values that go into the table row, column by column.
     type Values: Values;
+    /// The values that go into sparse sets.
+    type Sparse: SparseParts;
 
     /// What tells this bundle type apart from others.
     fn key() -> BundleKey {
@@ -41,13 +44,14 @@ pub trait Bundle: Sized + Send + Sync + 'static {
     /// The column ids of [`Bundle::Values`].
     fn value_ids() -> <Self::Values as Values>::Ids;
     /// Takes the bundle apart.
-    fn into_values(self, now: Tick) -> Self::Values;
+    fn into_values(self, now: Tick) -> (Self::Values, Self::Sparse);
     /// Puts a bundle together again.
-    fn from_values(values: Self::Values) -> Self;
+    fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self;
 }
 
 impl<C: Component> Bundle for C {
-    type Values = C::Leaves;
+    type Values = <C::Storage as Storage>::Values<C::Leaves>;
+    type Sparse = <C::Storage as Storage>::Part<C>;
 
     fn key() -> BundleKey {
         BundleKey::Component(C::key())
@@ -57,13 +61,15 @@ impl<C: Component> Bundle for C {
         Ok(())
     }
     fn value_ids() -> <Self::Values as Values>::Ids {
-        C::leaf_ids()
+        C::Storage::value_ids::<C::Leaves>(C::leaf_ids())
     }
-    fn into_values(self, now: Tick) -> Self::Values {
-        C::into_leaves(self, now)
+    #[inline(always)]
+    fn into_values(self, now: Tick) -> (Self::Values, Self::Sparse) {
+        C::Storage::split::<C>(C::into_leaves(self, now))
     }
-    fn from_values(values: Self::Values) -> Self {
-        C::from_leaves(values)
+    #[inline(always)]
+    fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self {
+        C::from_leaves(C::Storage::join::<C>(values, sparse))
     }
 }
 
@@ -72,6 +78,7 @@ macro_rules! bundle_tuple {
         #[allow(unused_variables, clippy::unused_unit)]
         impl<$($name: Bundle),*> Bundle for ($($name,)*) {
             type Values = ($($name::Values,)*);
+            type Sparse = ($($name::Sparse,)*);
 
             fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {
                 $($name::register(components, ids)?;)*
@@ -80,11 +87,14 @@ macro_rules! bundle_tuple {
             fn value_ids() -> <Self::Values as Values>::Ids {
                 ($($name::value_ids(),)*)
             }
-            fn into_values(self, now: Tick) -> Self::Values {
-                ($(self.$at.into_values(now),)*)
+            #[inline(always)]
+            fn into_values(self, now: Tick) -> (Self::Values, Self::Sparse) {
+                let parts = ($(self.$at.into_values(now),)*);
+                (($(parts.$at.0,)*), ($(parts.$at.1,)*))
             }
-            fn from_values(values: Self::Values) -> Self {
-                ($($name::from_values(values.$at),)*)
+            #[inline(always)]
+            fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self {
+                ($($name::from_values(values.$at, sparse.$at),)*)
             }
         }
     };

@@ -8,6 +8,7 @@ use std::any::TypeId;
 use std::fmt;
 
 use hashbrown::HashMap;
+use phalanx_store::Init;
 
 use crate::bundle::{Bundle, BundleKey};
 use crate::registry::{ComponentId, Components, RegisterError};
@@ -59,8 +60,28 @@ impl From<RegisterError> for BundleError {
 }
 
 pub(crate) struct BundleInfo {
-    pub(crate) components: Vec<ComponentId>,
+    /// The components in tables.
     pub(crate) signature: Signature,
+    /// The components in sparse sets.
+    pub(crate) sparse: Signature,
+    /// What must come along into tables.
+    pub(crate) required: Vec<(ComponentId, Init)>,
+    /// What must come along into sparse sets.
+    pub(crate) required_sparse: Vec<(ComponentId, Init)>,
+}
+
+impl BundleInfo {
+    fn new(ids: &[ComponentId], components: &Components) -> Self {
+        let is_sparse = |id: ComponentId| components.info(id).is_sparse();
+        let (required_sparse, required) =
+            components.requirements(ids).into_iter().partition(|(id, _)| is_sparse(*id));
+        Self {
+            signature: ids.iter().copied().filter(|&id| !is_sparse(id)).collect(),
+            sparse: ids.iter().copied().filter(|&id| is_sparse(id)).collect(),
+            required,
+            required_sparse,
+        }
+    }
 }
 
 const CACHED: usize = 64;
@@ -80,6 +101,11 @@ impl Bundles {
 
     pub(crate) fn info(&self, id: BundleId) -> &BundleInfo {
         &self.infos[id.index()]
+    }
+
+    /// What is known of the bundle with this number.
+    pub(crate) fn info_at(&self, index: usize) -> &BundleInfo {
+        &self.infos[index]
     }
 
     /// The bundle's number, if it was met before.
@@ -118,7 +144,7 @@ impl Bundles {
             return Err(BundleError::Repeated { bundle: std::any::type_name::<B>(), component });
         }
         let id = BundleId(u32::try_from(self.infos.len()).expect("fewer than 2^32 bundle types"));
-        self.infos.push(BundleInfo { signature: Signature::from_ids(ids.iter().copied()), components: ids });
+        self.infos.push(BundleInfo::new(&ids, components));
         match B::key() {
             BundleKey::Component(column) => {
                 if self.by_column.len() <= column.index() {
@@ -151,5 +177,5 @@ fn cache_line(type_id: TypeId) -> usize {
     }
     let mut bits = Bits(0);
     std::hash::Hash::hash(&type_id, &mut bits);
-    bits.0 as usize % CACHED
+    usize::try_from(bits.0 % CACHED as u64).expect("a remainder is smaller than its divisor")
 }

@@ -12,8 +12,10 @@
 //!
 //! This file knows nothing of worlds: ids given to components by a world live in `registry`.
 
+use crate::storage::Storage;
 use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, Tick, Values};
 
+pub(crate) use descriptor::DeclareSet;
 pub use descriptor::{Descriptor, FieldDescriptor, Layout, Requirement, Track};
 
 mod descriptor;
@@ -66,6 +68,9 @@ pub trait Queryable: 'static {
 pub trait Component: Queryable<Owner = Self> + Send + Sync + Sized {
     /// The values of one row, column by column.
     type Leaves: Values;
+    /// Where the component lives: [`TableStorage`](crate::storage::TableStorage) or
+    /// [`SparseStorage`](crate::storage::SparseStorage).
+    type Storage: Storage;
 
     /// The column ids of [`Component::Leaves`].
     fn leaf_ids() -> <Self::Leaves as Values>::Ids;

@@ -18,6 +18,7 @@ use std::fmt;
 use std::slice;
 
 pub use cursor::{Cursor, Unread};
+pub(crate) use registry::{Channel, SharedChannels, typed, typed_mut};
 pub use registry::{ChannelId, MessageRegistry};
 
 mod cursor;

@@ -27,6 +27,8 @@ pub use iter::QueryIter;
 pub use many::{CombinationsMut, ManyMut, QueryMany};
 #[cfg(feature = "parallel")]
 pub use parallel::ParQuery;
+pub use phalanx_store::DenseFetch;
+pub(crate) use state::{FetchState, prepare};
 pub use state::{QueryConflict, QueryState};
 
 pub(crate) mod cache;
@@ -66,6 +68,9 @@ pub(crate) struct Context<'w> {
 }
 
 impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
+    /// Whether every row of a matching table is a match.
+    const EXACT: bool = F::ARCHETYPAL && <Both<D, F> as Fetch>::DENSE;
+
     pub(crate) fn new(view: View<'w, Both<D, F>>, since: Tick, context: Context<'w>) -> Self {
         Self { view, since, context }
     }
@@ -127,12 +132,12 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[inline]
     pub fn into_get(self, entity: Entity) -> Result<D::Item<'w>, QueryEntityError> {
         let (since, context, entities) = (self.since, self.context, self.view.entities());
-        if let Some((row, ticks)) = self.view.into_get(entity)
+        if let Some((ticks, row)) = self.view.into_get(entity)
             && F::keep(ticks, since)
         {
             return Ok(D::item(row, since));
         }
-        Err(context.why(entity, entities.locate(entity)))
+        Err(context.why::<Both<D, F>>(entity, entities.locate(entity)))
     }
 
     /// Whether the query visits this entity.
@@ -146,12 +151,12 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
 
     /// How many entities the query visits.
     pub fn count(&self) -> usize {
-        if F::ARCHETYPAL { self.view.len() } else { self.iter().fold(0, |count, _| count + 1) }
+        if Self::EXACT { self.view.most() } else { self.iter().fold(0, |count, _| count + 1) }
     }
 
     /// Whether the query visits no entity.
     pub fn is_empty(&self) -> bool {
-        if F::ARCHETYPAL { self.view.is_empty() } else { self.iter().next().is_none() }
+        if Self::EXACT { self.view.most() == 0 } else { self.iter().next().is_none() }
     }
 
     /// The only match, to be read.

@@ -11,9 +11,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use hashbrown::HashMap;
-use phalanx_store::{AnyColId, Init};
+use phalanx_store::{AnyColId, ColId, Init, Tick};
 
-use crate::component::{Component, Descriptor, Layout, Track};
+use crate::component::{Component, DeclareSet, Descriptor, Layout, Track};
 use crate::schema::{Schema, SchemaError};
 use crate::value::FieldType;
 
@@ -73,6 +73,7 @@ pub struct ComponentInfo {
     schema: Option<Schema>,
     /// How the zero values of a run-time component are made.
     defaults: Vec<Init>,
+    set: Option<DeclareSet>,
 }
 
 impl ComponentInfo {
@@ -111,6 +112,11 @@ impl ComponentInfo {
         &self.columns
     }
 
+    /// The column of the ticks at which each row was last written, where the component keeps them.
+    pub(crate) fn changed_column(&self) -> Option<ColId<Tick>> {
+        self.columns.last().filter(|_| self.track == Track::Row)?.typed()
+    }
+
     /// The components that come along, nearest first, directly required ones only.
     pub fn required(&self) -> impl Iterator<Item = ComponentId> + '_ {
         self.required.iter().map(|(id, _)| *id)
@@ -119,6 +125,15 @@ impl ComponentInfo {
     /// The schema of a component that was registered at run time.
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
+    }
+
+    /// Whether the component lives in a sparse set.
+    pub fn is_sparse(&self) -> bool {
+        self.set.is_some()
+    }
+
+    pub(crate) fn declare_set(&self) -> Option<DeclareSet> {
+        self.set
     }
 
     /// How a run-time component's zero values are made, column by column.
@@ -234,6 +249,7 @@ impl Components {
             None => {
                 let mut descriptor = Descriptor::new();
                 C::describe(&mut descriptor);
+                descriptor.storage::<C>();
                 let before = self.len();
                 self.add(descriptor).inspect_err(|_| self.forget_after(before))
             }
@@ -253,6 +269,7 @@ impl Components {
             required: Vec::new(),
             schema: None,
             defaults: Vec::new(),
+            set: descriptor.set,
         };
         let id = self.insert(info)?;
         // The component is known by now, so a circle of requirements ends here.
@@ -284,26 +301,22 @@ impl Components {
         }
     }
 
-    /// What must come along with `ids` that neither they nor `present` cover: nearest requirement first, and
-    /// the first function for a component wins.
-    pub(crate) fn missing_requirements(
-        &self,
-        ids: &[ComponentId],
-        present: impl Fn(ComponentId) -> bool,
-    ) -> Vec<(ComponentId, Init)> {
-        let mut missing: Vec<(ComponentId, Init)> = Vec::new();
+    /// What must come along with `ids` beyond themselves: nearest requirement first, and the first function for a
+    /// component wins.
+    pub(crate) fn requirements(&self, ids: &[ComponentId]) -> Vec<(ComponentId, Init)> {
+        let mut found: Vec<(ComponentId, Init)> = Vec::new();
         let mut wave: Vec<ComponentId> = ids.to_vec();
         while !wave.is_empty() {
             let mut next = Vec::new();
             for (id, init) in wave.iter().flat_map(|&id| &self.info(id).required) {
-                if !ids.contains(id) && !present(*id) && missing.iter().all(|(known, _)| known != id) {
-                    missing.push((*id, init.clone()));
+                if !ids.contains(id) && found.iter().all(|(known, _)| known != id) {
+                    found.push((*id, init.clone()));
                     next.push(*id);
                 }
             }
             wave = next;
         }
-        missing
+        found
     }
 }
 

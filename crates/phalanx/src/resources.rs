@@ -13,7 +13,7 @@
 use std::any::{Any, TypeId};
 
 use hashbrown::HashMap;
-use phalanx_store::Tick;
+use phalanx_store::{SharedSlots, SlotMut, SlotRef, Slots, Tick};
 
 /// A type of which a world holds one value, or none.
 #[diagnostic::on_unimplemented(
@@ -46,10 +46,12 @@ pub struct ResourceTicks {
 /// The resources of a world.
 pub struct Resources {
     index: HashMap<TypeId, ResourceId>,
-    slots: Vec<Option<Occupied>>,
+    /// The types' names, by number.
+    names: Vec<&'static str>,
+    slots: Slots<Option<Occupied>>,
 }
 
-struct Occupied {
+pub(crate) struct Occupied {
     value: Box<dyn Any + Send + Sync>,
     ticks: ResourceTicks,
 }
@@ -58,12 +60,12 @@ const TYPED: &str = "a slot holds a value of the type whose id it is";
 
 impl Resources {
     pub(crate) fn new() -> Self {
-        Self { index: HashMap::new(), slots: Vec::new() }
+        Self { index: HashMap::new(), names: Vec::new(), slots: Slots::new() }
     }
 
     /// Gives the type a number if it has none yet.
     pub fn register<R: Resource>(&mut self) -> ResourceId {
-        self.register_type(TypeId::of::<R>())
+        self.register_type(TypeId::of::<R>(), std::any::type_name::<R>())
     }
 
     /// The number of the type, if it was ever registered or inserted.
@@ -76,7 +78,7 @@ impl Resources {
     /// A replaced value counts as changed, not as added.
     pub fn insert<R: Resource>(&mut self, value: R, now: Tick) -> Option<R> {
         let id = self.register::<R>();
-        match &mut self.slots[id.0] {
+        match self.slot_mut(id) {
             Some(occupied) => {
                 occupied.ticks.changed = now;
                 Some(std::mem::replace(occupied.value_mut(), value))
@@ -91,7 +93,7 @@ impl Resources {
     /// Takes the value out.
     pub fn remove<R: Resource>(&mut self) -> Option<R> {
         let id = self.id::<R>()?;
-        let occupied = self.slots[id.0].take()?;
+        let occupied = self.slot_mut(id).take()?;
         Some(*occupied.value.downcast().expect(TYPED))
     }
 
@@ -115,7 +117,7 @@ impl Resources {
     /// The value, which `make` gives where there is none, for writing: it counts as changed now.
     pub fn get_or_insert_with<R: Resource>(&mut self, now: Tick, make: impl FnOnce() -> R) -> &mut R {
         let id = self.register::<R>();
-        let slot = &mut self.slots[id.0];
+        let slot = self.slot_mut(id);
         if slot.is_none() {
             *slot = Some(Occupied::new(make(), now));
         }
@@ -133,7 +135,7 @@ impl Resources {
     /// The value and its ticks, which the caller sets when it does write.
     pub fn get_mut_with_ticks<R: Resource>(&mut self) -> Option<(&mut R, &mut ResourceTicks)> {
         let id = self.id::<R>()?;
-        let occupied = self.slots[id.0].as_mut()?;
+        let occupied = self.slot_mut(id).as_mut()?;
         Some((occupied.value.downcast_mut().expect(TYPED), &mut occupied.ticks))
     }
 
@@ -147,16 +149,50 @@ impl Resources {
         self.len() == 0
     }
 
-    fn register_type(&mut self, type_id: TypeId) -> ResourceId {
-        let Self { index, slots } = self;
+    /// The name of the type with this number.
+    pub fn name(&self, id: ResourceId) -> Option<&'static str> {
+        self.names.get(id.0).copied()
+    }
+
+    /// Opens a session in which resources are lent one by one.
+    pub(crate) fn share(&mut self) -> SharedResources<'_> {
+        SharedResources(self.slots.share())
+    }
+
+    /// As [`Resources::share`], for reading alone.
+    pub(crate) fn share_read(&self) -> SharedResources<'_> {
+        SharedResources(self.slots.share_read())
+    }
+
+    fn register_type(&mut self, type_id: TypeId, name: &'static str) -> ResourceId {
+        let Self { index, names, slots } = self;
         *index.entry(type_id).or_insert_with(|| {
-            slots.push(None);
-            ResourceId(slots.len() - 1)
+            names.push(name);
+            ResourceId(slots.push(None))
         })
     }
 
     fn slot(&self, type_id: TypeId) -> Option<&Occupied> {
-        self.slots[self.index.get(&type_id)?.0].as_ref()
+        self.slots.get(self.index.get(&type_id)?.0)?.as_ref()
+    }
+
+    fn slot_mut(&mut self, id: ResourceId) -> &mut Option<Occupied> {
+        self.slots.get_mut(id.0).expect("a number is given with its slot")
+    }
+}
+
+/// Resources that threads borrow one by one.
+pub(crate) struct SharedResources<'w>(SharedSlots<'w, Option<Occupied>>);
+
+impl SharedResources<'_> {
+    /// The slot of a resource; `None` while it is written.
+    pub(crate) fn read(&self, id: ResourceId) -> Option<SlotRef<'_, Option<Occupied>>> {
+        self.0.read(id.0)
+    }
+
+    /// The slot of a resource, for writing; `None` while it is in use.
+    pub(crate) fn write(&self, id: ResourceId) -> Option<SlotMut<'_, Option<Occupied>>> {
+        self.0.write(id.0)
     }
 }
 
@@ -167,6 +203,16 @@ impl Occupied {
 
     fn value_mut<R: Resource>(&mut self) -> &mut R {
         self.value.downcast_mut().expect(TYPED)
+    }
+
+    /// The value and its ticks.
+    pub(crate) fn parts<R: Resource>(&self) -> (&R, ResourceTicks) {
+        (self.value.downcast_ref().expect(TYPED), self.ticks)
+    }
+
+    /// The value and its ticks, to be written.
+    pub(crate) fn parts_mut<R: Resource>(&mut self) -> (&mut R, &mut ResourceTicks) {
+        (self.value.downcast_mut().expect(TYPED), &mut self.ticks)
     }
 }
 

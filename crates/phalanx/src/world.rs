@@ -4,23 +4,27 @@
 //! (which resolves archetypes; rows move in the store), batches in `world/batch`, run-time components in
 //! `world/dynamic`. Outside systems nothing is checked at run time: `&World` reads, `&mut World` writes.
 
-use phalanx_store::{Entities, Entity, Store, Tick};
+use phalanx_store::{Entities, Entity, SetPlan, Store, Tick};
 
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::bundle::Bundle;
 use crate::bundles::{BundleError, Bundles};
 use crate::component::{Component, Queryable};
+use crate::group::Groups;
 use crate::messages::MessageRegistry;
 use crate::query::cache::QueryCache;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::resources::Resources;
 
 pub use batch::SpawnBatch;
-pub use commands::{Commands, EntityCommands};
+pub use commands::{CommandStats, Commands, EntityCommands, FlushOrder};
+pub(crate) use commands::{Ids, Queue};
 pub use dynamic::FieldError;
 pub use entity_ref::{EntityRef, EntityWorldMut};
 pub use error::{ComponentMissing, NoSuchEntity};
-pub use stats::{ArchetypeStats, ColumnStats, WorldStats};
+pub use shared::SharedWorld;
+pub use sparse::{Sparse, SparseMut};
+pub use stats::{ArchetypeStats, ColumnStats, SetStats, WorldStats};
 
 mod batch;
 mod change;
@@ -28,8 +32,12 @@ mod commands;
 mod dynamic;
 mod entity_ref;
 mod error;
+pub(crate) mod groups;
+mod non_send;
 mod queries;
+mod shared;
 mod singletons;
+mod sparse;
 mod stats;
 
 /// A world of entities.
@@ -48,14 +56,23 @@ mod stats;
 /// assert!(!world.contains(e));
 /// ```
 pub struct World {
+    /// Differs between the worlds of a process.
+    id: u64,
+    alive: non_send::Alive,
     pub(crate) store: Store,
     pub(crate) components: Components,
     pub(crate) bundles: Bundles,
     pub(crate) archetypes: Archetypes,
     pub(crate) resources: Resources,
     pub(crate) messages: MessageRegistry,
-    pub(crate) commands: commands::Queue,
+    pub(crate) commands: commands::Deferred,
     pub(crate) queries: QueryCache,
+    pub(crate) groups: Groups,
+    /// Indexed by sparse set: how values go in and out, and whose they are.
+    pub(crate) plans: Vec<Option<SetPlan>>,
+    pub(crate) set_components: Vec<Option<ComponentId>>,
+    /// How many components the store knows.
+    declared: usize,
     /// What happened after this moment is new to queries that ask for changes.
     pub(crate) last_tick: Tick,
 }
@@ -78,17 +95,29 @@ impl World {
     }
 
     fn with_entities(entities: Entities) -> Self {
+        static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         Self {
+            id: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+            alive: non_send::Alive::default(),
             store: Store::with_entities(entities),
             components: Components::default(),
             bundles: Bundles::new(),
             archetypes: Archetypes::new(),
             resources: Resources::new(),
             messages: MessageRegistry::new(),
-            commands: commands::Queue::default(),
+            commands: commands::Deferred::default(),
             queries: QueryCache::default(),
+            groups: Groups::default(),
+            plans: Vec::new(),
+            set_components: Vec::new(),
+            declared: 0,
             last_tick: Tick::ZERO,
         }
+    }
+
+    /// A number that no other world of the process has.
+    pub fn id(&self) -> u64 {
+        self.id
     }
 
     /// Registers a component and those it requires, and returns its id.
@@ -99,7 +128,10 @@ impl World {
     /// When another component has the name; see [`World::try_register_component`].
     #[track_caller]
     pub fn register_component<C: Component>(&mut self) -> ComponentId {
-        self.try_register_component::<C>().unwrap_or_else(|error| panic!("{error}"))
+        match self.try_register_component::<C>() {
+            Ok(id) => id,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// As [`World::register_component`], with an error instead of a panic.
@@ -124,9 +156,19 @@ impl World {
 
     /// Makes the columns of all components known to the store, so that their lanes cover every table.
     fn declare_columns(&mut self) {
-        for &column in self.components.iter().flat_map(|info| info.columns()) {
-            self.store.declare(column);
+        for info in self.components.iter().skip(self.declared) {
+            for &column in info.columns() {
+                self.store.declare(column);
+            }
+            if let Some(declare) = info.declare_set() {
+                let plan = declare(&mut self.store, info.columns());
+                self.set_components.resize(plan.set().index(), None);
+                self.set_components.push(Some(info.id()));
+                self.plans.resize_with(plan.set().index(), || None);
+                self.plans.push(Some(plan));
+            }
         }
+        self.declared = self.components.len();
         self.update_queries();
     }
 
@@ -178,12 +220,18 @@ impl World {
     /// When all entity indices are in use.
     #[track_caller]
     pub fn reserve_entity(&self) -> Entity {
-        self.store.reserve_entity().unwrap_or_else(|error| panic!("{error}"))
+        match self.store.reserve_entity() {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Despawns an entity and drops its components. False when it was dead already.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
+        if !self.groups.is_empty() {
+            self.leave_groups(entity, groups::Takes::Everything);
+        }
         self.store.despawn(entity)
     }
 
@@ -197,6 +245,7 @@ impl World {
 
     /// Despawns everything. Archetypes, resources and ids of components stay; ids of entities are dead.
     pub fn clear_entities(&mut self) {
+        self.groups.clear();
         self.store.clear_entities();
     }
 
@@ -222,7 +271,10 @@ impl World {
     /// When it is dead; see [`World::get_entity`].
     #[track_caller]
     pub fn entity(&self, entity: Entity) -> EntityRef<'_> {
-        self.get_entity(entity).unwrap_or_else(|error| panic!("{error}"))
+        match self.get_entity(entity) {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Reads and changes an entity.
@@ -231,7 +283,10 @@ impl World {
     /// When it is dead; see [`World::get_entity_mut`].
     #[track_caller]
     pub fn entity_mut(&mut self, entity: Entity) -> EntityWorldMut<'_> {
-        self.get_entity_mut(entity).unwrap_or_else(|error| panic!("{error}"))
+        match self.get_entity_mut(entity) {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Reads an entity.
@@ -279,6 +334,7 @@ impl World {
     /// Drops the archetypes that no entity has, and returns how many. Their ids may be used again.
     pub fn drop_empty_archetypes(&mut self) -> usize {
         let dropped = self.archetypes.drop_empty(&mut self.store);
+        self.commands.merge.forget_ways();
         self.update_queries();
         dropped
     }
@@ -288,12 +344,19 @@ impl World {
         self.archetypes.transitions.computed()
     }
 
+    /// Puts the free entity slot `index` forward to a generation, so that tests reach the end of the counter.
+    #[doc(hidden)]
+    pub fn set_free_generation_for_tests(&mut self, index: u32, generation: u32) {
+        self.store.set_free_generation_for_tests(index, generation);
+    }
+
     /// Verifies everything the world knows about itself. Slow: for tests.
     ///
     /// # Errors
     /// Says what does not hold.
     pub fn check(&self) -> Result<(), String> {
         self.store.check()?;
+        self.groups.check(&self.store, &self.archetypes)?;
         self.archetypes.check(&self.components, &self.store)
     }
 }

@@ -18,10 +18,11 @@ mod scanner;
 ///
 /// A module without a file is fine (planned); a file whose module is not listed fails the test.
 const LAYERS: &[&[&str]] = &[
-    &["signature", "schema", "value", "tracking"],
-    &["component", "bundle", "registry"],
+    &["schema", "value"],
+    &["signature", "component", "storage", "bundle", "bundles", "registry", "tracking"],
     &["archetype", "pool"],
-    &["query", "group"],
+    &["query"],
+    &["group"],
     &["resources", "messages", "commands", "observers", "relations", "entity_ref", "world"],
     &["system"],
     &["schedule", "app"],
@@ -39,7 +40,10 @@ const SAFE_DIRS: &[&str] = &[
 ];
 
 /// Files below [`SAFE_DIRS`] that may use `unsafe` all the same, each with a reason beside it.
-const UNSAFE_ALLOWED: &[&str] = &[];
+const UNSAFE_ALLOWED: &[&str] = &[
+    // It counts allocations, and an allocator cannot be written without.
+    "crates/phalanx/tests/query_allocations.rs",
+];
 
 /// The crate roots that forbid unsafe code to the compiler as well.
 const FORBIDDING: &[&str] = &["crates/phalanx/src/lib.rs", "crates/phalanx-derive/src/lib.rs"];

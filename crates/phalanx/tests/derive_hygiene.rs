@@ -10,6 +10,11 @@ use phalanx::prelude::{Bundle, Component};
 
 const NOW: Tick = Tick::new(7);
 
+fn whole_again<B: Bundle>(bundle: B) -> B {
+    let (values, sparse) = bundle.into_values(NOW);
+    B::from_values(values, sparse)
+}
+
 fn round_trip<C: Component>(value: C) -> C {
     C::from_leaves(value.into_leaves(NOW))
 }
@@ -99,7 +104,7 @@ fn a_shadowed_prelude_changes_nothing() {
     assert_eq!(round_trip(Generic::<i8, 3>(4, 5)).0, 4);
     assert_eq!(*row::x::wrap_ref((&1.0, &NOW, NOW)), 1.0);
     let parts = Parts { row: Row { x: 1.0, y: 2 }, rest: (Tag, Kind::None) };
-    let parts = Parts::<(Tag, Kind)>::from_values(parts.into_values(NOW));
+    let parts = whole_again(parts);
     assert!(matches!(parts.rest, (Tag, Kind::None)));
     fn is_both<T: phalanx::prelude::Resource + phalanx::prelude::Message>() {}
     is_both::<Both<u8>>();
@@ -173,14 +178,8 @@ fn fields_may_depend_on_parameters() {
     assert_eq!(round_trip(pair()), pair());
     let row = Pair::<&str, std::ops::Range<i32>>::wrap_ref((&"a", &vec![1, 2], &3, &NOW, NOW)).get();
     assert_eq!(row, pair());
-    assert_ne!(
-        pair::a::<u8, std::ops::Range<u8>>::ids(),
-        pair::a::<u8, std::ops::Range<u16>>::ids()
-    );
-    assert_eq!(
-        pair::c::<u8, std::ops::Range<u8>>::ids().1,
-        Pair::<u8, std::ops::Range<u8>>::changed_id()
-    );
+    assert_ne!(pair::a::<u8, std::ops::Range<u8>>::ids(), pair::a::<u8, std::ops::Range<u16>>::ids());
+    assert_eq!(pair::c::<u8, std::ops::Range<u8>>::ids().1, Pair::<u8, std::ops::Range<u8>>::changed_id());
 
     let grid = Grid::<2, true> { cells: [1, 2] };
     assert_eq!(round_trip(grid.clone()), grid);
@@ -219,7 +218,7 @@ fn raw_identifiers_stay_raw() {
     let row = Type::wrap_ref((&1, &2, &NOW, NOW));
     assert_eq!((row.get(), *row.r#type), (value.clone(), 1));
     assert_eq!(format!("{row:?}"), "TypeRef { type: 1, match: 2 }");
-    let raw = Raw::from_values(Raw { r#fn: value.clone() }.into_values(NOW));
+    let raw = whole_again(Raw { r#fn: value.clone() });
     assert_eq!(raw.r#fn, value);
 }
 
@@ -250,7 +249,7 @@ fn types_inside_functions_are_components_too() {
     assert_eq!(local::inner::<u8>::wrap_ref((&Inner(1), &NOW, NOW)), &Inner(1));
     assert_eq!(plain::x::wrap_slice(&[Inner(1)]), [Inner(1)]);
     let together = Together { local: value.clone(), plain: Plain { x: Inner(3) } };
-    let together = Together::from_values(together.into_values(NOW));
+    let together = whole_again(together);
     assert_eq!((together.local, together.plain), (value, Plain { x: Inner(3) }));
 }
 
@@ -379,6 +378,6 @@ pub struct Neither;
 
 #[test]
 fn the_library_may_be_found_elsewhere() {
-    let both = Both::from_values(Both { renamed: Renamed { x: 1 } }.into_values(NOW));
+    let both = whole_again(Both { renamed: Renamed { x: 1 } });
     assert_eq!(both.renamed, Renamed { x: 1 });
 }

@@ -4,6 +4,9 @@
 //! free slot still count as free, those beyond all slots do not count. Counts are kept, not computed,
 //! except the living ones, which are all slots neither free nor retired: one count less for a spawn to keep.
 
+use std::iter::FusedIterator;
+use std::slice;
+
 use super::{Entities, Slot};
 use crate::entity::Entity;
 use crate::place::TableId;
@@ -70,11 +73,31 @@ impl Entities {
     /// Returns all living entities without a row, in the order of their indices; at no cost if there is none.
     ///
     /// Each is a reference into the directory, so that it can serve as a slice of one row.
-    pub fn rowless(&self) -> impl Iterator<Item = &Entity> + Clone {
-        self.slots
-            .iter()
-            .filter(|slot| slot.table == TableId::ROWLESS)
-            .map(|slot| &slot.link)
-            .take(self.rowless_len())
+    pub fn rowless(&self) -> Rowless<'_> {
+        Rowless { slots: self.slots.iter(), left: self.rowless_len() }
     }
 }
+
+/// The living entities without a row, in the order of their indices.
+#[derive(Clone)]
+pub struct Rowless<'a> {
+    slots: slice::Iter<'a, Slot>,
+    left: usize,
+}
+
+impl<'a> Iterator for Rowless<'a> {
+    type Item = &'a Entity;
+
+    fn next(&mut self) -> Option<&'a Entity> {
+        // The slots behind the last one are not looked at.
+        self.left = self.left.checked_sub(1)?;
+        self.slots.find(|slot| slot.table == TableId::ROWLESS).map(|slot| &slot.link)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Rowless<'_> {}
+impl FusedIterator for Rowless<'_> {}

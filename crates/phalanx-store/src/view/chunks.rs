@@ -7,8 +7,9 @@ use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
 use super::View;
+use crate::entities::Rowless;
 use crate::entity::Entity;
-use crate::fetch::Fetch;
+use crate::fetch::{DenseFetch, Fetch};
 
 /// Access to a run of rows of one table.
 pub struct Chunk<'w, F: Fetch> {
@@ -16,7 +17,7 @@ pub struct Chunk<'w, F: Fetch> {
     owners: *const Entity,
     start: usize,
     len: usize,
-    access: PhantomData<F::Item<'w>>,
+    access: PhantomData<&'w ()>,
 }
 
 // SAFETY: a chunk stands for references to values that are `Send + Sync` (I1) in rows of its own (I6).
@@ -53,15 +54,24 @@ impl<'w, F: Fetch> Chunk<'w, F> {
 
     /// The rows as slices.
     #[inline(always)]
-    pub fn slices(self) -> F::Slices<'w> {
-        // SAFETY: the chunk's access passes on to the slices.
+    pub fn slices(self) -> F::Slices<'w>
+    where
+        F: DenseFetch,
+    {
+        // SAFETY: the chunk's access passes on to the slices (I6).
         unsafe { F::slices(self.ptrs, self.start, self.len) }
     }
 
     /// The rows one by one.
     #[inline(always)]
     pub fn rows(self) -> ChunkRows<'w, F> {
-        ChunkRows { ptrs: self.ptrs, next: self.start, end: self.start + self.len, access: PhantomData }
+        ChunkRows {
+            ptrs: self.ptrs,
+            owners: self.owners,
+            next: self.start,
+            end: self.start + self.len,
+            access: PhantomData,
+        }
     }
 
     /// Two chunks: the first `at` rows, and the rest.
@@ -74,10 +84,11 @@ impl<'w, F: Fetch> Chunk<'w, F> {
 
 /// The rows of one chunk.
 pub struct ChunkRows<'w, F: Fetch> {
-    pub(super) ptrs: F::Ptrs,
-    pub(super) next: usize,
-    pub(super) end: usize,
-    pub(super) access: PhantomData<F::Item<'w>>,
+    ptrs: F::Ptrs,
+    owners: *const Entity,
+    next: usize,
+    end: usize,
+    access: PhantomData<&'w ()>,
 }
 
 // SAFETY: as for `Chunk`.
@@ -85,24 +96,39 @@ unsafe impl<F: Fetch> Send for ChunkRows<'_, F> {}
 // SAFETY: as for `Chunk`.
 unsafe impl<F: Fetch> Sync for ChunkRows<'_, F> {}
 
+impl<'w, F: Fetch> ChunkRows<'w, F> {
+    /// # Safety
+    /// The row belongs to the chunk, and was not yielded before.
+    #[inline(always)]
+    unsafe fn row(&self, row: usize) -> Option<F::Item<'w>> {
+        // A dense fetch has no use for the entity, so it is not read.
+        // SAFETY: each row has its entity (I5).
+        let entity = if F::DENSE { Entity::PLACEHOLDER } else { unsafe { *self.owners.add(row) } };
+        // SAFETY: the chunk's access covers the row (I6), and the spots are its entity's.
+        unsafe { F::spots(self.ptrs, entity).map(|spots| F::item(self.ptrs, row, spots)) }
+    }
+}
+
 impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
     type Item = F::Item<'w>;
 
     #[inline(always)]
     fn next(&mut self) -> Option<F::Item<'w>> {
-        if self.next == self.end {
-            return None;
+        while self.next != self.end {
+            let row = self.next;
+            self.next += 1;
+            // SAFETY: the row belongs to the chunk and is yielded once (I6).
+            if let Some(item) = unsafe { self.row(row) } {
+                return Some(item);
+            }
         }
-        let row = self.next;
-        self.next += 1;
-        // SAFETY: the row belongs to the chunk and is yielded once (I6).
-        Some(unsafe { F::item(self.ptrs, row) })
+        None
     }
 
     #[inline(always)]
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.end - self.next;
-        (left, Some(left))
+        (if F::DENSE { left } else { 0 }, Some(left))
     }
 
     #[inline(always)]
@@ -111,13 +137,15 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
         // A range from the first row with nothing else live in the loop: this is what vectorises.
         for row in self.next..self.end {
             // SAFETY: as for `next`.
-            state = f(state, unsafe { F::item(self.ptrs, row) });
+            if let Some(item) = unsafe { self.row(row) } {
+                state = f(state, item);
+            }
         }
         state
     }
 }
 
-impl<F: Fetch> ExactSizeIterator for ChunkRows<'_, F> {}
+impl<F: DenseFetch> ExactSizeIterator for ChunkRows<'_, F> {}
 impl<F: Fetch> FusedIterator for ChunkRows<'_, F> {}
 
 /// A view's chunks, one per table that has rows, then one per entity without a row.
@@ -127,26 +155,19 @@ pub struct Chunks<'w, F: Fetch> {
     rowless: Option<Rowless<'w>>,
 }
 
-type Rowless<'w> = Box<dyn Iterator<Item = &'w Entity> + Send + Sync + 'w>;
-
 impl<'w, F: Fetch> Chunks<'w, F> {
     #[inline]
     pub(super) fn new(view: View<'w, F>) -> Self {
-        let rowless = if view.rowless_len() > 0 { Some(rowless(&view)) } else { None };
+        let rowless = view.rowless.then(|| view.entities.rowless());
         Self { view, next: 0, rowless }
     }
 
     /// How many rows are left in chunks that were not yielded yet.
     pub(super) fn rows_left(&self) -> usize {
-        let tables: usize = self.view.tables[self.next..].iter().map(|&table| self.view.table_len(table)).sum();
-        tables + self.rowless.as_ref().map_or(0, |left| left.size_hint().0)
+        let tables: usize =
+            self.view.tables[self.next..].iter().map(|&table| self.view.table_len(table)).sum();
+        tables + self.rowless.as_ref().map_or(0, ExactSizeIterator::len)
     }
-}
-
-#[cold]
-fn rowless<'w, F: Fetch>(view: &View<'w, F>) -> Rowless<'w> {
-    // Collected, so that the number of those left is known.
-    Box::new(view.entities.rowless().collect::<Vec<_>>().into_iter())
 }
 
 impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
@@ -166,7 +187,7 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let rowless = self.rowless.as_ref().map_or(0, |left| left.size_hint().0);
+        let rowless = self.rowless.as_ref().map_or(0, ExactSizeIterator::len);
         (rowless, Some(self.view.tables.len() - self.next + rowless))
     }
 

@@ -4,7 +4,11 @@
 //! is all a run costs. The journal forgets old entries when they outnumber what they describe: a query
 //! that slept through that matches afresh.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::ArchetypeId;
+
+static NEXT_JOURNAL: AtomicU64 = AtomicU64::new(1);
 
 /// Something that happened to the set of archetypes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +19,16 @@ pub enum Change {
     Dropped(ArchetypeId),
 }
 
-/// How much of a journal a query has seen.
+/// How much of which journal a query has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cursor(u64);
+pub struct Cursor {
+    journal: u64,
+    seen: u64,
+}
 
-#[derive(Default)]
 pub(super) struct Journal {
+    /// Differs between the journals of all worlds, so that a query notices when it meets another world.
+    id: u64,
     changes: Vec<Change>,
     /// How many entries were forgotten before the first one.
     forgotten: u64,
@@ -29,6 +37,11 @@ pub(super) struct Journal {
 }
 
 impl Journal {
+    pub(super) fn new() -> Self {
+        let id = NEXT_JOURNAL.fetch_add(1, Ordering::Relaxed);
+        Self { id, changes: Vec::new(), forgotten: 0, living: Vec::new() }
+    }
+
     pub(super) fn created(&mut self, id: ArchetypeId) {
         self.living.push(id);
         self.record(Change::Created(id));
@@ -51,11 +64,19 @@ impl Journal {
 
     #[inline]
     pub(super) fn end(&self) -> Cursor {
-        Cursor(self.forgotten + self.changes.len() as u64)
+        Cursor { journal: self.id, seen: self.forgotten + self.changes.len() as u64 }
+    }
+
+    /// Whether the cursor is one of this journal.
+    pub(super) fn made(&self, cursor: Cursor) -> bool {
+        cursor.journal == self.id
     }
 
     pub(super) fn since(&self, cursor: Cursor) -> Option<&[Change]> {
-        let seen = usize::try_from(cursor.0.checked_sub(self.forgotten)?).ok()?;
+        if !self.made(cursor) {
+            return None;
+        }
+        let seen = usize::try_from(cursor.seen.checked_sub(self.forgotten)?).ok()?;
         self.changes.get(seen..)
     }
 
@@ -80,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_cursor_sees_what_came_after_it_and_nothing_twice() {
-        let mut journal = Journal::default();
+        let mut journal = Journal::new();
         journal.created(ArchetypeId(0));
         let cursor = journal.end();
         assert_eq!(journal.since(cursor), Some(&[][..]));
@@ -93,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_journal_stays_small_and_tells_sleepers_to_start_afresh() {
-        let mut journal = Journal::default();
+        let mut journal = Journal::new();
         let sleeper = journal.end();
         for _ in 0..10_000 {
             journal.created(ArchetypeId(1));
@@ -102,5 +123,13 @@ mod tests {
         assert!(journal.changes.len() < 1_000);
         assert_eq!(journal.since(sleeper), None);
         assert_eq!(journal.since(journal.end()), Some(&[][..]));
+    }
+
+    #[test]
+    fn a_cursor_of_another_journal_must_start_afresh() {
+        let (journal, other) = (Journal::new(), Journal::new());
+        assert_ne!(journal.end(), other.end());
+        assert_eq!(journal.since(other.end()), None);
+        assert_eq!(journal.since(Cursor::default()), None);
     }
 }

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use super::Component;
 use crate::registry::ComponentId;
 use crate::registry::{Components, RegisterError};
-use phalanx_store::{AnyColId, Init, Tick};
+use crate::storage::Storage;
+use phalanx_store::{AnyColId, Init, SetPlan, Store, Tick};
 
 /// How a component is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,11 @@ pub struct Descriptor {
     pub(crate) fields: Vec<FieldDescriptor>,
     pub(crate) ticks: Option<(AnyColId, AnyColId)>,
     pub(crate) requirements: Vec<Requirement>,
+    pub(crate) set: Option<DeclareSet>,
 }
+
+/// Declares a sparse component's set to a store, and plans how values go in and out.
+pub(crate) type DeclareSet = fn(&mut Store, &[AnyColId]) -> SetPlan;
 
 impl Descriptor {
     pub(crate) fn new() -> Self {
@@ -69,6 +74,7 @@ impl Descriptor {
             fields: Vec::new(),
             ticks: None,
             requirements: Vec::new(),
+            set: None,
         }
     }
 
@@ -106,6 +112,17 @@ impl Descriptor {
     pub fn row_ticks(&mut self, added: AnyColId, changed: AnyColId) -> &mut Self {
         self.track = Track::Row;
         self.ticks = Some((added, changed));
+        self
+    }
+
+    /// Declares that the component lives where `C::Storage` says.
+    pub fn storage<C: Component>(&mut self) -> &mut Self {
+        if C::Storage::SPARSE {
+            self.set = Some(|store, columns| {
+                let set = store.declare_set(columns);
+                store.set_plan::<C::Leaves>(set, C::leaf_ids()).expect("a component's leaves are its columns")
+            });
+        }
         self
     }
 

@@ -9,6 +9,7 @@
 use std::any::{Any, TypeId};
 
 use hashbrown::HashMap;
+use phalanx_store::{SharedSlots, SlotMut, SlotRef, Slots};
 
 use super::{Message, Messages};
 
@@ -26,22 +27,24 @@ impl ChannelId {
 /// The message channels of a world.
 pub struct MessageRegistry {
     index: HashMap<TypeId, ChannelId>,
-    channels: Vec<Box<dyn Channel>>,
+    /// The types' names, by number.
+    names: Vec<&'static str>,
+    channels: Slots<Box<dyn Channel>>,
 }
 
 const TYPED: &str = "a channel has the type whose id it is";
 
 impl MessageRegistry {
     pub(crate) fn new() -> Self {
-        Self { index: HashMap::new(), channels: Vec::new() }
+        Self { index: HashMap::new(), names: Vec::new(), channels: Slots::new() }
     }
 
     /// Makes a channel for the type if there is none yet, and returns its number.
     pub fn register<M: Message>(&mut self) -> ChannelId {
-        let Self { index, channels } = self;
+        let Self { index, names, channels } = self;
         *index.entry(TypeId::of::<M>()).or_insert_with(|| {
-            channels.push(Box::new(Messages::<M>::new()));
-            ChannelId(channels.len() - 1)
+            names.push(std::any::type_name::<M>());
+            ChannelId(channels.push(Box::new(Messages::<M>::new())))
         })
     }
 
@@ -52,8 +55,7 @@ impl MessageRegistry {
 
     /// The channel of the type, if there is one.
     pub fn get<M: Message>(&self) -> Option<&Messages<M>> {
-        let channel: &dyn Any = &*self.channels[self.id::<M>()?.0];
-        Some(channel.downcast_ref().expect(TYPED))
+        self.channels.get(self.id::<M>()?.0).map(|channel| typed(&**channel))
     }
 
     /// The channel of the type, if there is one, for writing.
@@ -70,10 +72,10 @@ impl MessageRegistry {
 
     /// Ends the frame of every channel, in the order they were made.
     pub fn end_frame_all(&mut self) {
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             channel.expire();
         }
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             channel.sweep();
         }
     }
@@ -89,13 +91,54 @@ impl MessageRegistry {
     }
 
     fn channel_mut<M: Message>(&mut self, id: ChannelId) -> &mut Messages<M> {
-        let channel: &mut dyn Any = &mut *self.channels[id.0];
-        channel.downcast_mut().expect(TYPED)
+        typed_mut(&mut **self.channels.get_mut(id.0).expect("a number is given with its channel"))
+    }
+
+    /// The name of the message type with this number.
+    pub fn name(&self, id: ChannelId) -> Option<&'static str> {
+        self.names.get(id.0).copied()
+    }
+
+    /// Opens a session in which channels are lent one by one.
+    pub(crate) fn share(&mut self) -> SharedChannels<'_> {
+        SharedChannels(self.channels.share())
+    }
+
+    /// As [`MessageRegistry::share`], for reading alone.
+    pub(crate) fn share_read(&self) -> SharedChannels<'_> {
+        SharedChannels(self.channels.share_read())
     }
 }
 
+/// Channels that threads borrow one by one.
+pub(crate) struct SharedChannels<'w>(SharedSlots<'w, Box<dyn Channel>>);
+
+impl SharedChannels<'_> {
+    /// A channel; `None` while it is written.
+    pub(crate) fn read(&self, id: ChannelId) -> Option<SlotRef<'_, Box<dyn Channel>>> {
+        self.0.read(id.0)
+    }
+
+    /// A channel, for writing; `None` while it is in use.
+    pub(crate) fn write(&self, id: ChannelId) -> Option<SlotMut<'_, Box<dyn Channel>>> {
+        self.0.write(id.0)
+    }
+}
+
+/// The channel as what it is.
+pub(crate) fn typed<M: Message>(channel: &dyn Channel) -> &Messages<M> {
+    let channel: &dyn Any = channel;
+    channel.downcast_ref().expect(TYPED)
+}
+
+/// As [`typed`], for writing.
+pub(crate) fn typed_mut<M: Message>(channel: &mut dyn Channel) -> &mut Messages<M> {
+    let channel: &mut dyn Any = channel;
+    channel.downcast_mut().expect(TYPED)
+}
+
 /// What a channel does whatever its messages are.
-trait Channel: Any + Send + Sync {
+pub(crate) trait Channel: Any + Send + Sync {
     fn expire(&mut self);
     fn sweep(&mut self);
 }

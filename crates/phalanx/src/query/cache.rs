@@ -9,7 +9,7 @@
 use std::any::{Any, TypeId};
 use std::sync::{Arc, OnceLock};
 
-use hashbrown::HashMap;
+use hashbrown::{Equivalent, HashMap};
 use phalanx_store::Store;
 
 use super::condition::Filter;
@@ -29,13 +29,13 @@ trait Kept: Any + Send + Sync {
 
 impl<D: QueryData + 'static, F: QueryFilter + 'static> Kept for QueryState<D, F> {
     fn resolve(&mut self, archetypes: &Archetypes, components: &Components) {
-        QueryState::resolve(self, components, archetypes);
+        self.fetch.resolve(components, archetypes);
     }
     fn matches(&self) -> &Arc<Matches> {
-        QueryState::matches(self)
+        self.fetch.matches()
     }
     fn follow(&mut self, matches: Arc<Matches>, store: &Store, archetypes: &Archetypes) {
-        QueryState::follow(self, matches, store, archetypes);
+        self.fetch.follow(matches, store, archetypes);
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -56,10 +56,36 @@ impl Kept for Arc<Matches> {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
     Type(TypeId),
     Filter(Filter),
+}
+
+/// A key that is looked for, without owning it. It hashes as the key does: equal variants in equal order.
+#[derive(Clone, Copy, Hash)]
+enum Wanted<'a> {
+    Type(TypeId),
+    Filter(&'a Filter),
+}
+
+impl Wanted<'_> {
+    fn to_key(self) -> Key {
+        match self {
+            Self::Type(id) => Key::Type(id),
+            Self::Filter(filter) => Key::Filter(filter.clone()),
+        }
+    }
+}
+
+impl Equivalent<Key> for Wanted<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        match (self, key) {
+            (Self::Type(wanted), Key::Type(id)) => wanted == id,
+            (Self::Filter(wanted), Key::Filter(filter)) => *wanted == filter,
+            _ => false,
+        }
+    }
 }
 
 struct Link {
@@ -86,10 +112,10 @@ impl QueryCache {
         archetypes: &Archetypes,
         components: &Components,
     ) -> Result<&QueryState<D, F>, QueryConflict> {
-        let key = Key::Type(TypeId::of::<QueryState<D, F>>());
-        let state = match self.index.get(&key) {
+        let wanted = Wanted::Type(TypeId::of::<QueryState<D, F>>());
+        let state = match self.index.get(&wanted) {
             Some(&at) => &*self.states[at],
-            None => self.find_or_add(key, || {
+            None => self.find_or_add(wanted, || {
                 Ok(Box::new(QueryState::<D, F>::try_new(store, archetypes, components)?))
             })?,
         };
@@ -98,11 +124,11 @@ impl QueryCache {
 
     /// The archetypes that match a filter, kept up to date from now on.
     pub(crate) fn matches(&self, filter: &Filter, archetypes: &Archetypes) -> &Matches {
-        let key = Key::Filter(filter.clone());
-        let state = match self.index.get(&key) {
+        let wanted = Wanted::Filter(filter);
+        let state = match self.index.get(&wanted) {
             Some(&at) => Ok(&*self.states[at]),
             None => {
-                self.find_or_add(key, || Ok(Box::new(Arc::new(Matches::new(filter.clone(), archetypes)))))
+                self.find_or_add(wanted, || Ok(Box::new(Arc::new(Matches::new(filter.clone(), archetypes)))))
             }
         };
         state.unwrap_or_else(|_| unreachable!("a filter alone has no conflicts")).matches()
@@ -110,21 +136,21 @@ impl QueryCache {
 
     fn find_or_add(
         &self,
-        key: Key,
+        wanted: Wanted<'_>,
         make: impl FnOnce() -> Result<Box<dyn Kept>, QueryConflict>,
     ) -> Result<&dyn Kept, QueryConflict> {
         let mut end = &self.fresh;
         while let Some(link) = end.get() {
-            if link.key == key {
+            if wanted.equivalent(&link.key) {
                 return Ok(&*link.state);
             }
             end = &link.next;
         }
-        let mut link = Box::new(Link { key, state: make()?, next: OnceLock::new() });
+        let mut link = Box::new(Link { key: wanted.to_key(), state: make()?, next: OnceLock::new() });
         // Other threads may add links meanwhile, even one with the same key.
         while let Err(ours) = end.set(link) {
             let theirs = end.get().expect("setting fails only where something is set");
-            if theirs.key == ours.key {
+            if wanted.equivalent(&theirs.key) {
                 return Ok(&*theirs.state);
             }
             end = &theirs.next;

@@ -5,53 +5,79 @@
 
 use std::iter::FusedIterator;
 
-use phalanx_store::{Chunk, ChunkRows, Chunks, Entity, Tick};
+use phalanx_store::{Chunk, ChunkRows, Chunks, DenseFetch, Entity, Fetch, Tick};
 
 use super::Query;
 use super::data::QueryData;
 use super::filter::{ArchetypeFilter, QueryFilter};
 use super::state::Both;
 
-impl<'w, D: QueryData, F: ArchetypeFilter> Query<'w, D, F> {
+// The bound stands at each function, not at the block: only so does its message reach the user.
+impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// Reads every table that matches, as slices of equal length.
     #[inline]
-    pub fn chunks(&self) -> QueryChunks<'_, D::ReadOnly, F> {
+    pub fn chunks(&self) -> QueryChunks<'_, D::ReadOnly, F>
+    where
+        F: ArchetypeFilter,
+        <D::Fetch as Fetch>::ReadOnly: DenseFetch,
+    {
         self.as_readonly().into_chunks()
     }
 
     /// Reads and writes every table that matches, as slices of equal length.
     #[inline]
-    pub fn chunks_mut(&mut self) -> QueryChunks<'_, D, F> {
+    pub fn chunks_mut(&mut self) -> QueryChunks<'_, D, F>
+    where
+        F: ArchetypeFilter,
+        D::Fetch: DenseFetch,
+    {
         self.reborrow().into_chunks()
     }
 
     /// As [`Query::chunks_mut`], for as long as the query would have lived.
     #[inline]
-    pub fn into_chunks(self) -> QueryChunks<'w, D, F> {
+    pub fn into_chunks(self) -> QueryChunks<'w, D, F>
+    where
+        F: ArchetypeFilter,
+        D::Fetch: DenseFetch,
+    {
         QueryChunks { tables: self.into_tables() }
     }
 
     /// Reads every table that matches.
     #[inline]
-    pub fn tables(&self) -> QueryTables<'_, D::ReadOnly, F> {
+    pub fn tables(&self) -> QueryTables<'_, D::ReadOnly, F>
+    where
+        F: ArchetypeFilter,
+    {
         self.as_readonly().into_tables()
     }
 
     /// Reads and writes every table that matches.
     #[inline]
-    pub fn tables_mut(&mut self) -> QueryTables<'_, D, F> {
+    pub fn tables_mut(&mut self) -> QueryTables<'_, D, F>
+    where
+        F: ArchetypeFilter,
+    {
         self.reborrow().into_tables()
     }
 
     /// As [`Query::tables_mut`], for as long as the query would have lived.
     #[inline]
-    pub fn into_tables(self) -> QueryTables<'w, D, F> {
+    pub fn into_tables(self) -> QueryTables<'w, D, F>
+    where
+        F: ArchetypeFilter,
+    {
         QueryTables { chunks: self.view.into_chunks(), since: self.since }
     }
 
     /// Reads the blocks of at most 1,024 rows in which a column of this query was written, or rows came, went or
-    /// moved, after `tick`. Blocks without a change are skipped without looking at their rows.
-    pub fn chunks_changed_since(&self, tick: Tick) -> impl Iterator<Item = QueryTable<'_, D::ReadOnly, F>> {
+    /// moved, after `tick`. Blocks without a change are skipped without looking at their rows. Sparse parts keep their
+    /// ticks elsewhere: a query with such a part skips nothing.
+    pub fn chunks_changed_since(&self, tick: Tick) -> impl Iterator<Item = QueryTable<'_, D::ReadOnly, F>>
+    where
+        F: ArchetypeFilter,
+    {
         let query = self.as_readonly();
         let since = query.since;
         query.view.into_changed_blocks(tick).into_iter().map(move |chunk| QueryTable { chunk, since })
@@ -107,8 +133,12 @@ impl<'w, D: QueryData, F: QueryFilter> QueryTable<'w, D, F> {
 
     /// The rows as slices.
     #[inline(always)]
-    pub fn slices(self) -> D::Chunk<'w> {
-        D::chunk(self.chunk.slices().0)
+    pub fn slices(self) -> D::Chunk<'w>
+    where
+        D::Fetch: DenseFetch,
+        F: ArchetypeFilter,
+    {
+        D::chunk(self.chunk.slices().1)
     }
 
     /// The rows one by one: a loop over these is as tight as one over slices.
@@ -130,7 +160,7 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for TableRows<'w, D, F> {
     #[inline(always)]
     fn next(&mut self) -> Option<D::Item<'w>> {
         loop {
-            let (row, ticks) = self.rows.next()?;
+            let (ticks, row) = self.rows.next()?;
             if F::ARCHETYPAL || F::keep(ticks, self.since) {
                 return Some(D::item(row, self.since));
             }
@@ -146,13 +176,13 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for TableRows<'w, D, F> {
     #[inline(always)]
     fn fold<B, G: FnMut(B, D::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
         let since = self.since;
-        self.rows.fold(init, |state, (row, ticks)| {
+        self.rows.fold(init, |state, (ticks, row)| {
             if F::ARCHETYPAL || F::keep(ticks, since) { f(state, D::item(row, since)) } else { state }
         })
     }
 }
 
-impl<D: QueryData, F: ArchetypeFilter> ExactSizeIterator for TableRows<'_, D, F> {}
+impl<D: QueryData<Fetch: DenseFetch>, F: ArchetypeFilter> ExactSizeIterator for TableRows<'_, D, F> {}
 impl<D: QueryData, F: QueryFilter> FusedIterator for TableRows<'_, D, F> {}
 
 /// The slices of each matching table.
@@ -160,7 +190,7 @@ pub struct QueryChunks<'w, D: QueryData, F: QueryFilter = ()> {
     tables: QueryTables<'w, D, F>,
 }
 
-impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryChunks<'w, D, F> {
+impl<'w, D: QueryData<Fetch: DenseFetch>, F: ArchetypeFilter> Iterator for QueryChunks<'w, D, F> {
     type Item = D::Chunk<'w>;
 
     #[inline(always)]
@@ -173,4 +203,4 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryChunks<'w, D, F> {
     }
 }
 
-impl<D: QueryData, F: QueryFilter> FusedIterator for QueryChunks<'_, D, F> {}
+impl<D: QueryData<Fetch: DenseFetch>, F: ArchetypeFilter> FusedIterator for QueryChunks<'_, D, F> {}

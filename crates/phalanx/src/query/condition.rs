@@ -33,7 +33,11 @@ impl Condition {
     }
 
     fn is_always(&self) -> bool {
-        matches!(self, Self::All(parts) if parts.iter().all(Self::is_always))
+        match self {
+            Self::With(..) | Self::Without(..) => false,
+            Self::All(parts) => parts.iter().all(Self::is_always),
+            Self::Any(parts) => parts.iter().any(Self::is_always),
+        }
     }
 
     /// Whether an entity with this signature meets the condition.
@@ -64,7 +68,7 @@ impl Condition {
 
     /// The normal form.
     pub(crate) fn filter(&self, components: &Components) -> Filter {
-        let mut alternatives = match self {
+        Filter::normal(match self {
             Self::With(key, _) => match components.by_key(*key) {
                 Some(id) => vec![Alternative { all: Signature::from_ids([id]), none: Signature::empty() }],
                 // Nobody has a component that the world has not met.
@@ -79,24 +83,7 @@ impl Condition {
                 let more = part.filter(components).alternatives;
                 so_far.iter().flat_map(|one| more.iter().map(|other| one.and(other))).collect()
             }),
-        };
-        alternatives.retain(|one| !one.all.overlaps(&one.none));
-        // An alternative that another one implies adds nothing.
-        let implied = |at: usize| {
-            let weaker = |(other, general): (usize, &Alternative)| {
-                let specific = &alternatives[at];
-                let implies = specific.all.contains(&general.all) && specific.none.contains(&general.none);
-                other != at && implies && (*general != *specific || other < at)
-            };
-            alternatives.iter().enumerate().any(weaker)
-        };
-        let kept: Vec<bool> = (0..alternatives.len()).map(|at| !implied(at)).collect();
-        let mut kept = kept.into_iter();
-        alternatives.retain(|_| kept.next().unwrap_or(true));
-        alternatives.sort_by_cached_key(|one| {
-            (one.all.iter().collect::<Vec<_>>(), one.none.iter().collect::<Vec<_>>())
-        });
-        Filter { alternatives }
+        })
     }
 }
 
@@ -109,7 +96,7 @@ impl fmt::Display for Condition {
         match self {
             Self::With(_, name) => write!(f, "with {name}"),
             Self::Without(_, name) => write!(f, "without {name}"),
-            Self::All(_) if self.is_always() => write!(f, "anything"),
+            _ if self.is_always() => write!(f, "anything"),
             Self::All(parts) => write!(f, "{}", texts(parts, ", ")),
             Self::Any(parts) if parts.is_empty() => write!(f, "nothing"),
             Self::Any(parts) => write!(f, "({})", texts(parts, " or ")),
@@ -126,6 +113,11 @@ struct Alternative {
 impl Alternative {
     fn and(&self, other: &Self) -> Self {
         Self { all: self.all.union(&other.all), none: self.none.union(&other.none) }
+    }
+
+    /// Whether whatever meets this alternative meets the other one, too.
+    fn implies(&self, other: &Self) -> bool {
+        self.all.contains(&other.all) && self.none.contains(&other.none)
     }
 }
 
@@ -145,13 +137,24 @@ impl Filter {
                     .map(|id| Alternative { all: one.all.with(id), none: one.none.clone() })
                     .collect::<Vec<_>>()
             };
-            alternatives = alternatives.iter().flat_map(with).collect();
+            alternatives = Self::normal(alternatives.iter().flat_map(with).collect()).alternatives;
         }
+        Self::normal(alternatives)
+    }
+
+    /// Brings alternatives into one order, without those that cannot be met or that another one implies.
+    fn normal(mut alternatives: Vec<Alternative>) -> Self {
         alternatives.retain(|one| !one.all.overlaps(&one.none));
         alternatives.sort_by_cached_key(|one| {
             (one.all.iter().collect::<Vec<_>>(), one.none.iter().collect::<Vec<_>>())
         });
         alternatives.dedup();
+        let redundant: Vec<bool> = alternatives
+            .iter()
+            .map(|one| alternatives.iter().any(|other| other != one && one.implies(other)))
+            .collect();
+        let mut redundant = redundant.into_iter();
+        alternatives.retain(|_| redundant.next() == Some(false));
         Self { alternatives }
     }
 

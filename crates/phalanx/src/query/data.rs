@@ -3,10 +3,11 @@
 //! [`QueryData`] maps what the user writes (`(&mut Position, Option<&Health>)`) to the store's fetch and
 //! wraps the items. Everything here inlines away; the loops are the store's.
 
-use phalanx_store::{Entity, Ents, Fetch, HasCol, Now, Opt, R, ReadFetch, Tick};
+use phalanx_store::{Entity, Ents, Fetch, Opt, ReadFetch, Tick};
 
 use super::condition::Condition;
 use crate::component::{Component, Queryable, RowTracked};
+use crate::storage::Storage;
 use crate::tracking::Ref;
 
 /// Something a query can yield per entity.
@@ -40,9 +41,10 @@ pub trait QueryData {
 
 /// [`QueryData`] that writes nothing.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` writes, but only reading is possible here",
-    label = "asks for write access",
-    note = "use `query_mut` / `iter_mut`, or ask for `&T` instead of `&mut T`"
+    message = "`{Self}` is not data that a query can read without writing",
+    label = "not data to be read",
+    note = "to read, ask for `&T` instead of `&mut T`; to write, use `query_mut` or `iter_mut`",
+    note = "components are named by reference, and have `#[derive(Component)]`"
 )]
 pub trait ReadOnlyQueryData: QueryData<Fetch: ReadFetch, ReadOnly = Self> {}
 
@@ -111,6 +113,10 @@ impl<'t, T: Queryable> QueryData for &'t T {
         T::ids()
     }
     fn condition() -> Condition {
+        if <T::Owner as Component>::Storage::SPARSE {
+            // Looked up per entity: archetypes do not know.
+            return Condition::always();
+        }
         Condition::With(T::Owner::key(), short_name::<T::Owner>())
     }
     fn terms(out: &mut Vec<Term>) {
@@ -186,7 +192,7 @@ impl<D: ReadOnlyQueryData> ReadOnlyQueryData for Option<D> {}
 pub struct Has<T>(std::marker::PhantomData<fn() -> T>);
 
 impl<T: Component> QueryData for Has<T> {
-    type Fetch = HasCol;
+    type Fetch = <T::Storage as Storage>::Has;
     type ReadOnly = Self;
     type Item<'w> = bool;
     type Chunk<'w> = bool;
@@ -212,13 +218,13 @@ impl<T: Component> QueryData for Has<T> {
 impl<T: Component> ReadOnlyQueryData for Has<T> {}
 
 impl<'t, T: RowTracked> QueryData for Ref<'t, T> {
-    type Fetch = (T::Read, R<Tick>, R<Tick>, Now);
+    type Fetch = (T::Read, <T::Storage as Storage>::TickRef, <T::Storage as Storage>::TickRef);
     type ReadOnly = Self;
     type Item<'w> = Ref<'w, T>;
     type Chunk<'w> = (T::Slice<'w>, &'w [Tick], &'w [Tick]);
 
     fn ids() -> <Self::Fetch as Fetch>::Ids {
-        (T::ids(), T::added_id(), T::changed_id(), ())
+        (T::ids(), T::added_id(), T::changed_id())
     }
     fn condition() -> Condition {
         <&T as QueryData>::condition()
@@ -228,12 +234,12 @@ impl<'t, T: RowTracked> QueryData for Ref<'t, T> {
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
-        let (value, added, changed, _) = row;
+        let (value, added, changed) = row;
         Ref::new(T::wrap_ref(value), *added, *changed, since)
     }
     #[inline(always)]
     fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
-        let (values, added, changed, _) = rows;
+        let (values, added, changed) = rows;
         (T::wrap_slice(values), added, changed)
     }
 }

@@ -237,7 +237,7 @@ impl DynamicTableMut<'_> {
         self.len() == 0
     }
 
-    /// A column, to be written; see [`DynamicTable::column`].
+    /// A column, to be written; see [`DynamicTable::column`]. All rows count as changed.
     ///
     /// # Errors
     /// As for [`DynamicTable::column`].
@@ -247,6 +247,11 @@ impl DynamicTableMut<'_> {
         field: &str,
     ) -> Result<&mut [T], ColumnError> {
         let id = find_column::<T>(self.components, self.store, self.table, component, field)?;
+        if let Some(changed) = self.components.info(component).changed_column() {
+            let now = self.store.tick();
+            let ticks = self.store.column_mut(self.table, changed);
+            ticks.expect("ticks stand beside the values").fill(now);
+        }
         Ok(self.store.column_mut(self.table, id).expect("the table was asked just now"))
     }
 }

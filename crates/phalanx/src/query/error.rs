@@ -1,4 +1,7 @@
 //! The errors of looking up single entities through a query.
+//!
+//! A query that has nothing for an entity says why: the entity is dead, or which term it fails. The texts name
+//! the entity and the term as the user wrote it.
 
 use std::fmt;
 

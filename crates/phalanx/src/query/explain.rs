@@ -1,22 +1,32 @@
 //! Why a query finds what it finds.
+//!
+//! A query can show its plan, and tell for any entity which of its terms the entity fails. Nothing here is on a
+//! hot path: it is asked when a result surprises.
 
 use std::fmt::Write;
 
-use phalanx_store::Entity;
+use phalanx_store::{Entity, Fetch};
 
 use super::data::QueryData;
 use super::error::QueryEntityError;
 use super::filter::QueryFilter;
+use super::state::Both;
 use super::{Context, Filter, Query};
 
 impl Context<'_> {
+    /// Why a query that fetches `C` does not visit an entity.
     #[cold]
-    pub(super) fn why(&self, entity: Entity, place: Option<phalanx_store::Place>) -> QueryEntityError {
+    pub(super) fn why<C: Fetch>(
+        &self,
+        entity: Entity,
+        place: Option<phalanx_store::Place>,
+    ) -> QueryEntityError {
         let Some(place) = place else { return QueryEntityError::NoSuchEntity { entity } };
         let signature = self.archetypes.signature(self.archetypes.of_table(place.table));
         let fails = match self.condition.first_failure(signature, self.components) {
             Some(condition) => condition.to_string(),
-            None => "a tick of change".to_owned(),
+            None if C::DENSE => "a tick of change".to_owned(),
+            None => "a sparse component, or a tick of change".to_owned(),
         };
         QueryEntityError::DoesNotMatch { entity, fails }
     }
@@ -39,7 +49,14 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         D::terms(&mut terms);
         let terms: Vec<String> = terms.into_iter().map(|term| term.text).collect();
         let mut text = String::new();
-        let rows = if F::ARCHETYPAL { "no check per row" } else { "row ticks are checked per row" };
+        let rows = match (<Both<D, F> as Fetch>::DENSE, F::ARCHETYPAL) {
+            (true, true) => "no check per row",
+            (true, false) => "row ticks are checked per row",
+            (false, _) if self.view.is_set_driven() => {
+                "led by the smallest sparse set, tables are looked up per entity"
+            }
+            (false, _) => "led by tables, sparse sets are looked up per row",
+        };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "data:   {}", terms.join(", "));
         let _ = writeln!(text, "where:  {} ({rows})", self.context.condition);

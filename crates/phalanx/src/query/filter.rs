@@ -5,11 +5,12 @@
 
 use std::marker::PhantomData;
 
-use phalanx_store::{Fetch, HasCol, Opt, R, ReadFetch, Tick};
+use phalanx_store::{DenseFetch, Fetch, Opt, ReadFetch, Tick};
 
 use super::condition::Condition;
-use super::data::short_name;
+use super::data::{QueryData, short_name};
 use crate::component::{Component, RowTracked};
+use crate::storage::{Storage, TableStorage};
 
 /// A condition on entities.
 #[diagnostic::on_unimplemented(
@@ -43,7 +44,7 @@ pub trait QueryFilter {
     label = "chunks and exact counts need a filter that decides per archetype",
     note = "iterate rows with `iter` or `iter_mut` when filtering by `Changed` or `Added`"
 )]
-pub trait ArchetypeFilter: QueryFilter {}
+pub trait ArchetypeFilter: QueryFilter<Fetch: DenseFetch, OrFetch: DenseFetch> {}
 
 /// Entities that have `T`.
 pub struct With<T>(PhantomData<fn() -> T>);
@@ -59,39 +60,45 @@ pub struct Changed<T>(PhantomData<fn() -> T>);
 pub struct Added<T>(PhantomData<fn() -> T>);
 
 macro_rules! presence_filter {
-    ($name:ident, $condition:ident, $row:ident => $keeps:expr) => {
+    ($name:ident, $fetch:ident, $ids:ident, $row:ident => $keeps:expr) => {
         impl<T: Component> QueryFilter for $name<T> {
-            type Fetch = ();
-            type OrFetch = HasCol;
-            const ARCHETYPAL: bool = true;
+            type Fetch = <T::Storage as Storage>::$fetch;
+            type OrFetch = <T::Storage as Storage>::Has;
+            const ARCHETYPAL: bool = !T::Storage::SPARSE;
 
-            fn ids() {}
+            fn ids() -> <Self::Fetch as Fetch>::Ids {
+                T::Storage::$ids(T::key())
+            }
             fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
                 T::key()
             }
             fn condition() -> Condition {
-                Condition::$condition(T::key(), short_name::<T>())
+                if T::Storage::SPARSE {
+                    // Looked up per entity: archetypes do not know.
+                    return Condition::always();
+                }
+                Condition::$name(T::key(), short_name::<T>())
             }
             #[inline(always)]
-            fn keep((): (), _: Tick) -> bool {
+            fn keep(_: <Self::Fetch as Fetch>::Item<'_>, _: Tick) -> bool {
                 true
             }
             #[inline(always)]
-            fn keep_or($row: bool, _: Tick) -> bool {
+            fn keep_or($row: <Self::OrFetch as Fetch>::Item<'_>, _: Tick) -> bool {
                 $keeps
             }
         }
-        impl<T: Component> ArchetypeFilter for $name<T> {}
+        impl<T: Component<Storage = TableStorage>> ArchetypeFilter for $name<T> {}
     };
 }
-presence_filter!(With, With, has => has);
-presence_filter!(Without, Without, has => !has);
+presence_filter!(With, With, with_ids, has => has);
+presence_filter!(Without, Without, without_ids, has => !has);
 
 macro_rules! tick_filter {
     ($name:ident, $column:ident) => {
         impl<T: RowTracked> QueryFilter for $name<T> {
-            type Fetch = R<Tick>;
-            type OrFetch = Opt<R<Tick>>;
+            type Fetch = <T::Storage as Storage>::Tick;
+            type OrFetch = Opt<<T::Storage as Storage>::Tick>;
             const ARCHETYPAL: bool = false;
 
             fn ids() -> <Self::Fetch as Fetch>::Ids {
@@ -101,7 +108,7 @@ macro_rules! tick_filter {
                 T::$column()
             }
             fn condition() -> Condition {
-                Condition::With(T::key(), short_name::<T>())
+                <&T as QueryData>::condition()
             }
             #[inline(always)]
             fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {
@@ -173,11 +180,13 @@ macro_rules! filter_tuple {
 
         #[allow(unused_variables, clippy::unused_unit)]
         impl<$($name: Component),*> QueryFilter for AnyOf<($($name,)*)> {
-            type Fetch = ();
-            type OrFetch = ($(phalanx_store::keep_first!(HasCol, $name),)*);
-            const ARCHETYPAL: bool = true;
+            type Fetch = ($(<$name::Storage as Storage>::Has,)*);
+            type OrFetch = ($(<$name::Storage as Storage>::Has,)*);
+            const ARCHETYPAL: bool = true $(&& !$name::Storage::SPARSE)*;
 
-            fn ids() {}
+            fn ids() -> <Self::Fetch as Fetch>::Ids {
+                ($($name::key(),)*)
+            }
             fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
                 ($($name::key(),)*)
             }
@@ -186,8 +195,8 @@ macro_rules! filter_tuple {
                 if any.is_empty() { Condition::always() } else { Condition::Any(any) }
             }
             #[inline(always)]
-            fn keep((): (), _: Tick) -> bool {
-                true
+            fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                Self::ARCHETYPAL || Self::keep_or(row, since)
             }
             #[inline(always)]
             fn keep_or(row: <Self::OrFetch as Fetch>::Item<'_>, _: Tick) -> bool {
@@ -195,7 +204,7 @@ macro_rules! filter_tuple {
                 has.is_empty() || has.contains(&true)
             }
         }
-        impl<$($name: Component),*> ArchetypeFilter for AnyOf<($($name,)*)> {}
+        impl<$($name: Component<Storage = TableStorage>),*> ArchetypeFilter for AnyOf<($($name,)*)> {}
     };
 }
 phalanx_store::for_each_tuple!(filter_tuple);

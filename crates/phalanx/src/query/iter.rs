@@ -1,8 +1,11 @@
 //! Row iteration.
+//!
+//! [`QueryIter`] wraps the store's walk over rows: it applies row filters and turns what the store yields into
+//! what the user asked for. All of it inlines into the store's loops.
 
 use std::iter::FusedIterator;
 
-use phalanx_store::{Rows, Tick};
+use phalanx_store::{DenseFetch, Rows, Tick};
 
 use super::Row;
 use super::data::QueryData;
@@ -28,7 +31,7 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryIter<'w, D, F> {
     #[inline(always)]
     fn next(&mut self) -> Option<D::Item<'w>> {
         loop {
-            let (row, ticks): Row<'w, D, F> = self.rows.next()?;
+            let (ticks, row): Row<'w, D, F> = self.rows.next()?;
             if F::ARCHETYPAL || F::keep(ticks, self.since) {
                 return Some(D::item(row, self.since));
             }
@@ -44,11 +47,11 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryIter<'w, D, F> {
     #[inline(always)]
     fn fold<B, G: FnMut(B, D::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
         let since = self.since;
-        self.rows.fold(init, |state, (row, ticks)| {
+        self.rows.fold(init, |state, (ticks, row)| {
             if F::ARCHETYPAL || F::keep(ticks, since) { f(state, D::item(row, since)) } else { state }
         })
     }
 }
 
-impl<D: QueryData, F: ArchetypeFilter> ExactSizeIterator for QueryIter<'_, D, F> {}
+impl<D: QueryData<Fetch: DenseFetch>, F: ArchetypeFilter> ExactSizeIterator for QueryIter<'_, D, F> {}
 impl<D: QueryData, F: QueryFilter> FusedIterator for QueryIter<'_, D, F> {}

@@ -42,7 +42,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         }
         let since = self.since;
         let rows = self.view.get_many_mut(entities).expect("each entity was found, and found once");
-        Ok(rows.map(|(row, _)| D::item(row, since)))
+        Ok(rows.map(|(_, row)| D::item(row, since)))
     }
 
     /// Reads the entities of a list that match, in the list's order, as often as they occur.
@@ -79,7 +79,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         for table in self.view.reborrow().into_chunks() {
             entities.extend_from_slice(table.entities());
         }
-        if !F::ARCHETYPAL {
+        if !Self::EXACT {
             entities.retain(|&entity| self.contains(entity));
         }
         CombinationsMut { choice: Choice::new(entities.len()), entities, query: self.reborrow() }
@@ -122,7 +122,7 @@ impl<'w, D: super::ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item = Entity>
     fn next(&mut self) -> Option<D::Item<'w>> {
         let (view, since) = (self.query.view, self.query.since);
         self.entities.find_map(|entity| {
-            let (row, ticks) = view.get(entity)?;
+            let (ticks, row) = view.get(entity)?;
             F::keep(ticks, since).then(|| D::item(row, since))
         })
     }

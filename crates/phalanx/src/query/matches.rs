@@ -34,6 +34,11 @@ impl Matches {
         self.cursor == archetypes.cursor()
     }
 
+    /// Whether these are the matches of another world.
+    pub(crate) fn is_foreign(&self, archetypes: &Archetypes) -> bool {
+        !archetypes.made(self.cursor)
+    }
+
     pub(crate) fn catch_up(&mut self, archetypes: &Archetypes) {
         let Some(changes) = archetypes.changes_since(self.cursor) else {
             *self = Self::new(std::mem::take(&mut self.filter), archetypes);

@@ -73,7 +73,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     }
 
     fn runs_alone(&self) -> bool {
-        self.query.view.len() < self.small || rayon::current_num_threads() == 1
+        self.query.view.most() < self.small || rayon::current_num_threads() == 1
     }
 
     fn jobs(self) -> Vec<QueryTable<'w, D, F>> {

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use phalanx_store::{Alias, Prepared, Store};
+use phalanx_store::{Alias, Fetch, Prepared, Store};
 
 use super::condition::{Condition, Filter};
 use super::data::{QueryData, Term};
@@ -16,8 +16,9 @@ use super::matches::Matches;
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::registry::Components;
 
-/// The store's view of a query: data and row filter together.
-pub(crate) type Both<D, F> = (<D as QueryData>::Fetch, <F as QueryFilter>::Fetch);
+/// The store's view of a query: the row filter, which looks at ticks first, and then the data, which may write
+/// them.
+pub(crate) type Both<D, F> = (<F as QueryFilter>::Fetch, <D as QueryData>::Fetch);
 
 /// A query that is prepared once and used again.
 ///
@@ -33,7 +34,14 @@ pub(crate) type Both<D, F> = (<D as QueryData>::Fetch, <F as QueryFilter>::Fetch
 /// assert_eq!(wounded.iter(&world).count(), 1);
 /// ```
 pub struct QueryState<D: QueryData, F: QueryFilter = ()> {
-    pub(crate) prepared: Prepared<Both<D, F>>,
+    pub(crate) fetch: FetchState<Both<D, F>>,
+}
+
+/// What a prepared query keeps, whatever references it was written with.
+///
+/// Columns and conditions are the same for `&'a T` of every `'a`, so this lives as long as its owner likes.
+pub(crate) struct FetchState<C: Fetch> {
+    pub(crate) prepared: Prepared<C>,
     pub(crate) condition: Condition,
     matches: Arc<Matches>,
     /// Set while a term names an unregistered component: how many were registered at the last look.
@@ -61,7 +69,7 @@ impl QueryConflict {
                 }
                 use_number -= term.columns;
             }
-            "the filter".to_owned()
+            unreachable!("every column use belongs to a term")
         };
         Self { first: term_of(alias.first), second: term_of(alias.second) }
     }
@@ -85,26 +93,47 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         archetypes: &Archetypes,
         components: &Components,
     ) -> Result<Self, QueryConflict> {
-        let prepared = store.prepare::<Both<D, F>>((D::ids(), F::ids())).map_err(|alias| {
-            let mut terms = Vec::new();
-            D::terms(&mut terms);
-            QueryConflict::new(alias, &terms)
-        })?;
-        let condition = Condition::All(vec![D::condition(), F::condition()]);
-        let matches = Arc::new(Matches::new(condition.filter(components), archetypes));
-        let open = condition.is_open(components).then_some(components.len());
-        let mut state = Self { prepared, condition, matches, open, stale: true };
-        state.admit_all(store, archetypes);
-        Ok(state)
+        Ok(Self { fetch: prepare::<D, F>(store, archetypes, components)? })
     }
 
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.
     pub fn filter(&self) -> &Filter {
-        self.matches.filter()
+        self.fetch.filter()
     }
 
     /// The archetypes that the query visits, in order; the empty one stands for entities without a row.
     pub fn archetypes(&self) -> &[ArchetypeId] {
+        self.fetch.archetypes()
+    }
+}
+
+/// Prepares a query: the state does not depend on how long its references live.
+pub(crate) fn prepare<D: QueryData, F: QueryFilter>(
+    store: &Store,
+    archetypes: &Archetypes,
+    components: &Components,
+) -> Result<FetchState<Both<D, F>>, QueryConflict> {
+    let prepared = store.prepare::<Both<D, F>>((F::ids(), D::ids())).map_err(|alias| {
+        let mut terms = vec![Term::of::<F::Fetch>(F::ids(), "the filter".to_owned())];
+        D::terms(&mut terms);
+        QueryConflict::new(alias, &terms)
+    })?;
+    let condition = Condition::All(vec![D::condition(), F::condition()]);
+    let matches = Arc::new(Matches::new(condition.filter(components), archetypes));
+    let open = condition.is_open(components).then_some(components.len());
+    let mut state = FetchState { prepared, condition, matches, open, stale: true };
+    state.admit_all(store, archetypes);
+    Ok(state)
+}
+
+impl<C: Fetch> FetchState<C> {
+    /// What the query asks for, in normal form: queries that ask for the same have equal filters.
+    pub(crate) fn filter(&self) -> &Filter {
+        self.matches.filter()
+    }
+
+    /// The archetypes that the query visits, in order; the empty one stands for entities without a row.
+    pub(crate) fn archetypes(&self) -> &[ArchetypeId] {
         self.matches.archetypes()
     }
 
@@ -121,9 +150,11 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         }
     }
 
-    /// Brings the filter in line with the components that are registered by now.
+    /// Brings the filter in line with the world's components: those that are registered by now, and those of
+    /// another world when it is another one than last time.
     pub(crate) fn resolve(&mut self, components: &Components, archetypes: &Archetypes) {
-        if self.open.is_some_and(|known| known != components.len()) {
+        let grown = self.open.is_some_and(|known| known != components.len());
+        if grown || self.matches.is_foreign(archetypes) {
             self.open = self.condition.is_open(components).then_some(components.len());
             self.matches = Arc::new(Matches::new(self.condition.filter(components), archetypes));
             // Whatever was admitted belonged to another filter.

@@ -48,6 +48,7 @@ impl Components {
             required: Vec::new(),
             schema: Some(schema),
             defaults: inits,
+            set: None,
         })
     }
 }

@@ -3,6 +3,7 @@
 //! A batch spawn writes columns and makes its rows count in one step. Inserting into or removing from a
 //! whole archetype moves columns instead of rows.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::slice;
 
 use phalanx_store::{Entity, Existing};
@@ -10,6 +11,8 @@ use phalanx_store::{Entity, Existing};
 use super::World;
 use crate::archetype::{ArchetypeId, Kind};
 use crate::bundle::Bundle;
+use crate::bundles::BundleInfo;
+use crate::storage::SparseParts;
 
 /// The entities that a batch spawned.
 #[derive(Clone, Debug)]
@@ -45,6 +48,12 @@ impl ExactSizeIterator for SpawnBatch<'_> {}
 impl std::iter::FusedIterator for SpawnBatch<'_> {}
 
 impl World {
+    #[track_caller]
+    fn bundle_info<B: Bundle>(&mut self) -> &BundleInfo {
+        let id = self.bundle::<B>();
+        self.bundles.info(id)
+    }
+
     /// Spawns an entity per bundle, at once; the result may be ignored or walked for the ids.
     ///
     /// If the iterator panics, the entities it was complete for live.
@@ -54,9 +63,14 @@ impl World {
     #[track_caller]
     pub fn spawn_batch<B: Bundle>(&mut self, bundles: impl IntoIterator<Item = B>) -> SpawnBatch<'_> {
         let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
+            // Values in sets belong to an entity, so each one is spawned for itself.
+            let entities: Vec<Entity> = bundles.into_iter().map(|bundle| self.spawn(bundle).id()).collect();
+            return SpawnBatch { entities: Spawned::Rowless(entities.into_iter()) };
+        }
         let now = self.store.tick();
         let edge = self.archetypes.transitions.at(at);
-        let values = bundles.into_iter().map(|bundle| bundle.into_values(now));
+        let values = bundles.into_iter().map(|bundle| bundle.into_values(now).0);
         let mut rowless = Vec::new();
         let rows = match self.store.spawn_batch(edge, values, |entity| rowless.push(entity)) {
             Ok(rows) => rows,
@@ -106,14 +120,23 @@ impl World {
     pub fn insert_into_archetype<B: Bundle + Clone>(&mut self, archetype: ArchetypeId, bundle: &B) -> usize {
         if archetype == ArchetypeId::EMPTY {
             let rowless: Vec<Entity> = self.store.entities().rowless().copied().collect();
-            return self.insert_batch(rowless.into_iter().map(|entity| (entity, bundle.clone())));
+            // All clones are made before the first entity moves: the user's code may panic.
+            let bundles: Vec<B> = rowless.iter().map(|_| bundle.clone()).collect();
+            return self.insert_batch(rowless.into_iter().zip(bundles));
         }
         if !self.archetypes.contains(archetype) {
             return 0;
         }
         let at = self.insertion::<B>(archetype);
-        let edge = self.archetypes.transitions.at(at);
-        self.store.insert_all(edge, Existing::Replace, |now| bundle.clone().into_values(now))
+        if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
+            let table = self.archetypes.table(archetype).expect("the archetype exists");
+            let entities = self.store.table_entities(table).to_vec();
+            return self.insert_batch(entities.into_iter().map(|entity| (entity, bundle.clone())));
+        }
+        self.regroup_all(archetype, |world| {
+            let edge = world.archetypes.transitions.at(at);
+            world.store.insert_all(edge, Existing::Replace, |now| bundle.clone().into_values(now).0)
+        })
     }
 
     /// Removes a bundle from all entities of an archetype, moving whole columns. Returns how many entities there
@@ -134,6 +157,18 @@ impl World {
         let gone = self.bundles.info(bundle).signature.clone();
         let at =
             self.dropping(Kind::DropBundle, archetype, bundle.index(), |present| present.difference(&gone));
-        self.store.remove_all(self.archetypes.transitions.at(at))
+        self.regroup_all(archetype, |world| world.store.remove_all(world.archetypes.transitions.at(at)))
+    }
+
+    /// Changes the table part of all entities of an archetype, and brings groups in line.
+    fn regroup_all(&mut self, archetype: ArchetypeId, change: impl FnOnce(&mut Self) -> usize) -> usize {
+        if self.groups.is_empty() {
+            return change(self);
+        }
+        let table = self.archetypes.table(archetype).expect("the archetype exists");
+        let entities = self.store.table_entities(table).to_vec();
+        let result = catch_unwind(AssertUnwindSafe(|| change(self)));
+        entities.into_iter().for_each(|entity| self.refresh_groups(entity));
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }

@@ -1,17 +1,19 @@
 //! Structural change of one entity: which archetype comes next.
 //!
 //! Here the target archetype of a change is found, or created, and the way to it worked out, once per
-//! (archetype, bundle). Inserting also works out the way back, since what comes often goes again.
+//! (archetype, bundle), together with the way back: what comes often goes again, and the other way round.
 //! Moving the row is the store's business.
 
-use phalanx_store::{Edge, Entity, Existing, Init};
+use phalanx_store::{Edge, Entity, Existing, Init, SetId};
 
+use super::groups::Takes;
 use super::{NoSuchEntity, World};
 use crate::archetype::{ArchetypeId, Kind};
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
+use crate::storage::SparseParts;
 
 impl World {
     #[inline]
@@ -48,11 +50,10 @@ impl World {
     fn plan_insertion<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
         let present = self.archetypes.signature(from).clone();
         let info = self.bundles.info(bundle);
-        let required = self.components.missing_requirements(&info.components, |id| present.has(id));
-        let added = Signature::from_ids(required.iter().map(|(id, _)| *id));
+        let missing = info.required.iter().filter(|(id, _)| !present.has(*id));
+        let (added, inits): (Vec<ComponentId>, Vec<Init>) = missing.cloned().unzip();
         let brought = info.signature.clone();
-        let target = self.archetype(present.union(&brought).union(&added));
-        let inits: Vec<Init> = required.into_iter().map(|(_, init)| init).collect();
+        let target = self.archetype(present.union(&brought).union(&added.into_iter().collect()));
         let edge = self.edge(from, target, |store, source, target| {
             store.insert_edge::<B::Values>(source, target, B::value_ids(), &inits)
         });
@@ -71,16 +72,27 @@ impl World {
         let bundle = self.bundle::<B>();
         match self.archetypes.transitions.position(Kind::Remove, from, bundle.index()) {
             Some(at) => at,
-            None => {
-                let left = self.archetypes.signature(from).difference(&self.bundles.info(bundle).signature);
-                let target = self.archetype(left);
-                self.add_removal::<B>(from, target, bundle)
-            }
+            None => self.plan_removal::<B>(from, bundle),
         }
     }
 
     #[cold]
     #[inline(never)]
+    fn plan_removal<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
+        let (present, info) = (self.archetypes.signature(from), self.bundles.info(bundle));
+        let left = present.difference(&info.signature);
+        // The way back, when it leads exactly here: nothing else would come along.
+        let returns = !info.signature.is_empty()
+            && present.contains(&info.signature)
+            && info.required.iter().all(|(id, _)| left.has(*id));
+        let target = self.archetype(left);
+        let at = self.add_removal::<B>(from, target, bundle);
+        if returns && self.archetypes.transitions.position(Kind::Insert, target, bundle.index()).is_none() {
+            self.plan_insertion::<B>(target, bundle);
+        }
+        at
+    }
+
     fn add_removal<B: Bundle>(&mut self, from: ArchetypeId, target: ArchetypeId, bundle: BundleId) -> usize {
         let edge = self.edge(from, target, |store, source, target| {
             store.remove_edge::<B::Values>(source, target, B::value_ids())
@@ -118,7 +130,7 @@ impl World {
         self.archetypes.transitions.add(Kind::InsertZeroed, from, id.index(), edge)
     }
 
-    fn archetype(&mut self, signature: Signature) -> ArchetypeId {
+    pub(crate) fn archetype(&mut self, signature: Signature) -> ArchetypeId {
         let before = self.archetypes.cursor();
         let id = self.archetypes.get_or_create(signature, &self.components, &mut self.store);
         if self.archetypes.cursor() != before {
@@ -127,7 +139,7 @@ impl World {
         id
     }
 
-    fn edge(
+    pub(crate) fn edge(
         &self,
         from: ArchetypeId,
         target: ArchetypeId,
@@ -141,6 +153,36 @@ impl World {
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
     }
 
+    /// The sparse set of a component, if it lives in one.
+    pub(crate) fn set_of(&self, id: ComponentId) -> Option<SetId> {
+        let info = self.components.get(id).filter(|info| info.is_sparse())?;
+        self.store.set_of(info.columns()[0])
+    }
+
+    /// Whether an entity has a component that lives in a sparse set.
+    pub(crate) fn has_sparse(&self, entity: Entity, id: ComponentId) -> bool {
+        self.set_of(id).is_some_and(|set| self.store.set_row(set, entity).is_some())
+    }
+
+    /// Puts the sparse parts of a bundle, and what they require, into their sets.
+    #[inline(always)]
+    pub(crate) fn put_sparse<B: Bundle>(&mut self, entity: Entity, sparse: B::Sparse, existing: Existing) {
+        sparse.insert(&mut self.store, &self.plans, entity, existing);
+        let bundle = self.bundles.find(B::key()).expect("the bundle was met before");
+        if !self.bundles.info(bundle).required_sparse.is_empty() {
+            self.put_required(entity, bundle);
+        }
+    }
+
+    #[cold]
+    fn put_required(&mut self, entity: Entity, bundle: BundleId) {
+        for at in 0..self.bundles.info(bundle).required_sparse.len() {
+            let (id, init) = self.bundles.info(bundle).required_sparse[at].clone();
+            let set = self.set_of(id).expect("a required component is registered");
+            self.store.set_insert_made(set, entity, &[init]).expect("a component's leaves are its columns");
+        }
+    }
+
     /// Spawns an entity with a bundle of components.
     ///
     /// # Panics
@@ -149,11 +191,13 @@ impl World {
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
         let at = self.insertion::<B>(ArchetypeId::EMPTY);
-        let values = bundle.into_values(self.store.tick());
+        let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
+        self.put_sparse::<B>(entity, sparse, Existing::Replace);
+        self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
 
@@ -163,7 +207,10 @@ impl World {
     /// When all entity indices are in use.
     #[track_caller]
     pub fn spawn_empty(&mut self) -> super::EntityWorldMut<'_> {
-        let entity = self.store.spawn_rowless().unwrap_or_else(|error| panic!("{error}"));
+        let entity = match self.store.spawn_rowless() {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        };
         super::EntityWorldMut::new(self, entity)
     }
 
@@ -187,9 +234,13 @@ impl World {
     ) -> Result<(), NoSuchEntity> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let at = self.insertion::<B>(from);
-        let values = bundle.into_values(self.store.tick());
-        let inserted = self.store.insert(entity, self.archetypes.transitions.at(at), values, existing);
-        inserted.map_err(|_| NoSuchEntity::new(entity))
+        let (values, sparse) = bundle.into_values(self.store.tick());
+        self.grouped(entity, Takes::Nothing, |world| {
+            let inserted = world.store.insert(entity, world.archetypes.transitions.at(at), values, existing);
+            inserted.map_err(|_| NoSuchEntity::new(entity))?;
+            world.put_sparse::<B>(entity, sparse, existing);
+            Ok(())
+        })
     }
 
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
@@ -201,7 +252,13 @@ impl World {
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let at = self.removal::<B>(from);
-        self.store.remove::<B::Values>(entity, self.archetypes.transitions.at(at));
+        let bundle = self.bundle::<B>();
+        self.grouped(entity, Takes::Bundle(bundle), |world| {
+            // Taken out here, dropped when the table part is gone too.
+            let sparse = B::Sparse::take(&mut world.store, &world.plans, entity);
+            world.store.remove::<B::Values>(entity, world.archetypes.transitions.at(at));
+            drop(sparse);
+        });
         Ok(())
     }
 
@@ -210,12 +267,18 @@ impl World {
     pub fn take<B: Bundle>(&mut self, entity: Entity) -> Option<B> {
         let from = self.archetype_of(entity)?;
         let bundle = self.bundle::<B>();
-        if !self.archetypes.signature(from).contains(&self.bundles.info(bundle).signature) {
+        let info = self.bundles.info(bundle);
+        let sparse = info.sparse.iter().all(|id| self.has_sparse(entity, id));
+        if !sparse || !self.archetypes.signature(from).contains(&info.signature) {
             return None;
         }
         let at = self.removal::<B>(from);
-        let values = self.store.take::<B::Values>(entity, self.archetypes.transitions.at(at))?;
-        Some(B::from_values(values))
+        let (values, sparse) = self.grouped(entity, Takes::Bundle(bundle), |world| {
+            let sparse = B::Sparse::complete(B::Sparse::take(&mut world.store, &world.plans, entity))?;
+            let values = world.store.take::<B::Values>(entity, world.archetypes.transitions.at(at))?;
+            Some((values, sparse))
+        })?;
+        Some(B::from_values(values, sparse))
     }
 
     /// Drops every component that is not in the bundle.
@@ -226,9 +289,17 @@ impl World {
     pub fn retain<B: Bundle>(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let bundle = self.bundle::<B>();
-        let kept = self.bundles.info(bundle).signature.clone();
+        let info = self.bundles.info(bundle);
+        let (kept, kept_sparse) = (info.signature.clone(), info.sparse.clone());
         let at = self.dropping(Kind::Retain, from, bundle.index(), |present| present.intersection(&kept));
-        self.store.remove::<()>(entity, self.archetypes.transitions.at(at));
+        self.grouped(entity, Takes::Everything, |world| {
+            for set in world.store.sets() {
+                if world.set_components[set.index()].is_some_and(|id| !kept_sparse.has(id)) {
+                    world.store.set_remove(set, entity);
+                }
+            }
+            world.store.remove::<()>(entity, world.archetypes.transitions.at(at));
+        });
         Ok(())
     }
 
@@ -238,10 +309,17 @@ impl World {
     /// When the entity is dead.
     pub fn remove_by_id(&mut self, entity: Entity, id: ComponentId) -> Result<bool, NoSuchEntity> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
+        if let Some(set) = self.set_of(id) {
+            return Ok(
+                self.grouped(entity, Takes::Component(id), |world| world.store.set_remove(set, entity))
+            );
+        }
         if !self.archetypes.signature(from).has(id) {
             return Ok(false);
         }
         let at = self.dropping(Kind::Drop, from, id.index(), |present| present.without(id));
-        Ok(self.store.remove::<()>(entity, self.archetypes.transitions.at(at)))
+        Ok(self.grouped(entity, Takes::Nothing, |world| {
+            world.store.remove::<()>(entity, world.archetypes.transitions.at(at))
+        }))
     }
 }

@@ -1,32 +1,60 @@
 //! Changes recorded now and applied later.
 //!
-//! A command is a boxed function on the world; [`World::flush`] runs them in the order they were recorded.
-//! Entities that died meanwhile are skipped. A command that panics is gone, those before it are applied,
-//! and those after it stay recorded for the next flush.
+//! [`Commands`] only writes down: ids of spawned entities are reserved at once, everything else happens when
+//! the commands are flushed, at the end of a phase or by [`World::flush`]. How commands are kept is in
+//! `queue`, how they are applied in `flush`, how several changes of one entity become one move in `merge`.
 
-use std::collections::VecDeque;
+use phalanx_store::{Entity, Exhausted, Existing, Shared, Store};
 
-use phalanx_store::{Entity, Store};
-
-use super::World;
+use super::{EntityWorldMut, World};
 use crate::bundle::Bundle;
 use crate::messages::Message;
 use crate::resources::Resource;
 
-type Command = Box<dyn FnOnce(&mut World) + Send + Sync>;
+pub(crate) use flush::Deferred;
+pub use flush::{CommandStats, FlushOrder};
+pub(crate) use queue::Queue;
 
-#[derive(Default)]
-pub(crate) struct Queue {
-    commands: VecDeque<Command>,
+mod flush;
+mod merge;
+mod queue;
+
+/// Who gives ids to entities that will be spawned.
+#[derive(Clone, Copy)]
+pub(crate) enum Ids<'w> {
+    Store(&'w Store),
+    Session(&'w Shared<'w>),
+}
+
+impl Ids<'_> {
+    fn reserve(self) -> Result<Entity, Exhausted> {
+        match self {
+            Self::Store(store) => store.reserve_entity(),
+            Self::Session(session) => session.reserve_entity(),
+        }
+    }
 }
 
 /// Records changes for later.
+///
+/// As a parameter of a system it keeps commands of its own, which are applied when the phase ends, system by
+/// system in the order of the schedule. Systems with `Commands` run one after the other even when several
+/// threads are at work, so that ids do not depend on their number.
 pub struct Commands<'w> {
     queue: &'w mut Queue,
-    store: &'w Store,
+    ids: Ids<'w>,
 }
 
-impl Commands<'_> {
+impl<'w> Commands<'w> {
+    pub(crate) fn new(queue: &'w mut Queue, ids: Ids<'w>) -> Self {
+        Self { queue, ids }
+    }
+
+    /// The same recorder for a shorter time.
+    pub fn reborrow(&mut self) -> Commands<'_> {
+        Commands { queue: self.queue, ids: self.ids }
+    }
+
     /// Spawns an entity. Its id is valid at once; it is alive after the flush.
     ///
     /// # Panics
@@ -44,11 +72,14 @@ impl Commands<'_> {
     /// When all entity indices are in use.
     #[track_caller]
     pub fn spawn_empty(&mut self) -> EntityCommands<'_> {
-        let entity = self.store.reserve_entity().unwrap_or_else(|error| panic!("{error}"));
+        let entity = match self.ids.reserve() {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        };
         EntityCommands { queue: self.queue, entity }
     }
 
-    /// Spawns an entity per bundle.
+    /// Spawns an entity per bundle, when the commands are flushed.
     pub fn spawn_batch<B: Bundle, I>(&mut self, bundles: I)
     where
         I: IntoIterator<Item = B> + Send + Sync + 'static,
@@ -58,7 +89,7 @@ impl Commands<'_> {
         });
     }
 
-    /// Changes an entity.
+    /// Changes an entity. If it is dead when the commands are flushed, its commands are skipped.
     pub fn entity(&mut self, entity: Entity) -> EntityCommands<'_> {
         EntityCommands { queue: self.queue, entity }
     }
@@ -70,6 +101,13 @@ impl Commands<'_> {
         });
     }
 
+    /// Removes a resource.
+    pub fn remove_resource<R: Resource>(&mut self) {
+        self.queue(|world: &mut World| {
+            world.remove_resource::<R>();
+        });
+    }
+
     /// Writes a message.
     pub fn write_message<M: Message>(&mut self, message: M) {
         self.queue(move |world: &mut World| {
@@ -77,9 +115,9 @@ impl Commands<'_> {
         });
     }
 
-    /// Runs a function on the world.
+    /// Runs a function on the world, which has the commands recorded before by then.
     pub fn queue(&mut self, command: impl FnOnce(&mut World) + Send + Sync + 'static) {
-        self.queue.commands.push_back(Box::new(command));
+        self.queue.call(Box::new(command));
     }
 }
 
@@ -95,32 +133,36 @@ impl EntityCommands<'_> {
         self.entity
     }
 
-    /// Inserts a bundle.
+    /// Inserts a bundle. Components that the entity has are replaced.
     pub fn insert<B: Bundle>(&mut self, bundle: B) -> &mut Self {
-        self.queue(move |world, entity| {
-            // A dead entity is skipped.
-            let _ = world.insert(entity, bundle);
-        })
+        self.queue.insert(self.entity, bundle, Existing::Replace);
+        self
     }
 
-    /// Removes a bundle.
+    /// Inserts what the entity lacks of a bundle.
+    pub fn insert_if_new<B: Bundle>(&mut self, bundle: B) -> &mut Self {
+        self.queue.insert(self.entity, bundle, Existing::Keep);
+        self
+    }
+
+    /// Removes what the entity has of a bundle.
     pub fn remove<B: Bundle>(&mut self) -> &mut Self {
-        self.queue(|world, entity| {
-            // A dead entity is skipped.
-            let _ = world.remove::<B>(entity);
-        })
+        self.queue.remove::<B>(self.entity);
+        self
     }
 
     /// Despawns the entity.
     pub fn despawn(&mut self) {
-        self.queue(|world, entity| {
-            world.despawn(entity);
-        });
+        self.queue.despawn(self.entity);
     }
 
-    fn queue(&mut self, change: impl FnOnce(&mut World, Entity) + Send + Sync + 'static) -> &mut Self {
+    /// Runs a function on the entity, if it is alive by then.
+    pub fn queue(&mut self, change: impl FnOnce(EntityWorldMut<'_>) + Send + Sync + 'static) -> &mut Self {
         let entity = self.entity;
-        self.queue.commands.push_back(Box::new(move |world| change(world, entity)));
+        self.queue.call(Box::new(move |world| match world.get_entity_mut(entity) {
+            Ok(entity) => change(entity),
+            Err(_) => world.commands.stats.skipped += 1,
+        }));
         self
     }
 }
@@ -128,16 +170,13 @@ impl EntityCommands<'_> {
 impl World {
     /// Records changes, to be applied by [`World::flush`].
     pub fn commands(&mut self) -> Commands<'_> {
-        Commands { queue: &mut self.commands, store: &self.store }
+        Commands::new(&mut self.commands.queue, Ids::Store(&self.store))
     }
 
-    /// Brings reserved ids to life and applies recorded changes, in the order they were recorded; changes
-    /// recorded by a command come after those recorded before.
-    pub fn flush(&mut self) {
-        self.store.flush();
-        while let Some(command) = self.commands.commands.pop_front() {
-            command(self);
+    /// Takes over commands that were recorded elsewhere, behind those that wait already.
+    pub(crate) fn take_commands(&mut self, queue: &mut Queue) {
+        if !queue.is_empty() {
+            self.commands.queue.append(queue);
         }
-        self.store.flush();
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use phalanx_store::{AnyColId, Entity, R, W};
+use phalanx_store::{AnyColId, Entity, InSet, R, Tick, W};
 
 use super::{EntityWorldMut, World};
 use crate::component::Layout;
@@ -135,11 +135,21 @@ macro_rules! with_scalar {
 }
 
 fn read<T: Scalar>(world: &World, entity: Entity, column: AnyColId) -> Option<Value> {
-    Some(world.store.get::<R<T>>(entity, column.typed::<T>()?)?.into_value())
+    let id = column.typed::<T>()?;
+    let value = match world.store.set_of(column) {
+        None => world.store.get::<R<T>>(entity, id),
+        Some(_) => world.store.get::<InSet<R<T>>>(entity, id),
+    };
+    Some(value?.into_value())
 }
 
 fn write<T: Scalar>(world: &mut World, entity: Entity, column: AnyColId, value: Value) -> Option<()> {
-    *world.store.get_mut::<W<T>>(entity, column.typed::<T>()?)? = T::from_value(value)?;
+    let (id, value) = (column.typed::<T>()?, T::from_value(value)?);
+    let place = match world.store.set_of(column) {
+        None => world.store.get_mut::<W<T>>(entity, id),
+        Some(_) => world.store.get_mut::<InSet<W<T>>>(entity, id),
+    };
+    *place? = value;
     Some(())
 }
 
@@ -176,9 +186,15 @@ impl World {
         value: impl Into<Value>,
     ) -> Result<(), FieldError> {
         let value = value.into();
-        let (column, scalar) = fitting_field(self.component_of(entity, id)?, field, value)?;
+        let info = self.component_of(entity, id)?;
+        let changed = info.changed_column();
+        let (column, scalar) = fitting_field(info, field, value)?;
         with_scalar!(scalar, write(self, entity, column, value))
             .expect("entity, column and type were checked");
+        if let Some(changed) = changed {
+            let now = self.store.tick();
+            *self.store.get_mut::<W<Tick>>(entity, changed).expect("ticks stand beside the values") = now;
+        }
         Ok(())
     }
 
@@ -221,7 +237,7 @@ impl World {
     fn component_of(&self, entity: Entity, id: ComponentId) -> Result<&ComponentInfo, FieldError> {
         let archetype = self.archetype_of(entity).ok_or(FieldError::NoSuchEntity { entity })?;
         let info = self.components.get(id).ok_or(FieldError::NoSuchComponent { id })?;
-        if self.archetypes.signature(archetype).has(id) {
+        if self.archetypes.signature(archetype).has(id) || self.has_sparse(entity, id) {
             Ok(info)
         } else {
             Err(FieldError::Missing { entity, component: info.name().to_owned() })
@@ -233,8 +249,12 @@ fn scalar_field(info: &ComponentInfo, field: &str) -> Result<(AnyColId, FieldTyp
     let component = info.name().to_owned();
     let named = if info.layout() == Layout::Fields { info.field(field) } else { None };
     let Some(found) = named else {
-        let known: Vec<&str> =
-            info.fields().iter().map(|field| field.name()).filter(|name| !name.is_empty()).collect();
+        let known: Vec<&str> = info
+            .fields()
+            .iter()
+            .map(super::super::registry::FieldInfo::name)
+            .filter(|name| !name.is_empty())
+            .collect();
         let known = if known.is_empty() { "no fields of its own".to_owned() } else { known.join(", ") };
         return Err(FieldError::UnknownField { component, field: field.to_owned(), known });
     };

@@ -43,7 +43,7 @@ impl<'w> EntityRef<'w> {
 
     /// Whether the entity has the component with this id.
     pub fn contains_id(&self, id: ComponentId) -> bool {
-        self.world.archetypes.signature(self.archetype()).has(id)
+        self.world.archetypes.signature(self.archetype()).has(id) || self.world.has_sparse(self.entity, id)
     }
 
     /// Reads a component, or one field of one.
@@ -57,9 +57,12 @@ impl<'w> EntityRef<'w> {
         self.world.archetype_of(self.entity).expect("the world is borrowed, so the entity is alive")
     }
 
-    /// The ids of the entity's components, ascending.
+    /// The ids of the entity's components: those in its table, ascending, then those in sparse sets.
     pub fn component_ids(&self) -> impl Iterator<Item = ComponentId> + 'w {
-        self.world.archetypes.signature(self.archetype()).iter()
+        let (world, entity) = (self.world, self.entity);
+        let sparse =
+            world.set_components.iter().copied().flatten().filter(move |&id| world.has_sparse(entity, id));
+        world.archetypes.signature(self.archetype()).iter().chain(sparse)
     }
 }
 

@@ -1,4 +1,7 @@
 //! The errors of single-entity operations.
+//!
+//! Data-dependent failures are values, not panics: each error names the entity and the type, and says what to do
+//! about it.
 
 use std::fmt;
 

@@ -3,13 +3,13 @@
 //! Nothing is checked per run: `&World` lends reading queries, `&mut World` writing ones. States live in the
 //! world's cache, or with the user as a [`QueryState`].
 
-use phalanx_store::{Entity, Tick};
+use phalanx_store::{Entity, Fetch, Tick};
 
 use super::World;
 use crate::archetype::ArchetypeId;
 use crate::query::{
-    Context, DynamicQuery, DynamicTable, DynamicTableMut, Query, QueryBuilder, QueryConflict, QueryData,
-    QueryFilter, QueryIter, QueryState, ReadOnlyQueryData,
+    Context, DynamicQuery, DynamicTable, DynamicTableMut, FetchState, Query, QueryBuilder, QueryConflict,
+    QueryData, QueryFilter, QueryIter, QueryState, ReadOnlyQueryData,
 };
 
 impl World {
@@ -24,8 +24,8 @@ impl World {
     ) -> Query<'_, D, F> {
         let state = self.queries.get::<D, F>(&self.store, &self.archetypes, &self.components);
         let state = state.unwrap_or_else(|_| unreachable!("queries that only read have no conflicts"));
-        let context = state.context(&self.archetypes, &self.components);
-        Query::new(self.store.view(&state.prepared), self.last_tick, context)
+        let context = state.fetch.context(&self.archetypes, &self.components);
+        Query::new(self.store.view(&state.fetch.prepared), self.last_tick, context)
     }
 
     /// Reads and writes all entities that have `D`.
@@ -49,8 +49,8 @@ impl World {
             Ok(state) => state,
             Err(conflict) => panic!("{conflict}"),
         };
-        let context = state.context(&self.archetypes, &self.components);
-        Query::new(self.store.view_mut(&state.prepared), self.last_tick, context)
+        let context = state.fetch.context(&self.archetypes, &self.components);
+        Query::new(self.store.view_mut(&state.fetch.prepared), self.last_tick, context)
     }
 
     /// A query state to be kept by the caller.
@@ -108,21 +108,21 @@ impl World {
 impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     /// The query on a world, for reading.
     ///
-    /// The state belongs to the world that it is first used with or was made by.
+    /// A state serves any world. It starts afresh when the world is another one than last time.
     pub fn query<'w>(&'w mut self, world: &'w World) -> Query<'w, D, F>
     where
         D: ReadOnlyQueryData,
     {
-        self.update(&world.store, &world.archetypes, &world.components);
-        let context = self.context(&world.archetypes, &world.components);
-        Query::new(world.store.view(&self.prepared), world.last_tick, context)
+        self.fetch.update(&world.store, &world.archetypes, &world.components);
+        let context = self.fetch.context(&world.archetypes, &world.components);
+        Query::new(world.store.view(&self.fetch.prepared), world.last_tick, context)
     }
 
     /// The query on a world, for reading and writing.
     pub fn query_mut<'w>(&'w mut self, world: &'w mut World) -> Query<'w, D, F> {
-        self.update(&world.store, &world.archetypes, &world.components);
-        let context = self.context(&world.archetypes, &world.components);
-        Query::new(world.store.view_mut(&self.prepared), world.last_tick, context)
+        self.fetch.update(&world.store, &world.archetypes, &world.components);
+        let context = self.fetch.context(&world.archetypes, &world.components);
+        Query::new(world.store.view_mut(&self.fetch.prepared), world.last_tick, context)
     }
 
     /// Reads every match.
@@ -137,8 +137,10 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     pub fn iter_mut<'w>(&'w mut self, world: &'w mut World) -> QueryIter<'w, D, F> {
         self.query_mut(world).into_iter()
     }
+}
 
-    fn context<'w>(
+impl<C: Fetch> FetchState<C> {
+    pub(crate) fn context<'w>(
         &'w self,
         archetypes: &'w crate::archetype::Archetypes,
         components: &'w crate::registry::Components,

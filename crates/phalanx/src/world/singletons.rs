@@ -1,4 +1,7 @@
 //! Resources and messages of a world.
+//!
+//! Both are kept by type, one value or one channel each. Looking one up costs a hash of its type, per call and
+//! never per row; systems find theirs once.
 
 use super::World;
 use crate::messages::{Message, MessageId, Messages};
@@ -21,7 +24,10 @@ impl World {
     /// When the world has none; see [`World::get_resource`].
     #[track_caller]
     pub fn resource<R: Resource>(&self) -> &R {
-        self.get_resource().unwrap_or_else(|| missing::<R>())
+        match self.get_resource() {
+            Some(resource) => resource,
+            None => missing::<R>(),
+        }
     }
 
     /// Writes a resource.
@@ -30,7 +36,10 @@ impl World {
     /// When the world has none; see [`World::get_resource_mut`].
     #[track_caller]
     pub fn resource_mut<R: Resource>(&mut self) -> &mut R {
-        self.get_resource_mut().unwrap_or_else(|| missing::<R>())
+        match self.get_resource_mut() {
+            Some(resource) => resource,
+            None => missing::<R>(),
+        }
     }
 
     /// Reads a resource, if the world has it.

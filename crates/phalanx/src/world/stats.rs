@@ -1,9 +1,13 @@
 //! What a world holds and what it costs.
+//!
+//! Counting walks all archetypes and allocates names: it is for tools, tests and a look now and then, not for
+//! every frame.
 
 use std::fmt;
 
 use super::World;
 use crate::archetype::ArchetypeId;
+use crate::registry::ComponentInfo;
 
 /// The memory of one column of an archetype.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +37,22 @@ pub struct ArchetypeStats {
     pub columns: Vec<ColumnStats>,
 }
 
+/// The size of one sparse set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetStats {
+    /// The component's name.
+    pub component: String,
+    /// How many entities are in the set.
+    pub entities: usize,
+    /// How many pages of 1,024 entity indices are allocated.
+    pub pages: usize,
+    /// The bytes of pages and of the list of pages.
+    pub page_bytes: usize,
+    /// The bytes of the rows, entity ids included.
+    pub row_bytes: usize,
+}
+
 /// The size of a world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -47,15 +67,20 @@ pub struct WorldStats {
     pub directory_bytes: usize,
     /// Bytes of the arrays that let queries find columns.
     pub lane_bytes: usize,
+    /// How often a single entity went from one archetype to another so far.
+    pub moves: u64,
     /// All archetypes, the empty one included.
     pub archetypes: Vec<ArchetypeStats>,
+    /// The sparse sets of components, in order of registration.
+    pub sets: Vec<SetStats>,
 }
 
 impl WorldStats {
     /// All bytes counted here.
     pub fn bytes(&self) -> usize {
         let rows: usize = self.archetypes.iter().map(|archetype| archetype.bytes).sum();
-        rows + self.directory_bytes + self.lane_bytes
+        let sets: usize = self.sets.iter().map(|set| set.page_bytes + set.row_bytes).sum();
+        rows + sets + self.directory_bytes + self.lane_bytes
     }
 }
 
@@ -64,20 +89,40 @@ impl World {
     pub fn stats(&self) -> WorldStats {
         let entities = self.store.entities();
         WorldStats {
+            moves: self.store.moves(),
             entities: entities.len(),
             free_slots: entities.free_len(),
             retired_slots: entities.retired_len(),
             directory_bytes: entities.bytes(),
             lane_bytes: self.store.lane_bytes(),
             archetypes: self.archetypes.iter().map(|id| self.archetype_stats(id)).collect(),
+            sets: self.components.iter().filter_map(|info| self.set_stats(info)).collect(),
         }
+    }
+
+    fn set_stats(&self, info: &ComponentInfo) -> Option<SetStats> {
+        let set = self.set_of(info.id())?;
+        let table = self.store.set_table(set);
+        let columns: usize =
+            info.columns().iter().map(|&column| self.store.column_bytes(table, column)).sum();
+        Some(SetStats {
+            component: info.name().to_owned(),
+            entities: self.store.set_len(set),
+            pages: self.store.set_pages(set),
+            page_bytes: self.store.set_page_bytes(set),
+            row_bytes: self.store.owner_bytes(table) + columns,
+        })
     }
 
     fn archetype_stats(&self, id: ArchetypeId) -> ArchetypeStats {
         let table = self.archetypes.table(id).expect("listed archetypes exist");
         let mut columns = Vec::new();
         for component in self.archetypes.signature(id).iter().map(|id| self.components.info(id)) {
-            let names = component.fields().iter().map(|field| field.name()).chain(["added", "changed"]);
+            let names = component
+                .fields()
+                .iter()
+                .map(super::super::registry::FieldInfo::name)
+                .chain(["added", "changed"]);
             for (&column, field) in component.columns().iter().zip(names) {
                 columns.push(ColumnStats {
                     component: component.name().to_owned(),

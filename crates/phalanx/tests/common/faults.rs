@@ -29,28 +29,40 @@ pub fn inject<S>(
     operate: impl Fn(&mut World, &S),
     verdict: impl Fn(&World, &S, Run),
 ) -> usize {
-    for n in 1..1_000 {
+    let faults = Faults { event, arrange: &arrange, operate: &operate, verdict: &verdict };
+    (1..1_000).find(|&n| faults.run(n) == Run::Finished).expect("an operation meets few events") - 1
+}
+
+/// An operation and what surrounds it, behind references so that each is compiled once.
+struct Faults<'t, S> {
+    event: Event,
+    arrange: &'t dyn Fn(&mut World) -> S,
+    operate: &'t dyn Fn(&mut World, &S),
+    verdict: &'t dyn Fn(&World, &S, Run),
+}
+
+impl<S> Faults<'_, S> {
+    /// Runs the operation in a world of its own, with a panic at the `n`-th event.
+    #[track_caller]
+    fn run(&self, n: usize) -> Run {
         let ledger = Ledger::open();
         let mut world = World::new();
-        let scene = arrange(&mut world);
-        ledger.plan(event, n);
-        let panic = panic_of(|| operate(&mut world, &scene));
+        let scene = (self.arrange)(&mut world);
+        ledger.plan(self.event, n);
+        let panic = panic_of(|| (self.operate)(&mut world, &scene));
         let fired = ledger.call_off();
         let run = if fired { Run::Panicked(n) } else { Run::Finished };
-        let expected = fired.then(|| format!("planned at {event:?}"));
+        let expected = fired.then(|| format!("planned at {:?}", self.event));
         assert_eq!(panic, expected, "{run:?}: the planned panic, and no other, is passed on");
         ledger.nothing_dropped_twice();
         world.check().unwrap_or_else(|fault| panic!("{run:?}: {fault}"));
-        verdict(&world, &scene, run);
+        (self.verdict)(&world, &scene, run);
         is_usable(&mut world);
         drop(world);
         drop(scene);
         ledger.all_dropped_once();
-        if run == Run::Finished {
-            return n - 1;
-        }
+        run
     }
-    panic!("the operation meets ever more events");
 }
 
 #[derive(Component, Debug, PartialEq)]

@@ -151,8 +151,7 @@ impl Serial {
 
     /// Whether the value is sound and not dropped yet.
     pub fn is_live(&self) -> bool {
-        self.seal == self.number ^ SEAL
-            && write(|book| book.serials.get(self.number) == Some(&State::Live))
+        self.seal == self.number ^ SEAL && write(|book| book.serials.get(self.number) == Some(&State::Live))
     }
 }
 

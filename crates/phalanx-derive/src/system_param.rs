@@ -1,0 +1,107 @@
+//! `#[derive(SystemParam)]`: a struct whose fields are system parameters is one.
+//!
+//! Everything is forwarded to the tuple of the fields, in which the struct's lifetimes are `'static`; only the item is
+//! put together again. The struct's own lifetimes all stand for the time of one run.
+
+use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Data, DeriveInput, Error, GenericParam, Member, Result, parse_quote};
+
+use crate::attr;
+use crate::column::quiet;
+use crate::nest::nest;
+
+pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    attr::refuse_inside(&input.data, &["system_param"])?;
+    let krate = attr::only_crate(&input.attrs, "system_param")?;
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new_spanned(&input.ident, "a system parameter must be a struct"));
+    };
+    let p = quote!(#krate::__private);
+    let lifetimes: Vec<Ident> =
+        input.generics.lifetimes().map(|param| param.lifetime.ident.clone()).collect();
+    let types = data.fields.iter().map(|field| with_static(field.ty.to_token_stream(), &lifetimes));
+    let all = nest(&types.collect::<Vec<_>>());
+    let members: Vec<Member> = data.fields.members().collect();
+    let locals: Vec<Ident> =
+        (0..members.len()).map(|i| format_ident!("__f{i}", span = Span::mixed_site())).collect();
+    let pattern = nest(&locals.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
+
+    let ident = &input.ident;
+    let mut generics = input.generics.clone();
+    generics.params =
+        generics.params.into_iter().filter(|p| !matches!(p, GenericParam::Lifetime(_))).collect();
+    for param in input.generics.type_params() {
+        let param = &param.ident;
+        generics.make_where_clause().predicates.push(parse_quote!(#param: 'static));
+    }
+    let (params, _, bounds) = generics.split_for_impl();
+    let arguments = |lifetime: TokenStream| {
+        let lifetimes = lifetimes.iter().map(|_| lifetime.clone());
+        let others = input.generics.params.iter().filter_map(|param| match param {
+            GenericParam::Lifetime(_) => None,
+            GenericParam::Type(param) => Some(param.ident.to_token_stream()),
+            GenericParam::Const(param) => Some(param.ident.to_token_stream()),
+        });
+        let arguments: Vec<TokenStream> = lifetimes.chain(others).collect();
+        if arguments.is_empty() { quote!(#ident) } else { quote!(#ident<#(#arguments),*>) }
+    };
+    let (owner, item) = (arguments(quote!('_)), arguments(quote!('__g)));
+    let quiet = quiet();
+    Ok(quote! {
+        #quiet
+        impl #params #p::SystemParam for #owner #bounds {
+            type State = <#all as #p::SystemParam>::State;
+            type Guard<'__w> = <#all as #p::SystemParam>::Guard<'__w>;
+            type Item<'__g> = #item;
+
+            fn init(__world: &mut #p::World, __meta: &mut #p::SystemMeta) -> Self::State {
+                <#all as #p::SystemParam>::init(__world, __meta)
+            }
+            fn update(__state: &mut Self::State, __world: &#p::World) {
+                <#all as #p::SystemParam>::update(__state, __world)
+            }
+            fn lock<'__w>(
+                __state: &'__w Self::State,
+                __world: &'__w #p::SharedWorld<'__w>,
+                __run: #p::Run<'__w>,
+            ) -> Self::Guard<'__w> {
+                <#all as #p::SystemParam>::lock(__state, __world, __run)
+            }
+            fn item<'__g>(__guard: &'__g mut Self::Guard<'_>) -> Self::Item<'__g> {
+                let #pattern = <#all as #p::SystemParam>::item(__guard);
+                #ident { #(#members: #locals),* }
+            }
+            fn apply(__state: &mut Self::State, __world: &mut #p::World) {
+                <#all as #p::SystemParam>::apply(__state, __world)
+            }
+            fn discard(__state: &mut Self::State) {
+                <#all as #p::SystemParam>::discard(__state)
+            }
+        }
+    })
+}
+
+/// The same tokens with `'static` in the place of the given lifetimes.
+fn with_static(tokens: TokenStream, lifetimes: &[Ident]) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut after_quote = false;
+    for token in tokens {
+        let token = match token {
+            TokenTree::Group(group) => {
+                let mut inner =
+                    proc_macro2::Group::new(group.delimiter(), with_static(group.stream(), lifetimes));
+                inner.set_span(group.span());
+                TokenTree::Group(inner)
+            }
+            TokenTree::Ident(ident) if after_quote && lifetimes.contains(&ident) => {
+                TokenTree::Ident(Ident::new("static", ident.span()))
+            }
+            token => token,
+        };
+        after_quote =
+            matches!(&token, TokenTree::Punct(p) if p.as_char() == '\'' && p.spacing() == Spacing::Joint);
+        out.extend([token]);
+    }
+    out
+}

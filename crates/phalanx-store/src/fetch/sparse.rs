@@ -1,0 +1,215 @@
+//! The leaves over sparse sets.
+//!
+//! A sparse part of a query is looked up by entity: [`InSet<F>`] yields what `F` yields in the set's own
+//! table, at the entity's row there. Rows whose entity is not in a set that is asked for are skipped, and
+//! the smallest such set may lead the walk instead of the tables ([`Fetch::driver`]).
+
+use std::marker::PhantomData;
+
+use super::sealed::Sealed;
+use super::{Access, DenseFetch, Driver, Fetch, ReadFetch, SetFetch};
+use crate::column_id::AnyColId;
+use crate::entity::Entity;
+use crate::place::TableId;
+use crate::sets::{Page, find};
+use crate::store::Store;
+use crate::tick::Tick;
+
+/// What `F` yields at the entity's row in the sparse set that holds its columns.
+pub struct InSet<F>(PhantomData<fn() -> F>);
+/// Entities in the set of a column; yields nothing.
+pub struct Member;
+/// Entities not in the set of a column; yields nothing.
+pub struct NotMember;
+/// Whether the entity is in the set of a column.
+pub struct HasSet;
+
+/// A set as a query sees it, with the lanes of its columns.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct SetLanes<L> {
+    pages: *const Option<Page>,
+    page_count: usize,
+    table: usize,
+    driver: Driver,
+    now: Tick,
+    lanes: L,
+}
+
+impl<L> SetLanes<L> {
+    fn new(store: &Store, column: Option<AnyColId>, now: Tick, lanes: L) -> Self {
+        let set = column.and_then(|column| store.set_of(column));
+        let (pages, table): (&[Option<Page>], TableId) = match set {
+            Some(set) => (store.sets[set.index()].pages(), store.set_table(set)),
+            None => (&[], TableId::DEAD),
+        };
+        let owners = store.table_entities(table);
+        Self {
+            pages: pages.as_ptr(),
+            page_count: pages.len(),
+            table: table.index(),
+            driver: Driver { owners: owners.as_ptr(), len: owners.len() },
+            now,
+            lanes,
+        }
+    }
+
+    /// # Safety
+    /// The store lives, and its structure stands still.
+    #[inline(always)]
+    unsafe fn find(&self, entity: Entity) -> Option<usize> {
+        // SAFETY: the pages were taken from the store, which the caller keeps as it is (I10).
+        find(unsafe { std::slice::from_raw_parts(self.pages, self.page_count) }, entity)
+    }
+}
+
+impl<F: DenseFetch> Sealed for InSet<F> {}
+// SAFETY: reaches what `F` reaches, in the set's table, where every entity has at most one row (I10).
+unsafe impl<F: DenseFetch> Fetch for InSet<F>
+where
+    F::ReadOnly: DenseFetch,
+{
+    type Ids = F::Ids;
+    type Item<'a> = F::Item<'a>;
+    type Slices<'a> = F::Slices<'a>;
+    type ReadOnly = InSet<F::ReadOnly>;
+    type Lanes = SetLanes<F::Lanes>;
+    type Ptrs = SetLanes<F::Lanes>;
+    type Spots = usize;
+    const DENSE: bool = false;
+
+    fn visit(ids: F::Ids, report: &mut impl FnMut(Access)) {
+        F::visit(ids, report);
+    }
+    #[inline]
+    fn lanes(store: &Store, ids: F::Ids, now: Tick) -> Self::Lanes {
+        let mut first = None;
+        F::visit(ids, &mut |access| {
+            first.get_or_insert(access.column);
+        });
+        SetLanes::new(store, first, now, F::lanes(store, ids, now))
+    }
+    #[inline(always)]
+    unsafe fn present(_: Self::Lanes, _: usize) -> bool {
+        true
+    }
+    #[inline(always)]
+    unsafe fn ptrs(lanes: Self::Lanes, _: usize) -> Self::Ptrs {
+        lanes
+    }
+    #[inline(always)]
+    fn rowless(ptrs: Self::Ptrs, _: &Entity) -> Self::Ptrs {
+        ptrs
+    }
+    #[inline(always)]
+    unsafe fn mark(_: Self::Lanes, _: usize, _: usize, _: usize, _: Tick) {}
+    #[inline(always)]
+    unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<usize> {
+        // SAFETY: forwarded. A set that lacks one of the columns of `F` has no rows to be found.
+        unsafe { ptrs.find(entity).filter(|_| F::present(ptrs.lanes, ptrs.table)) }
+    }
+    #[inline]
+    fn driver(lanes: Self::Lanes) -> Option<Driver> {
+        Some(lanes.driver)
+    }
+    #[inline(always)]
+    unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, spot: usize) -> F::Item<'a> {
+        // SAFETY: the spot is a row of the set's table (I10), which has the columns; access is the caller's.
+        unsafe {
+            F::mark(ptrs.lanes, ptrs.table, spot, 1, ptrs.now);
+            let Some(spots) = F::spots(F::ptrs(ptrs.lanes, ptrs.table), Entity::PLACEHOLDER) else {
+                unreachable!("a dense fetch has no spots to miss")
+            };
+            F::item(F::ptrs(ptrs.lanes, ptrs.table), spot, spots)
+        }
+    }
+    unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> F::Slices<'a> {
+        unreachable!("only dense fetches are asked for slices of a table")
+    }
+    unsafe fn block_tick(_: Self::Lanes, _: usize, _: usize) -> Tick {
+        Tick::ZERO
+    }
+}
+// SAFETY: reports what `F` reports.
+unsafe impl<F: ReadFetch + DenseFetch> ReadFetch for InSet<F> {}
+// SAFETY: reaches what `F` reaches.
+unsafe impl<F: DenseFetch> SetFetch for InSet<F>
+where
+    F::ReadOnly: DenseFetch,
+{
+    unsafe fn set_slices(store: &Store, ids: F::Ids, len: usize) -> Option<F::Slices<'_>> {
+        let lanes = Self::lanes(store, ids, store.tick);
+        // SAFETY: the set's table, if it has the columns (I4), has at least `len` rows; access is the caller's.
+        unsafe {
+            if !F::present(lanes.lanes, lanes.table) {
+                return None;
+            }
+            if len > 0 {
+                F::mark(lanes.lanes, lanes.table, 0, len, lanes.now);
+            }
+            Some(F::slices(F::ptrs(lanes.lanes, lanes.table), 0, len))
+        }
+    }
+}
+
+macro_rules! membership_leaf {
+    ($leaf:ident, $spots:ty, $item:ty, $found:ident => $keep:expr, drives: $drives:expr) => {
+        impl Sealed for $leaf {}
+        // SAFETY: reaches no values, only which entities are in a set, which stands still while rows are borrowed.
+        unsafe impl Fetch for $leaf {
+            type Ids = AnyColId;
+            type Item<'a> = $item;
+            type Slices<'a> = $item;
+            type ReadOnly = Self;
+            type Lanes = SetLanes<()>;
+            type Ptrs = SetLanes<()>;
+            type Spots = $spots;
+            const DENSE: bool = false;
+
+            fn visit(_: AnyColId, _: &mut impl FnMut(Access)) {}
+            #[inline]
+            fn lanes(store: &Store, ids: AnyColId, now: Tick) -> Self::Lanes {
+                SetLanes::new(store, Some(ids), now, ())
+            }
+            #[inline(always)]
+            unsafe fn present(_: Self::Lanes, _: usize) -> bool {
+                true
+            }
+            #[inline(always)]
+            unsafe fn ptrs(lanes: Self::Lanes, _: usize) -> Self::Ptrs {
+                lanes
+            }
+            #[inline(always)]
+            fn rowless(ptrs: Self::Ptrs, _: &Entity) -> Self::Ptrs {
+                ptrs
+            }
+            #[inline(always)]
+            unsafe fn mark(_: Self::Lanes, _: usize, _: usize, _: usize, _: Tick) {}
+            #[inline(always)]
+            unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<$spots> {
+                // SAFETY: forwarded.
+                let $found = unsafe { ptrs.find(entity) }.is_some();
+                $keep
+            }
+            #[inline]
+            fn driver(lanes: Self::Lanes) -> Option<Driver> {
+                $drives.then_some(lanes.driver)
+            }
+            #[inline(always)]
+            unsafe fn item<'a>(_: Self::Ptrs, _: usize, spots: $spots) -> Self::Item<'a> {
+                spots
+            }
+            unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> Self::Slices<'a> {
+                unreachable!("only dense fetches are asked for slices of a table")
+            }
+            unsafe fn block_tick(_: Self::Lanes, _: usize, _: usize) -> Tick {
+                Tick::ZERO
+            }
+        }
+        // SAFETY: reports nothing.
+        unsafe impl ReadFetch for $leaf {}
+    };
+}
+membership_leaf!(Member, (), (), found => found.then_some(()), drives: true);
+membership_leaf!(NotMember, (), (), found => (!found).then_some(()), drives: false);
+membership_leaf!(HasSet, bool, bool, found => Some(found), drives: false);

@@ -1,0 +1,273 @@
+//! A row of values, each of which threads may borrow for itself.
+//!
+//! Outside a session [`Slots`] is a vector: `&self` reads, `&mut self` writes, nothing is checked.
+//! [`Slots::share`] borrows it exclusively and lends each slot under its own flag, many readers or one
+//! writer, as `shared` does with columns; [`Slots::share_read`] lends slots for reading alone.
+//!
+//! Slots do not know what they hold: resources and message channels of a world are kept in them.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use crate::flags::BorrowFlags;
+
+/// Values with a number each, which can be lent to many threads.
+pub struct Slots<T> {
+    cells: Vec<UnsafeCell<T>>,
+    flags: BorrowFlags,
+}
+
+// SAFETY: slots are shared between threads as `&T` (`get`, reading guards), or moved through `&mut T`
+// (writing guards), so `T` must be both (I9).
+unsafe impl<T: Send + Sync> Sync for Slots<T> {}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self { cells: Vec::new(), flags: BorrowFlags::new() }
+    }
+}
+
+impl<T> Slots<T> {
+    /// No slots.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many slots there are.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there is no slot.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Adds a slot and returns its number.
+    pub fn push(&mut self, value: T) -> usize {
+        self.cells.push(UnsafeCell::new(value));
+        self.flags.grow(self.cells.len());
+        self.cells.len() - 1
+    }
+
+    /// The value of a slot.
+    #[inline]
+    pub fn get(&self, at: usize) -> Option<&T> {
+        let cell = self.cells.get(at)?;
+        // SAFETY: outside a session nobody writes through `&Slots`, and a session that can write borrows the slots
+        // exclusively (I9).
+        Some(unsafe { &*cell.get() })
+    }
+
+    /// The value of a slot, for writing.
+    #[inline]
+    pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+        self.cells.get_mut(at).map(UnsafeCell::get_mut)
+    }
+
+    /// All values, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// All values, by number, for writing.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.cells.iter_mut().map(UnsafeCell::get_mut)
+    }
+
+    /// Opens a session in which threads borrow slots. Flags left over from forgotten guards are taken back.
+    pub fn share(&mut self) -> SharedSlots<'_, T> {
+        self.flags.reset();
+        SharedSlots { slots: self, writable: true }
+    }
+
+    /// As [`Slots::share`], but slots can only be read.
+    pub fn share_read(&self) -> SharedSlots<'_, T> {
+        SharedSlots { slots: self, writable: false }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Slots<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Slots that several threads may borrow one by one.
+pub struct SharedSlots<'s, T> {
+    slots: &'s Slots<T>,
+    writable: bool,
+}
+
+impl<T> SharedSlots<'_, T> {
+    /// Borrows a slot for reading; `None` when there is none, or it is being written.
+    #[inline]
+    pub fn read(&self, at: usize) -> Option<SlotRef<'_, T>> {
+        let cell = self.slots.cells.get(at)?;
+        let flags = self.writable.then_some(&self.slots.flags);
+        if flags.is_some_and(|flags| !flags.try_read(at)) {
+            return None;
+        }
+        // SAFETY: the flag is held for reading, or nobody can write at all (I9).
+        let value = NonNull::from(unsafe { &*cell.get() });
+        Some(SlotRef { value, flags, at, borrow: PhantomData })
+    }
+
+    /// Borrows a slot for writing; `None` when there is none, it is in use, or the session only reads.
+    #[inline]
+    pub fn write(&self, at: usize) -> Option<SlotMut<'_, T>> {
+        let cell = self.slots.cells.get(at)?;
+        if !self.writable || !self.slots.flags.try_write(at) {
+            return None;
+        }
+        // SAFETY: the session borrows the slots exclusively, and the flag is held for writing (I9).
+        let value = NonNull::from(unsafe { &mut *cell.get() });
+        Some(SlotMut { value, flags: &self.slots.flags, at, borrow: PhantomData })
+    }
+}
+
+/// A slot borrowed for reading.
+pub struct SlotRef<'a, T> {
+    /// Not a reference: a function that takes a guard by value may drop it and go on, while others write the slot;
+    /// a reference among its arguments would promise that nobody does.
+    value: NonNull<T>,
+    flags: Option<&'a BorrowFlags>,
+    at: usize,
+    borrow: PhantomData<&'a T>,
+}
+
+// SAFETY: stands for a `&T`; flags are atomic.
+unsafe impl<T: Sync> Send for SlotRef<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for SlotRef<'_, T> {}
+
+impl<T> Deref for SlotRef<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard keeps writers away until it is dropped (I9).
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T> Drop for SlotRef<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(flags) = self.flags {
+            flags.release_read(self.at);
+        }
+    }
+}
+
+/// A slot borrowed for writing.
+pub struct SlotMut<'a, T> {
+    /// Not a reference, for the reason given at [`SlotRef`].
+    value: NonNull<T>,
+    flags: &'a BorrowFlags,
+    at: usize,
+    borrow: PhantomData<&'a mut T>,
+}
+
+// SAFETY: stands for a `&mut T`; flags are atomic.
+unsafe impl<T: Send> Send for SlotMut<'_, T> {}
+// SAFETY: a shared guard is only good for a `&T`.
+unsafe impl<T: Sync> Sync for SlotMut<'_, T> {}
+
+impl<T> Deref for SlotMut<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard keeps everybody else away until it is dropped (I9).
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T> DerefMut for SlotMut<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as for `deref`, and the guard is borrowed exclusively.
+        unsafe { self.value.as_mut() }
+    }
+}
+
+impl<T> Drop for SlotMut<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.flags.release_write(self.at);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_has_many_readers_or_one_writer() {
+        let mut slots = Slots::new();
+        slots.push(1);
+        slots.push(2);
+        let shared = slots.share();
+        let first = shared.read(0).expect("free");
+        assert!(shared.read(0).is_some() && shared.write(0).is_none());
+        *shared.write(1).expect("another slot") += 1;
+        assert!(shared.read(2).is_none() && shared.write(2).is_none());
+        drop(first);
+        let written = shared.write(0).expect("given back");
+        assert!(shared.read(0).is_none() && shared.write(0).is_none());
+        drop(written);
+        assert_eq!(slots.iter().copied().collect::<Vec<_>>(), [1, 3]);
+    }
+
+    #[test]
+    fn a_reading_session_lends_nothing_for_writing() {
+        let mut slots = Slots::new();
+        slots.push(String::from("a"));
+        let shared = slots.share_read();
+        assert!(shared.write(0).is_none());
+        let (one, two) = (shared.read(0), shared.read(0));
+        assert_eq!(
+            (one.as_deref(), two.as_deref(), slots.get(0)),
+            (Some(&"a".to_owned()), Some(&"a".to_owned()), Some(&"a".to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_forgotten_guard_blocks_one_session_only() {
+        let mut slots = Slots::new();
+        slots.push(0);
+        let shared = slots.share();
+        std::mem::forget(shared.write(0));
+        assert!(shared.read(0).is_none());
+        assert!(slots.share().write(0).is_some());
+        assert_eq!(format!("{slots:?}"), "[0]");
+    }
+
+    #[test]
+    fn threads_add_up_under_the_flags() {
+        let mut slots = Slots::new();
+        slots.push(0u32);
+        let shared = slots.share();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut left = 100;
+                    while left > 0 {
+                        match shared.write(0) {
+                            Some(mut value) => {
+                                *value += 1;
+                                left -= 1;
+                            }
+                            None => std::thread::yield_now(),
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(slots.get(0), Some(&400));
+    }
+}

@@ -1,0 +1,42 @@
+//! Commands: changes recorded while a query runs, applied when the phase ends.
+//!
+//! Run with `cargo run -p phalanx --example commands`.
+
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
+
+use phalanx::prelude::*;
+
+#[derive(Component)]
+struct Health(i32);
+#[derive(Component)]
+struct Poisoned;
+#[derive(Component)]
+struct Grave(Entity);
+
+fn poison(mut all: Query<&mut Health, With<Poisoned>>) {
+    for health in &mut all {
+        health.0 -= 5;
+    }
+}
+
+fn reap(mut commands: Commands, all: Query<(Entity, &Health)>) {
+    for (entity, health) in &all {
+        if health.0 <= 0 {
+            commands.entity(entity).despawn();
+            // The id is valid at once; the grave is there when the phase is over.
+            let grave = commands.spawn(Grave(entity)).id();
+            println!("{entity} is dead, its grave is {grave}");
+        }
+    }
+}
+
+fn main() {
+    let mut app = App::new();
+    app.add_systems(Update, (poison, reap).chain());
+    app.world_mut().spawn_batch([(Health(3), Poisoned), (Health(12), Poisoned)]);
+    app.world_mut().spawn(Health(1));
+    (0..3).for_each(|_| app.update(0.1));
+    let graves: Vec<Entity> = app.world().query::<&Grave>().into_iter().map(|grave| grave.0).collect();
+    println!("{} graves, {} alive", graves.len(), app.world().query::<&Health>().count());
+    assert_eq!((graves.len(), app.world().query::<&Health>().count()), (2, 1));
+}

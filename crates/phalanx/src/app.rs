@@ -1,0 +1,427 @@
+//! The app: a world and the phases that run on it.
+//!
+//! ```text
+//!   startup()     PreStartup  Startup  PostStartup                      once
+//!   update(dt)    FixedUpdate 0..n times   PreUpdate  Update  PostUpdate    then messages end
+//! ```
+//!
+//! Each phase is a [`Schedule`]; commands are applied when it ends. All phases are built before one of them runs, so
+//! that a contradiction in the order never leaves a frame half done. Messages of start-up live through the first
+//! update. The app knows no window, no clock and no loop: whoever calls `update` brings the time.
+
+use std::time::{Duration, Instant};
+
+use crate::resources::Resource;
+use crate::schedule::{
+    Executor, IntoSetConfigs, IntoSystemConfigs, Label, NoSuchSystem, Schedule, ScheduleLabel, ScheduleView,
+    SystemError, SystemId, Timing,
+};
+use crate::system::ParamConflict;
+use crate::world::World;
+
+pub use config::AppConfig;
+pub use error::UpdateError;
+pub use phase::{FixedUpdate, PostStartup, PostUpdate, PreStartup, PreUpdate, Startup, Update};
+pub use time::Time;
+
+mod config;
+mod error;
+mod phase;
+mod time;
+
+use phase::{Phase, When};
+
+type Handler = Box<dyn FnMut(&mut World, SystemError) + Send>;
+
+/// The time that one phase took; zero unless [`AppConfig::timings`] is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PhaseTiming {
+    /// The phase.
+    pub phase: String,
+    /// How often it ran.
+    pub runs: u64,
+    /// All runs together, commands included.
+    pub total: Duration,
+    /// The time of each system, in the order they were added.
+    pub systems: Vec<Timing>,
+}
+
+/// A world, the systems that run on it, and when they do.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Resource, Default)]
+/// struct Frames(u32);
+///
+/// let mut app = App::new();
+/// app.init_resource::<Frames>();
+/// app.add_systems(Update, |mut frames: ResMut<Frames>| frames.0 += 1);
+/// app.startup();
+/// app.update(1.0 / 60.0);
+/// assert_eq!(app.world().resource::<Frames>().0, 1);
+/// ```
+pub struct App {
+    world: World,
+    phases: Vec<Phase>,
+    config: AppConfig,
+    handler: Handler,
+    accumulator: f64,
+    started: bool,
+    disposed: bool,
+}
+
+impl Default for App {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "labels are written as values: `add_systems(Update, ..)`")]
+impl App {
+    /// An empty world, seven phases without systems, and the default configuration.
+    pub fn new() -> Self {
+        let mut app = Self {
+            world: World::new(),
+            phases: phase::standard(),
+            config: AppConfig::default(),
+            handler: Box::new(|_, error| panic!("{error}")),
+            accumulator: 0.0,
+            started: false,
+            disposed: false,
+        };
+        app.world.insert_resource(Time::new(app.config.fixed_timestep));
+        app.configure(AppConfig::default());
+        app
+    }
+
+    /// The world.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The world, to be changed.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// Sets the configuration.
+    ///
+    /// # Panics
+    /// When the fixed timestep is not a positive number, or threads cannot be started.
+    #[track_caller]
+    pub fn configure(&mut self, config: AppConfig) -> &mut Self {
+        let step = config.fixed_timestep;
+        assert!(
+            step.is_finite() && step > 0.0,
+            "the fixed timestep is {step}: give a positive number of seconds"
+        );
+        let mut executor = Executor::new(config.threads);
+        executor.small = config.small_phase;
+        executor.timed = config.timings;
+        for phase in &mut self.phases {
+            phase.schedule.set_executor(executor.clone());
+            phase.schedule.set_strict(config.strict);
+        }
+        self.world.set_flush_order(config.flush_order);
+        self.world.resource_mut::<Time>().set_fixed(step);
+        self.config = config;
+        self
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &AppConfig {
+        &self.config
+    }
+
+    /// Sets who gets the errors that systems return, with the world as it is after their phase. Without a handler
+    /// an error is a panic.
+    pub fn set_error_handler(
+        &mut self,
+        handler: impl FnMut(&mut World, SystemError) + Send + 'static,
+    ) -> &mut Self {
+        self.handler = Box::new(handler);
+        self
+    }
+
+    /// Inserts a resource.
+    pub fn insert_resource<R: Resource>(&mut self, resource: R) -> &mut Self {
+        self.world.insert_resource(resource);
+        self
+    }
+
+    /// Inserts the default value of a resource unless the world has one.
+    pub fn init_resource<R: Resource + Default>(&mut self) -> &mut Self {
+        self.world.init_resource::<R>();
+        self
+    }
+
+    /// Adds systems to a phase.
+    ///
+    /// # Panics
+    /// When there is no such phase, or parameters of a system conflict; see [`App::try_add_systems`].
+    #[track_caller]
+    pub fn add_systems<M>(
+        &mut self,
+        phase: impl ScheduleLabel,
+        systems: impl IntoSystemConfigs<M>,
+    ) -> &mut Self {
+        self.try_add_systems(phase, systems).unwrap_or_else(|conflict| panic!("{conflict}"));
+        self
+    }
+
+    /// Adds a system to a phase, and returns its number. Of several, the number of the first.
+    ///
+    /// # Panics
+    /// When there is no such phase, nothing to add, or parameters of a system conflict.
+    #[track_caller]
+    pub fn add_system<M>(
+        &mut self,
+        phase: impl ScheduleLabel,
+        system: impl IntoSystemConfigs<M>,
+    ) -> SystemId {
+        let added = self.try_add_systems(phase, system).unwrap_or_else(|conflict| panic!("{conflict}"));
+        *added.first().expect("at least one system is added")
+    }
+
+    /// Adds systems to a phase, and returns their numbers in the order they were written.
+    ///
+    /// # Errors
+    /// When two parameters of a system conflict; both are named, and no system is added.
+    ///
+    /// # Panics
+    /// When there is no such phase.
+    #[track_caller]
+    pub fn try_add_systems<M>(
+        &mut self,
+        phase: impl ScheduleLabel,
+        systems: impl IntoSystemConfigs<M>,
+    ) -> Result<Vec<SystemId>, ParamConflict> {
+        let at = self.position(&phase.label());
+        self.phases[at].schedule.try_add_systems(&mut self.world, systems)
+    }
+
+    /// Removes a system; its `on_removed` runs.
+    ///
+    /// # Errors
+    /// When there is no such system.
+    pub fn remove_system(&mut self, id: SystemId) -> Result<(), NoSuchSystem> {
+        let mut phases = self.phases.iter_mut();
+        match phases.find(|phase| phase.schedule.contains(id)) {
+            Some(phase) => phase.schedule.remove_system(&mut self.world, id),
+            None => Schedule::new().remove_system(&mut self.world, id),
+        }
+    }
+
+    /// Says how sets of systems are ordered in a phase, and when they run.
+    ///
+    /// # Panics
+    /// When there is no such phase, or parameters of a condition conflict.
+    #[track_caller]
+    pub fn configure_sets<M>(
+        &mut self,
+        phase: impl ScheduleLabel,
+        sets: impl IntoSetConfigs<M>,
+    ) -> &mut Self {
+        let at = self.position(&phase.label());
+        self.phases[at].schedule.configure_sets(&mut self.world, sets);
+        self
+    }
+
+    /// Adds a phase that runs right after another one, as often as that one.
+    ///
+    /// # Panics
+    /// When the other phase does not exist, or this one does already.
+    #[track_caller]
+    pub fn add_phase_after(&mut self, other: impl ScheduleLabel, phase: impl ScheduleLabel) -> &mut Self {
+        let at = self.position(&other.label());
+        self.insert_phase(at + 1, phase.label(), self.phases[at].when)
+    }
+
+    /// Adds a phase that runs right before another one, as often as that one.
+    ///
+    /// # Panics
+    /// When the other phase does not exist, or this one does already.
+    #[track_caller]
+    pub fn add_phase_before(&mut self, other: impl ScheduleLabel, phase: impl ScheduleLabel) -> &mut Self {
+        let at = self.position(&other.label());
+        self.insert_phase(at, phase.label(), self.phases[at].when)
+    }
+
+    /// Adds a phase that runs only when [`App::run_phase`] is called.
+    ///
+    /// # Panics
+    /// When the phase exists already.
+    #[track_caller]
+    pub fn add_phase(&mut self, phase: impl ScheduleLabel) -> &mut Self {
+        self.insert_phase(self.phases.len(), phase.label(), When::Asked)
+    }
+
+    #[track_caller]
+    fn insert_phase(&mut self, at: usize, label: Label, when: When) -> &mut Self {
+        assert!(self.phases.iter().all(|phase| phase.label != label), "phase `{label}` exists already");
+        self.phases.insert(at, Phase::new(label, when));
+        self.configure(self.config.clone())
+    }
+
+    #[track_caller]
+    fn position(&self, label: &Label) -> usize {
+        let found = self.phases.iter().position(|phase| phase.label == *label);
+        found.unwrap_or_else(|| panic!("there is no phase `{label}`: add it with `add_phase_after`"))
+    }
+
+    /// The phases in order.
+    pub fn phases(&self) -> impl Iterator<Item = &Label> {
+        self.phases.iter().map(|phase| &phase.label)
+    }
+
+    /// A look at a phase: its order, conflicts, pictures.
+    ///
+    /// # Panics
+    /// When there is no such phase.
+    #[track_caller]
+    pub fn schedule(&self, phase: impl ScheduleLabel) -> ScheduleView<'_> {
+        self.phases[self.position(&phase.label())].schedule.view(&self.world)
+    }
+
+    /// The time each phase and each system took so far.
+    pub fn timings(&self) -> Vec<PhaseTiming> {
+        let timing = |phase: &Phase| PhaseTiming {
+            phase: phase.label.to_string(),
+            runs: phase.runs,
+            total: phase.total,
+            systems: phase.schedule.timings(),
+        };
+        self.phases.iter().map(timing).collect()
+    }
+
+    /// Runs the phases of start-up. Later calls do nothing.
+    ///
+    /// # Panics
+    /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_startup`].
+    #[track_caller]
+    pub fn startup(&mut self) {
+        self.try_startup().unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// As [`App::startup`], with an error when systems cannot be ordered.
+    ///
+    /// # Errors
+    /// When the systems of a phase cannot be ordered; then nothing has run.
+    pub fn try_startup(&mut self) -> Result<(), UpdateError> {
+        self.build()?;
+        if !std::mem::replace(&mut self.started, true) {
+            self.run_all(When::Startup);
+        }
+        Ok(())
+    }
+
+    /// Runs one frame of `dt` seconds. Start-up runs first if it has not yet.
+    ///
+    /// # Panics
+    /// When `dt` is negative or not finite, systems cannot be ordered, or one of them panics or fails; see
+    /// [`App::try_update`].
+    #[track_caller]
+    pub fn update(&mut self, dt: f64) {
+        self.try_update(dt).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// As [`App::update`], with an error when it cannot begin.
+    ///
+    /// # Errors
+    /// When `dt` is negative or not finite, or systems cannot be ordered; then nothing has run.
+    pub fn try_update(&mut self, dt: f64) -> Result<(), UpdateError> {
+        if !(dt.is_finite() && dt >= 0.0) {
+            return Err(UpdateError::Delta { dt });
+        }
+        self.try_startup()?;
+        self.world.resource_mut::<Time>().begin_frame(dt);
+        self.run_fixed(dt);
+        self.world.resource_mut::<Time>().set_delta(dt);
+        self.run_all(When::Update);
+        self.world.end_frame();
+        Ok(())
+    }
+
+    /// The fixed phases, as often as their time has come.
+    fn run_fixed(&mut self, dt: f64) {
+        let fixed = |phase: &Phase| phase.when == When::Fixed && !phase.schedule.is_empty();
+        if !self.phases.iter().any(fixed) {
+            return;
+        }
+        let (step, most) = (self.config.fixed_timestep, self.config.max_fixed_steps);
+        // Time that would take too many steps is lost, or the next frames would have to make up for it.
+        self.accumulator = (self.accumulator + dt).min(step * f64::from(most));
+        // Rounding must not turn four steps into three and nearly one more.
+        let due = (self.accumulator / step + 1e-9).floor();
+        self.accumulator = (self.accumulator - due * step).max(0.0);
+        let mut taken = 0.0;
+        while taken < due {
+            taken += 1.0;
+            self.world.resource_mut::<Time>().begin_step(step);
+            self.run_all(When::Fixed);
+        }
+        let alpha = self.accumulator / step;
+        self.world.resource_mut::<Time>().set_alpha(alpha);
+    }
+
+    fn build(&mut self) -> Result<(), UpdateError> {
+        for phase in &mut self.phases {
+            phase
+                .schedule
+                .build()
+                .map_err(|error| UpdateError::Build { phase: phase.label.to_string(), error })?;
+        }
+        Ok(())
+    }
+
+    fn run_all(&mut self, when: When) {
+        for at in 0..self.phases.len() {
+            if self.phases[at].when == when {
+                self.run_at(at);
+            }
+        }
+    }
+
+    fn run_at(&mut self, at: usize) {
+        let phase = &mut self.phases[at];
+        #[cfg(feature = "trace")]
+        let _span = tracing::info_span!("phase", name = %phase.label).entered();
+        let start = self.config.timings.then(Instant::now);
+        let built = phase.schedule.try_run(&mut self.world, &mut *self.handler);
+        built.unwrap_or_else(|error| panic!("{error}"));
+        if let Some(start) = start {
+            phase.runs += 1;
+            phase.total += start.elapsed();
+        }
+    }
+
+    /// Runs one phase now, whatever kind it is.
+    ///
+    /// # Panics
+    /// When there is no such phase, or its systems cannot be ordered, panic or fail.
+    #[track_caller]
+    pub fn run_phase(&mut self, phase: impl ScheduleLabel) {
+        let at = self.position(&phase.label());
+        self.run_at(at);
+    }
+
+    /// Ends the app: `on_dispose` of every system runs, phase by phase. Dropping the app does the same; later calls
+    /// do nothing.
+    pub fn dispose(&mut self) {
+        if !std::mem::replace(&mut self.disposed, true) {
+            for phase in &mut self.phases {
+                phase.schedule.dispose(&mut self.world);
+            }
+        }
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.dispose();
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Why a frame cannot begin.
+//!
+//! Both reasons are found before anything runs, so the world is as it was.
+
+use std::fmt;
+
+use crate::schedule::BuildError;
+
+/// Why start-up or a frame cannot begin.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// The time step is negative or not a number.
+    Delta {
+        /// The time step given.
+        dt: f64,
+    },
+    /// The systems of a phase cannot be ordered.
+    Build {
+        /// The phase.
+        phase: String,
+        /// What is wrong with it.
+        error: BuildError,
+    },
+}
+
+impl fmt::Display for UpdateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Delta { dt } => {
+                write!(f, "a frame cannot take {dt} seconds: give a finite number, zero or more")
+            }
+            Self::Build { phase, error } => write!(f, "phase `{phase}`: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for UpdateError {}

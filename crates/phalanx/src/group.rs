@@ -1,0 +1,307 @@
+//! Groups: orderings over sparse sets that are kept up to date by every structural change.
+//!
+//! ```text
+//!   owned sets      | members, in one order ........ | others |      the first `len` rows of each
+//!   non-owning      members set: entities only, with an order of its own
+//! ```
+//!
+//! Entering swaps an entity's rows to the end of the member part and moves the border right; leaving swaps
+//! them with the last member and moves the border left. A set has at most one owner. Membership is decided
+//! in one place, `Groups::refresh`, from what the entity has now: it does not matter what changed.
+//! This file does not know worlds; `world/groups` calls it around each change.
+
+use std::fmt;
+
+use phalanx_store::{Col, ColId, Entity, Existing, SetId, SetPlan, Store};
+
+use crate::archetype::Archetypes;
+use crate::signature::Signature;
+
+pub use parts::{Get, Group, GroupFilter, GroupParts, Own};
+
+mod parts;
+
+/// What a group asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) owned: Vec<SetId>,
+    pub(crate) seen: Vec<SetId>,
+    pub(crate) without_sets: Vec<SetId>,
+    pub(crate) without: Signature,
+}
+
+struct GroupState {
+    name: String,
+    terms: Terms,
+    /// Where the member part of owned sets ends.
+    len: usize,
+    /// The members of a group that owns nothing.
+    members: Option<SetPlan>,
+}
+
+/// Why a group cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GroupError {
+    /// Another group owns one of the components.
+    Owned {
+        /// The group that was asked for.
+        group: String,
+        /// The component.
+        component: String,
+        /// The group that owns it.
+        owner: String,
+    },
+    /// A component occurs twice, or is both wanted and excluded.
+    Repeated {
+        /// The component.
+        component: String,
+    },
+    /// The group asks for no sparse component at all.
+    Empty,
+    /// A component cannot be registered.
+    Register(crate::registry::RegisterError),
+    /// The group was dissolved, or belongs to another world.
+    NoSuchGroup,
+}
+
+impl fmt::Display for GroupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Owned { group, component, owner } => write!(
+                f,
+                "{group} cannot own `{component}`, which {owner} owns: name it in `Get`, or dissolve the other group"
+            ),
+            Self::Repeated { component } => write!(f, "a group names `{component}` twice"),
+            Self::Empty => write!(f, "a group needs at least one sparse component in `Own` or `Get`"),
+            Self::Register(error) => error.fmt(f),
+            Self::NoSuchGroup => write!(f, "the group was dissolved, or belongs to another world"),
+        }
+    }
+}
+
+impl std::error::Error for GroupError {}
+
+/// Why a set cannot be sorted by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OwnedByGroup {
+    /// The component.
+    pub component: String,
+    /// The group that owns it.
+    pub group: String,
+}
+
+impl fmt::Display for OwnedByGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is owned by {}: sort the group instead", self.component, self.group)
+    }
+}
+
+impl std::error::Error for OwnedByGroup {}
+
+/// All groups of a world.
+#[derive(Default)]
+pub(crate) struct Groups {
+    groups: Vec<Option<GroupState>>,
+    living: usize,
+}
+
+/// What an entity is about to lose.
+#[derive(Clone, Copy)]
+pub(crate) enum Losing<'a> {
+    Nothing,
+    Sets(&'a [SetId]),
+    Everything,
+}
+
+impl Groups {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.living == 0
+    }
+
+    fn state(&self, id: usize) -> Option<&GroupState> {
+        self.groups.get(id)?.as_ref()
+    }
+
+    /// The group that owns a set, by name.
+    pub(crate) fn owner(&self, set: SetId) -> Option<&str> {
+        let owner = self.groups.iter().flatten().find(|group| group.terms.owned.contains(&set));
+        owner.map(|group| group.name.as_str())
+    }
+
+    /// The group with these terms, if there is one.
+    pub(crate) fn find(&self, terms: &Terms) -> Option<usize> {
+        self.groups.iter().position(|group| group.as_ref().is_some_and(|group| group.terms == *terms))
+    }
+
+    /// Adds a group over what the sets hold already.
+    pub(crate) fn add(
+        &mut self,
+        name: String,
+        terms: Terms,
+        store: &mut Store,
+        archetypes: &Archetypes,
+    ) -> usize {
+        let id = self.groups.iter().position(Option::is_none).unwrap_or(self.groups.len());
+        let members = terms.owned.is_empty().then(|| {
+            // A set without memory for values: only its entities and their order count.
+            let column = ColId::<()>::named(&format!("\0group {id}"));
+            store.declare(column.any());
+            let set = store.declare_set(&[column.any()]);
+            store.set_plan::<Col<()>>(set, column).expect("the set has this column alone")
+        });
+        let shortest = terms.owned.iter().chain(&terms.seen).copied().min_by_key(|&set| store.set_len(set));
+        let candidates = shortest.map(|set| store.set_entities(set).to_vec()).unwrap_or_default();
+        let state = GroupState { name, terms, len: 0, members };
+        if id == self.groups.len() {
+            self.groups.push(None);
+        }
+        self.groups[id] = Some(state);
+        self.living += 1;
+        for entity in candidates {
+            self.refresh_one(id, store, archetypes, entity);
+        }
+        id
+    }
+
+    /// Dissolves a group; the rows of its sets stay where they are.
+    pub(crate) fn remove(&mut self, id: usize, store: &mut Store) -> bool {
+        let Some(state) = self.groups.get_mut(id).and_then(Option::take) else { return false };
+        self.living -= 1;
+        if let Some(members) = state.members {
+            for entity in store.set_entities(members.set()).to_vec() {
+                store.set_remove(members.set(), entity);
+            }
+        }
+        true
+    }
+
+    pub(crate) fn len(&self, id: usize, store: &Store) -> Option<usize> {
+        let state = self.state(id)?;
+        Some(state.members.as_ref().map_or(state.len, |members| store.set_len(members.set())))
+    }
+
+    /// The members, in the group's order.
+    pub(crate) fn entities<'s>(&self, id: usize, store: &'s Store) -> Option<&'s [Entity]> {
+        let state = self.state(id)?;
+        Some(match (&state.members, state.terms.owned.first()) {
+            (Some(members), _) => store.set_entities(members.set()),
+            (None, Some(&set)) => &store.set_entities(set)[..state.len],
+            (None, None) => &[],
+        })
+    }
+
+    pub(crate) fn contains(&self, id: usize, store: &Store, entity: Entity) -> bool {
+        self.state(id).is_some_and(|state| state.has(store, entity))
+    }
+
+    /// Exchanges two members, in every set that the group orders.
+    pub(crate) fn swap(&self, id: usize, store: &mut Store, a: usize, b: usize) {
+        let Some(state) = self.state(id) else { return };
+        let members = state.members.as_ref().map(SetPlan::set);
+        for &set in state.terms.owned.iter().chain(&members) {
+            store.set_swap(set, a, b);
+        }
+    }
+
+    /// Takes an entity out of the groups that need what it is about to lose.
+    pub(crate) fn leave(&mut self, store: &mut Store, entity: Entity, losing: Losing<'_>) {
+        for state in self.groups.iter_mut().flatten() {
+            let loses = match losing {
+                Losing::Nothing => false,
+                Losing::Sets(sets) => {
+                    sets.iter().any(|set| state.terms.owned.contains(set) || state.terms.seen.contains(set))
+                }
+                Losing::Everything => true,
+            };
+            if loses && state.has(store, entity) {
+                state.expel(store, entity);
+            }
+        }
+    }
+
+    /// Brings an entity's membership in line with what it has now.
+    pub(crate) fn refresh(&mut self, store: &mut Store, archetypes: &Archetypes, entity: Entity) {
+        for id in 0..self.groups.len() {
+            self.refresh_one(id, store, archetypes, entity);
+        }
+    }
+
+    fn refresh_one(&mut self, id: usize, store: &mut Store, archetypes: &Archetypes, entity: Entity) {
+        let Some(Some(state)) = self.groups.get_mut(id) else { return };
+        match (state.wants(store, archetypes, entity), state.has(store, entity)) {
+            (true, false) => state.admit(store, entity),
+            (false, true) => state.expel(store, entity),
+            _ => {}
+        }
+    }
+
+    /// Forgets all members: every entity is gone.
+    pub(crate) fn clear(&mut self) {
+        for state in self.groups.iter_mut().flatten() {
+            state.len = 0;
+        }
+    }
+
+    /// Verifies that members are exactly those who qualify, and owned sets are aligned.
+    pub(crate) fn check(&self, store: &Store, archetypes: &Archetypes) -> Result<(), String> {
+        for state in self.groups.iter().flatten() {
+            for entity in store.entities().iter() {
+                if state.wants(store, archetypes, entity) != state.has(store, entity) {
+                    return Err(format!("{}: the membership of {entity} is wrong", state.name));
+                }
+            }
+            for pair in state.terms.owned.windows(2) {
+                if store.set_entities(pair[0])[..state.len] != store.set_entities(pair[1])[..state.len] {
+                    return Err(format!("{}: owned sets are not aligned", state.name));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl GroupState {
+    fn wants(&self, store: &Store, archetypes: &Archetypes, entity: Entity) -> bool {
+        let Some(place) = store.locate(entity) else { return false };
+        let has = |set: &SetId| store.set_row(*set, entity).is_some();
+        self.terms.owned.iter().chain(&self.terms.seen).all(has)
+            && !self.terms.without_sets.iter().any(has)
+            && !archetypes.signature(archetypes.of_table(place.table)).overlaps(&self.terms.without)
+    }
+
+    fn has(&self, store: &Store, entity: Entity) -> bool {
+        match (&self.members, self.terms.owned.first()) {
+            (Some(members), _) => store.set_row(members.set(), entity).is_some(),
+            (None, Some(&set)) => store.set_row(set, entity).is_some_and(|row| row < self.len),
+            (None, None) => false,
+        }
+    }
+
+    fn admit(&mut self, store: &mut Store, entity: Entity) {
+        if let Some(members) = &self.members {
+            // The entity lives: a dead one qualifies for nothing.
+            let _ = store.set_insert(members, entity, Col(()), Existing::Keep);
+            return;
+        }
+        for &set in &self.terms.owned {
+            let row = store.set_row(set, entity).expect("who qualifies is in every owned set");
+            store.set_swap(set, row, self.len);
+        }
+        self.len += 1;
+    }
+
+    fn expel(&mut self, store: &mut Store, entity: Entity) {
+        if let Some(members) = &self.members {
+            store.set_remove(members.set(), entity);
+            return;
+        }
+        self.len -= 1;
+        for &set in &self.terms.owned {
+            let row = store.set_row(set, entity).expect("a member is in every owned set");
+            store.set_swap(set, row, self.len);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Running a plan: stage after stage, on the calling thread or on several.
+//!
+//! Every system of a stage writes with a tick of its own, given by its position: what a system wrote is newer
+//! than the last run of those before it, and no tick depends on threads. Commands wait until all stages
+//! are through, then they are applied in the order of the plan.
+//!
+//! One `catch_unwind` guards a whole stage on the calling thread, so a system that does nothing costs one call.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::error::{SystemError, named_panic};
+use super::graph::{Gate, Node};
+use super::plan::{Plan, Stage};
+use super::task::Task;
+use super::tick_at;
+use crate::system::Mode;
+use crate::world::{SharedWorld, World};
+
+/// On which threads systems run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Threads {
+    /// On the calling thread, one after the other.
+    Serial,
+    /// On as many threads as the machine offers; small phases on the calling thread.
+    #[default]
+    Auto,
+    /// On this many threads of their own; small phases on the calling thread.
+    N(usize),
+}
+
+/// How systems are run.
+#[derive(Clone)]
+pub(crate) struct Executor {
+    #[cfg(feature = "parallel")]
+    pub(crate) pool: Option<super::parallel::Pool>,
+    /// Stages that take less than this stay on the calling thread.
+    pub(crate) small: Duration,
+    pub(crate) timed: bool,
+}
+
+impl Default for Executor {
+    fn default() -> Self {
+        Self::new(Threads::Serial)
+    }
+}
+
+/// Waking threads and meeting again costs about this much.
+pub(crate) const SMALL: Duration = Duration::from_micros(20);
+
+impl Executor {
+    pub(crate) fn new(threads: Threads) -> Self {
+        #[cfg(not(feature = "parallel"))]
+        let _ = threads;
+        Self {
+            #[cfg(feature = "parallel")]
+            pool: super::parallel::Pool::new(threads),
+            small: SMALL,
+            timed: false,
+        }
+    }
+
+    #[cfg(feature = "parallel")]
+    fn has_threads(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    fn has_threads(&self) -> bool {
+        false
+    }
+}
+
+/// The first panic in the order of the plan: where, and what.
+pub(crate) type Panicked = (usize, Box<dyn Any + Send>);
+
+/// The tasks of one run.
+pub(crate) struct Tasks<'a> {
+    nodes: &'a mut [Node],
+    gates: &'a mut [Gate],
+    order: &'a [usize],
+}
+
+impl Tasks<'_> {
+    #[inline]
+    pub(crate) fn at(&mut self, position: usize) -> &mut Task {
+        let node = self.order[position];
+        match node.checked_sub(self.nodes.len()) {
+            None => &mut self.nodes[node].task,
+            Some(gate) => &mut self.gates[gate].task,
+        }
+    }
+
+    /// All tasks of a range of positions at once.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn range(&mut self, range: std::ops::Range<usize>) -> Vec<&mut Task> {
+        let tasks = self.nodes.iter_mut().map(|node| &mut node.task);
+        let tasks = tasks.chain(self.gates.iter_mut().map(|gate| &mut gate.task));
+        let mut all: Vec<Option<&mut Task>> = tasks.map(Some).collect();
+        let taken = self.order[range].iter().map(|&node| all[node].take());
+        taken.map(|task| task.expect("the order names each node once")).collect()
+    }
+}
+
+/// Runs every system once, applies commands, hands errors to the handler.
+pub(crate) fn run(
+    plan: &mut Plan,
+    nodes: &mut [Node],
+    gates: &mut [Gate],
+    executor: &Executor,
+    world: &mut World,
+    handler: &mut dyn FnMut(&mut World, SystemError),
+) {
+    plan.run += 1;
+    let open: Vec<AtomicBool> = gates.iter().map(|_| AtomicBool::new(false)).collect();
+    let mut tasks = Tasks { nodes, gates, order: &plan.order };
+    let failed = AtomicBool::new(false);
+    let now = Now { gates: &open, failed: &failed, executor, run: plan.run };
+    let mut panicked: Option<Panicked> = None;
+    // How many tasks, in order, have certainly finished.
+    let mut finished = 0;
+    for stage in &mut plan.stages {
+        panicked = run_stage(stage, &mut tasks, &now, world);
+        match &panicked {
+            None => finished = stage.range.end,
+            Some((at, _)) if !stage.ran_on_threads => finished = *at,
+            Some(_) => {}
+        }
+        if panicked.is_some() {
+            break;
+        }
+    }
+    for &at in &plan.deferring {
+        let task = tasks.at(at);
+        if at < finished || task.finished == plan.run { task.apply(world) } else { task.discard() }
+    }
+    let Some((at, payload)) = panicked else {
+        world.flush();
+        if failed.into_inner() {
+            hand_over(&mut tasks, plan.order.len(), world, handler);
+        }
+        return;
+    };
+    // The first panic is the one to be passed on; what a command then does is not lost, but waits.
+    let _ = catch_unwind(AssertUnwindSafe(|| world.flush()));
+    let name = tasks.at(at).name.clone();
+    (0..plan.order.len()).for_each(|at| tasks.at(at).error = None);
+    resume_unwind(named_panic(&name, payload));
+}
+
+fn hand_over(
+    tasks: &mut Tasks<'_>,
+    count: usize,
+    world: &mut World,
+    handler: &mut dyn FnMut(&mut World, SystemError),
+) {
+    for at in 0..count {
+        let task = tasks.at(at);
+        if let Some(error) = task.error.take() {
+            let system = task.name.clone();
+            handler(world, SystemError { system, error });
+        }
+    }
+}
+
+/// One run of a plan.
+#[derive(Clone, Copy)]
+pub(crate) struct Now<'a> {
+    gates: &'a [AtomicBool],
+    /// Set when a system returned an error.
+    failed: &'a AtomicBool,
+    executor: &'a Executor,
+    #[cfg_attr(not(feature = "parallel"), allow(dead_code, reason = "only threads need it"))]
+    run: u64,
+}
+
+fn run_stage(stage: &mut Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mut World) -> Option<Panicked> {
+    let executor = now.executor;
+    stage.ran_on_threads = false;
+    if stage.mode == Mode::Exclusive {
+        return run_exclusive(stage, tasks, now, world);
+    }
+    if stage.is_behind(world) {
+        for at in stage.range.clone() {
+            tasks.at(at).update(world);
+        }
+    }
+    let base = world.tick();
+    let threads = stage.wide && executor.has_threads() && stage.pace.wants_threads(executor.small);
+    let start = (stage.wide && executor.has_threads()).then(Instant::now);
+    let outcome = {
+        let session = match stage.mode {
+            Mode::Reading => world.share_read(),
+            _ => world.share(),
+        };
+        let work = Work { world: &session, base, now: *now };
+        stage.ran_on_threads = threads;
+        if threads { run_threads(stage, tasks, executor, &work) } else { run_serial(stage, tasks, &work) }
+    };
+    if let Some(start) = start {
+        stage.pace.note(threads, start.elapsed());
+    }
+    world.store.set_tick(tick_at(base, stage.range.len()));
+    outcome
+}
+
+/// What tasks of a stage need to run.
+pub(crate) struct Work<'a> {
+    pub(crate) world: &'a SharedWorld<'a>,
+    base: phalanx_store::Tick,
+    pub(crate) now: Now<'a>,
+}
+
+impl Work<'_> {
+    /// Runs the task at a position of the stage.
+    #[inline]
+    pub(crate) fn run(&self, task: &mut Task, position: usize) {
+        #[cfg(feature = "trace")]
+        let _span = tracing::info_span!("system", name = %task.name).entered();
+        let tick = tick_at(self.base, position);
+        let fine = if self.now.executor.timed {
+            task.timed(|task| task.run(self.world, tick, self.now.gates))
+        } else {
+            task.run(self.world, tick, self.now.gates)
+        };
+        if !fine {
+            self.now.failed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// As [`Work::run`], on a thread of its own: notes that the task finished.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn run_and_note(&self, task: &mut Task, position: usize) {
+        self.run(task, position);
+        task.finished = self.now.run;
+    }
+}
+
+fn run_serial(stage: &Stage, tasks: &mut Tasks<'_>, work: &Work<'_>) -> Option<Panicked> {
+    let start = stage.range.start;
+    let mut at = start;
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let traced = cfg!(feature = "trace") || work.now.executor.timed;
+        while at < stage.range.end {
+            let task = tasks.at(at);
+            if traced {
+                work.run(task, at - start);
+            } else if !task.run(work.world, tick_at(work.base, at - start), work.now.gates) {
+                work.now.failed.store(true, Ordering::Relaxed);
+            }
+            at += 1;
+        }
+    }));
+    outcome.err().map(|payload| (at, payload))
+}
+
+#[cfg(feature = "parallel")]
+fn run_threads(
+    stage: &Stage,
+    tasks: &mut Tasks<'_>,
+    executor: &Executor,
+    work: &Work<'_>,
+) -> Option<Panicked> {
+    match &executor.pool {
+        Some(pool) => super::parallel::run(pool, stage, tasks.range(stage.range.clone()), work),
+        None => run_serial(stage, tasks, work),
+    }
+}
+
+#[cfg(not(feature = "parallel"))]
+fn run_threads(stage: &Stage, tasks: &mut Tasks<'_>, _: &Executor, work: &Work<'_>) -> Option<Panicked> {
+    run_serial(stage, tasks, work)
+}
+
+fn run_exclusive(stage: &Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mut World) -> Option<Panicked> {
+    let at = stage.range.start;
+    let task = tasks.at(at);
+    #[cfg(feature = "trace")]
+    let _span = tracing::info_span!("system", name = %task.name).entered();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        if now.executor.timed {
+            task.timed(|task| task.run_alone(world, now.gates))
+        } else {
+            task.run_alone(world, now.gates)
+        }
+    }));
+    match outcome {
+        Ok(fine) => {
+            if !fine {
+                now.failed.store(true, Ordering::Relaxed);
+            }
+            None
+        }
+        Err(payload) => Some((at, payload)),
+    }
+}

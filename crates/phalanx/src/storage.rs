@@ -1,0 +1,176 @@
+//! Where a component lives: in its entity's table, or in a sparse set of its own.
+//!
+//! [`Storage`] is the one place that knows what follows from the choice, as types, so that nothing is
+//! decided at run time: what filters read, which part of a bundle goes into the table row, and which part
+//! goes into sets. A component chooses with `#[component(storage = "sparse")]`.
+
+use phalanx_store::{
+    AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, Peek, R, ReadFetch,
+    SetPlan, Store, Tick, Values,
+};
+
+use crate::component::Component;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A kind of storage: [`TableStorage`] or [`SparseStorage`].
+pub trait Storage: sealed::Sealed + Sized + 'static {
+    /// Whether components live in sparse sets.
+    const SPARSE: bool;
+    /// What `With` reads per row.
+    type With: ReadFetch;
+    /// What `Without` reads per row.
+    type Without: ReadFetch;
+    /// What tells per row whether a component is there.
+    type Has: ReadFetch<Ids = AnyColId> + for<'a> Fetch<Item<'a> = bool, Slices<'a> = bool>;
+    /// What copies a tick per row.
+    type Tick: ReadFetch<Ids = ColId<Tick>> + for<'a> Fetch<Item<'a> = Tick>;
+    /// What reads a tick per row.
+    type TickRef: ReadFetch<Ids = ColId<Tick>> + for<'a> Fetch<Item<'a> = &'a Tick, Slices<'a> = &'a [Tick]>;
+    /// The part of a component's values that goes into the table row.
+    type Values<V: Values>: Values;
+    /// The part of a component's values that goes into a set.
+    type Part<C: Component<Storage = Self>>: SparseParts;
+
+    /// The column ids of [`Storage::With`].
+    fn with_ids(key: AnyColId) -> <Self::With as Fetch>::Ids;
+    /// The column ids of [`Storage::Without`].
+    fn without_ids(key: AnyColId) -> <Self::Without as Fetch>::Ids;
+    /// The column ids of [`Storage::Values`].
+    fn value_ids<V: Values>(ids: V::Ids) -> <Self::Values<V> as Values>::Ids;
+    /// Divides values between table and set.
+    fn split<C: Component<Storage = Self>>(leaves: C::Leaves) -> (Self::Values<C::Leaves>, Self::Part<C>);
+    /// Puts them together again.
+    fn join<C: Component<Storage = Self>>(values: Self::Values<C::Leaves>, part: Self::Part<C>) -> C::Leaves;
+}
+
+/// Components in the table of their entity: fast to iterate in any combination.
+pub enum TableStorage {}
+/// Components in a sparse set: cheap to add and remove, nothing moves and no archetype comes of it.
+pub enum SparseStorage {}
+
+impl sealed::Sealed for TableStorage {}
+impl Storage for TableStorage {
+    const SPARSE: bool = false;
+    type With = ();
+    type Without = ();
+    type Has = HasCol;
+    type Tick = Peek<Tick>;
+    type TickRef = R<Tick>;
+    type Values<V: Values> = V;
+    type Part<C: Component<Storage = Self>> = ();
+
+    fn with_ids(_: AnyColId) {}
+    fn without_ids(_: AnyColId) {}
+    #[inline(always)]
+    fn value_ids<V: Values>(ids: V::Ids) -> V::Ids {
+        ids
+    }
+    #[inline(always)]
+    fn split<C: Component<Storage = Self>>(leaves: C::Leaves) -> (C::Leaves, ()) {
+        (leaves, ())
+    }
+    #[inline(always)]
+    fn join<C: Component<Storage = Self>>(values: C::Leaves, (): ()) -> C::Leaves {
+        values
+    }
+}
+
+impl sealed::Sealed for SparseStorage {}
+impl Storage for SparseStorage {
+    const SPARSE: bool = true;
+    type With = Member;
+    type Without = NotMember;
+    type Has = HasSet;
+    type Tick = InSet<Peek<Tick>>;
+    type TickRef = InSet<R<Tick>>;
+    type Values<V: Values> = ();
+    type Part<C: Component<Storage = Self>> = SparsePart<C>;
+
+    fn with_ids(key: AnyColId) -> AnyColId {
+        key
+    }
+    fn without_ids(key: AnyColId) -> AnyColId {
+        key
+    }
+    fn value_ids<V: Values>(_: V::Ids) {}
+    #[inline(always)]
+    fn split<C: Component<Storage = Self>>(leaves: C::Leaves) -> ((), SparsePart<C>) {
+        ((), SparsePart { leaves })
+    }
+    #[inline(always)]
+    fn join<C: Component<Storage = Self>>((): (), part: SparsePart<C>) -> C::Leaves {
+        part.leaves
+    }
+}
+
+/// The plans of a world's sets, indexed by set.
+pub type Plans = [Option<SetPlan>];
+
+/// The parts of a bundle that go into sparse sets: `()`, [`SparsePart`], and tuples of them.
+pub trait SparseParts: Sized + 'static {
+    /// Whether there is any part at all.
+    const ANY: bool;
+    /// Inserts every part; the entity must be alive.
+    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing);
+    /// The parts that an entity had: one optional value each.
+    type Taken;
+    /// Takes the parts that the entity has.
+    fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Self::Taken;
+    /// All parts, when none is missing.
+    fn complete(taken: Self::Taken) -> Option<Self>;
+}
+
+/// The value of one sparse component.
+pub struct SparsePart<C: Component> {
+    leaves: C::Leaves,
+}
+
+fn plan<'p, C: Component>(store: &Store, plans: &'p Plans) -> Option<&'p SetPlan> {
+    plans.get(store.set_of(C::key())?.index())?.as_ref()
+}
+
+impl<C: Component> SparseParts for SparsePart<C> {
+    const ANY: bool = true;
+
+    #[inline]
+    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) {
+        let plan = plan::<C>(store, plans).expect("a bundle's components are registered");
+        // Dead entities were sorted out before; for one that died since, the value is dropped.
+        let _ = store.set_insert(plan, entity, self.leaves, existing);
+    }
+    type Taken = Option<Self>;
+    #[inline]
+    fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Option<Self> {
+        let leaves = store.set_take::<C::Leaves>(plan::<C>(store, plans)?, entity)?;
+        Some(Self { leaves })
+    }
+    fn complete(taken: Option<Self>) -> Option<Self> {
+        taken
+    }
+}
+
+macro_rules! parts_tuple {
+    ($(($name:ident $at:tt))*) => {
+        #[allow(unused_variables, clippy::unused_unit)]
+        impl<$($name: SparseParts),*> SparseParts for ($($name,)*) {
+            const ANY: bool = false $(|| $name::ANY)*;
+
+            #[inline(always)]
+            fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) {
+                $(self.$at.insert(store, plans, entity, existing);)*
+            }
+            type Taken = ($($name::Taken,)*);
+            #[inline(always)]
+            fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Self::Taken {
+                ($($name::take(store, plans, entity),)*)
+            }
+            fn complete(taken: Self::Taken) -> Option<Self> {
+                Some(($($name::complete(taken.$at)?,)*))
+            }
+        }
+    };
+}
+phalanx_store::for_each_tuple!(parts_tuple);

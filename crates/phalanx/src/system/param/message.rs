@@ -1,0 +1,137 @@
+//! `MessageReader` and `MessageWriter`.
+//!
+//! A reader's cursor stays with the system, so it sees each message once, whoever else reads. Writers of one type
+//! run one after the other, in the order of the schedule: messages have one order, whatever the threads.
+
+use std::cell::{RefCell, RefMut};
+use std::marker::PhantomData;
+
+use phalanx_store::{SlotMut, SlotRef};
+
+use super::super::access::{Access, Part};
+use super::super::meta::{Run, SystemMeta};
+use super::super::names::short_type;
+use super::SystemParam;
+use crate::messages::{Channel, ChannelId, Cursor, Message, MessageId, Messages, Unread, typed, typed_mut};
+use crate::world::{SharedWorld, World};
+
+/// Reads the messages that the system has not seen yet.
+pub struct MessageReader<'w, M: Message> {
+    messages: &'w Messages<M>,
+    cursor: &'w mut Cursor<M>,
+}
+
+impl<'w, M: Message> MessageReader<'w, M> {
+    /// The unread messages, oldest first. Each counts as read when it is yielded.
+    pub fn read(&mut self) -> Unread<'_, M> {
+        self.messages.read(self.cursor)
+    }
+
+    /// How many messages are unread.
+    pub fn len(&self) -> usize {
+        self.messages.unread(self.cursor)
+    }
+
+    /// Whether no message is unread.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Skips what is unread.
+    pub fn clear(&mut self) {
+        *self.cursor = self.messages.cursor();
+    }
+
+    /// The unread messages in one slice; they count as read.
+    pub fn read_slice(&mut self) -> &'w [M] {
+        let live = self.messages.as_slice();
+        let unread = &live[live.len() - self.len()..];
+        self.clear();
+        unread
+    }
+}
+
+/// Writes messages, which everyone who runs later in the frame can read.
+pub struct MessageWriter<'w, M: Message> {
+    messages: &'w mut Messages<M>,
+}
+
+impl<M: Message> MessageWriter<'_, M> {
+    /// Writes a message.
+    pub fn write(&mut self, message: M) -> MessageId {
+        self.messages.write(message)
+    }
+
+    /// Writes messages in order.
+    pub fn write_batch(&mut self, messages: impl IntoIterator<Item = M>) {
+        self.messages.write_batch(messages);
+    }
+
+    /// Writes the default message.
+    pub fn write_default(&mut self) -> MessageId
+    where
+        M: Default,
+    {
+        self.write(M::default())
+    }
+}
+
+/// A reader's place, kept by its system.
+pub struct Place<M> {
+    channel: ChannelId,
+    cursor: RefCell<Cursor<M>>,
+}
+
+/// The flag of a channel that is read.
+pub struct ReaderGuard<'w, M> {
+    channel: SlotRef<'w, Box<dyn Channel>>,
+    cursor: RefMut<'w, Cursor<M>>,
+}
+
+/// The flag of a channel that is written.
+pub struct WriterGuard<'w, M> {
+    channel: SlotMut<'w, Box<dyn Channel>>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Message> SystemParam for MessageReader<'_, M> {
+    type State = Place<M>;
+    type Guard<'w> = ReaderGuard<'w, M>;
+    type Item<'g> = MessageReader<'g, M>;
+
+    fn init(world: &mut World, meta: &mut SystemMeta) -> Place<M> {
+        let channel = world.messages.register::<M>();
+        let mut access = Access::new();
+        access.read(Part::Messages(channel));
+        meta.declare(world, short_type::<Self>(), access);
+        Place { channel, cursor: RefCell::default() }
+    }
+    fn lock<'w>(state: &'w Place<M>, world: &'w SharedWorld<'w>, run: Run<'w>) -> ReaderGuard<'w, M> {
+        let channel = world.messages.read(state.channel).unwrap_or_else(|| run.busy(&short_type::<M>()));
+        ReaderGuard { channel, cursor: state.cursor.borrow_mut() }
+    }
+    fn item<'g>(guard: &'g mut ReaderGuard<'_, M>) -> MessageReader<'g, M> {
+        MessageReader { messages: typed(&**guard.channel), cursor: &mut guard.cursor }
+    }
+}
+
+impl<M: Message> SystemParam for MessageWriter<'_, M> {
+    type State = ChannelId;
+    type Guard<'w> = WriterGuard<'w, M>;
+    type Item<'g> = MessageWriter<'g, M>;
+
+    fn init(world: &mut World, meta: &mut SystemMeta) -> ChannelId {
+        let channel = world.messages.register::<M>();
+        let mut access = Access::new();
+        access.write(Part::Messages(channel));
+        meta.declare(world, short_type::<Self>(), access);
+        channel
+    }
+    fn lock<'w>(state: &'w ChannelId, world: &'w SharedWorld<'w>, run: Run<'w>) -> WriterGuard<'w, M> {
+        let channel = world.messages.write(*state).unwrap_or_else(|| run.busy(&short_type::<M>()));
+        WriterGuard { channel, of: PhantomData }
+    }
+    fn item<'g>(guard: &'g mut WriterGuard<'_, M>) -> MessageWriter<'g, M> {
+        MessageWriter { messages: typed_mut(&mut **guard.channel) }
+    }
+}

@@ -1,0 +1,254 @@
+//! `Res` and `ResMut`: one resource, read or written.
+//!
+//! Writing through [`ResMut`] marks the resource as changed at the first `&mut` taken, not before: who only
+//! looks leaves no trace. `Option<Res<T>>` is `None` where the plain form panics.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use phalanx_store::{SlotMut, SlotRef, Tick};
+
+use super::super::access::{Access, Part};
+use super::super::meta::{Run, SystemMeta};
+use super::super::names::short_type;
+use super::SystemParam;
+use crate::resources::{Occupied, Resource, ResourceId, ResourceTicks};
+use crate::world::{SharedWorld, World};
+
+/// A resource, to be read.
+pub struct Res<'w, R: Resource> {
+    value: &'w R,
+    ticks: ResourceTicks,
+    since: Tick,
+}
+
+/// A resource, to be written.
+pub struct ResMut<'w, R: Resource> {
+    value: &'w mut R,
+    ticks: &'w mut ResourceTicks,
+    since: Tick,
+    now: Tick,
+}
+
+impl<'w, R: Resource> Res<'w, R> {
+    /// Whether the resource came since the system's last run.
+    pub fn is_added(&self) -> bool {
+        self.ticks.added.is_after(self.since)
+    }
+
+    /// Whether the resource came or was written since the system's last run.
+    pub fn is_changed(&self) -> bool {
+        self.ticks.changed.is_after(self.since)
+    }
+
+    /// When the resource was last written.
+    pub fn last_changed(&self) -> Tick {
+        self.ticks.changed
+    }
+
+    /// The plain reference.
+    pub fn into_inner(self) -> &'w R {
+        self.value
+    }
+}
+
+impl<R: Resource> Clone for Res<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<R: Resource> Copy for Res<'_, R> {}
+
+impl<'w, R: Resource> ResMut<'w, R> {
+    /// Whether the resource came since the system's last run.
+    pub fn is_added(&self) -> bool {
+        self.ticks.added.is_after(self.since)
+    }
+
+    /// Whether the resource came or was written since the system's last run.
+    pub fn is_changed(&self) -> bool {
+        self.ticks.changed.is_after(self.since)
+    }
+
+    /// When the resource was last written.
+    pub fn last_changed(&self) -> Tick {
+        self.ticks.changed
+    }
+
+    /// Marks the resource as changed now.
+    pub fn set_changed(&mut self) {
+        self.ticks.changed = self.now;
+    }
+
+    /// Writes without leaving a trace.
+    pub fn bypass_change_detection(&mut self) -> &mut R {
+        self.value
+    }
+
+    /// Writes, and marks the resource, only if the value differs. Returns whether it did.
+    pub fn set_if_neq(&mut self, value: R) -> bool
+    where
+        R: PartialEq,
+    {
+        if *self.value == value {
+            return false;
+        }
+        **self = value;
+        true
+    }
+
+    /// The plain reference; marks the resource as changed.
+    pub fn into_inner(self) -> &'w mut R {
+        self.ticks.changed = self.now;
+        self.value
+    }
+}
+
+impl<R: Resource> Deref for Res<'_, R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        self.value
+    }
+}
+
+impl<R: Resource> Deref for ResMut<'_, R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        self.value
+    }
+}
+
+impl<R: Resource> DerefMut for ResMut<'_, R> {
+    fn deref_mut(&mut self) -> &mut R {
+        self.ticks.changed = self.now;
+        self.value
+    }
+}
+
+impl<R: Resource + fmt::Debug> fmt::Debug for Res<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<R: Resource + fmt::Debug> fmt::Debug for ResMut<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+/// The flag of a resource that is read.
+pub struct ResGuard<'w, R> {
+    slot: SlotRef<'w, Option<Occupied>>,
+    run: Run<'w>,
+    of: PhantomData<fn() -> R>,
+}
+
+/// The flag of a resource that is written.
+pub struct ResMutGuard<'w, R> {
+    slot: SlotMut<'w, Option<Occupied>>,
+    run: Run<'w>,
+    of: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> ResGuard<'_, R> {
+    fn get(&self) -> Option<Res<'_, R>> {
+        let (value, ticks) = self.slot.as_ref()?.parts();
+        Some(Res { value, ticks, since: self.run.since })
+    }
+}
+
+impl<R: Resource> ResMutGuard<'_, R> {
+    fn get(&mut self) -> Option<ResMut<'_, R>> {
+        let (value, ticks) = self.slot.as_mut()?.parts_mut();
+        Some(ResMut { value, ticks, since: self.run.since, now: self.run.now })
+    }
+}
+
+#[cold]
+fn missing<R>(run: Run<'_>) -> ! {
+    let resource = short_type::<R>();
+    panic!(
+        "system `{}` needs the resource `{resource}`, which the world lacks: insert it with `insert_resource`, \
+         or ask for `Option<Res<{resource}>>`",
+        run.name
+    )
+}
+
+impl<R: Resource> SystemParam for Res<'_, R> {
+    type State = ResourceId;
+    type Guard<'w> = ResGuard<'w, R>;
+    type Item<'g> = Res<'g, R>;
+
+    fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
+        let id = world.resources.register::<R>();
+        let mut access = Access::new();
+        access.read(Part::Resource(id));
+        meta.declare(world, short_type::<Self>(), access);
+        id
+    }
+    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+        let slot = world.resources.read(*state).unwrap_or_else(|| run.busy(&short_type::<R>()));
+        ResGuard { slot, run, of: PhantomData }
+    }
+    fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Res<'g, R> {
+        guard.get().unwrap_or_else(|| missing::<R>(guard.run))
+    }
+}
+
+impl<R: Resource> SystemParam for ResMut<'_, R> {
+    type State = ResourceId;
+    type Guard<'w> = ResMutGuard<'w, R>;
+    type Item<'g> = ResMut<'g, R>;
+
+    fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
+        let id = world.resources.register::<R>();
+        let mut access = Access::new();
+        access.write(Part::Resource(id));
+        meta.declare(world, short_type::<Self>(), access);
+        id
+    }
+    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+        let slot = world.resources.write(*state).unwrap_or_else(|| run.busy(&short_type::<R>()));
+        ResMutGuard { slot, run, of: PhantomData }
+    }
+    fn item<'g>(guard: &'g mut Self::Guard<'_>) -> ResMut<'g, R> {
+        let run = guard.run;
+        guard.get().unwrap_or_else(|| missing::<R>(run))
+    }
+}
+
+impl<R: Resource> SystemParam for Option<Res<'_, R>> {
+    type State = ResourceId;
+    type Guard<'w> = ResGuard<'w, R>;
+    type Item<'g> = Option<Res<'g, R>>;
+
+    fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
+        <Res<'_, R> as SystemParam>::init(world, meta)
+    }
+    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+        <Res<'_, R> as SystemParam>::lock(state, world, run)
+    }
+    fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Option<Res<'g, R>> {
+        guard.get()
+    }
+}
+
+impl<R: Resource> SystemParam for Option<ResMut<'_, R>> {
+    type State = ResourceId;
+    type Guard<'w> = ResMutGuard<'w, R>;
+    type Item<'g> = Option<ResMut<'g, R>>;
+
+    fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
+        <ResMut<'_, R> as SystemParam>::init(world, meta)
+    }
+    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+        <ResMut<'_, R> as SystemParam>::lock(state, world, run)
+    }
+    fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Option<ResMut<'g, R>> {
+        guard.get()
+    }
+}

@@ -1,0 +1,112 @@
+//! `ParamSet`: parameters that conflict with each other, used one at a time.
+//!
+//! The set takes no flag when the system starts. [`ParamSet::p0`] and its siblings take the flags of one
+//! parameter and give back those of the one before; what they return borrows the set, so only one lives.
+
+use super::super::meta::{Run, SystemMeta};
+use super::super::names::short_type;
+use super::SystemParam;
+use crate::world::{SharedWorld, World};
+
+/// Parameters that may conflict with each other, of which one is in use at a time.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Health(i32);
+///
+/// fn drain(mut set: ParamSet<(Query<&Health>, Query<&mut Health>)>) {
+///     let worst = set.p0().iter().map(|health| health.0).min().unwrap_or(0);
+///     for health in &mut set.p1() {
+///         health.0 -= worst;
+///     }
+/// }
+///
+/// let mut world = World::new();
+/// let e = world.spawn(Health(7)).id();
+/// world.run_system_once(drain);
+/// assert_eq!(world.get::<Health>(e).unwrap().0, 0);
+/// ```
+pub struct ParamSet<'g, T: ParamTuple> {
+    state: &'g T::State,
+    world: &'g SharedWorld<'g>,
+    run: Run<'g>,
+    held: T::Held<'g>,
+}
+
+/// A tuple of parameters that a [`ParamSet`] can hold.
+pub trait ParamTuple {
+    /// The states of all.
+    type State: Send + 'static;
+    /// The guard of the one in use.
+    type Held<'g>: Default;
+}
+
+/// A set without flags.
+pub struct SetGuard<'w, T: ParamTuple> {
+    state: &'w T::State,
+    world: &'w SharedWorld<'w>,
+    run: Run<'w>,
+}
+
+macro_rules! param_set {
+    ($(($name:ident $at:tt $method:ident))*) => {
+        impl<$($name: SystemParam),*> ParamTuple for ($($name,)*) {
+            type State = ($($name::State,)*);
+            type Held<'g> = ($(Option<$name::Guard<'g>>,)*);
+        }
+
+        impl<$($name: SystemParam),*> ParamSet<'_, ($($name,)*)> {
+            $(
+                /// Takes this parameter into use, and ends the use of the others.
+                pub fn $method(&mut self) -> $name::Item<'_> {
+                    self.held = Default::default();
+                    let guard = $name::lock(&self.state.$at, self.world, self.run);
+                    $name::item(self.held.$at.insert(guard))
+                }
+            )*
+        }
+
+        impl<$($name: SystemParam),*> SystemParam for ParamSet<'_, ($($name,)*)> {
+            type State = ($($name::State,)*);
+            type Guard<'w> = SetGuard<'w, ($($name,)*)>;
+            type Item<'g> = ParamSet<'g, ($($name,)*)>;
+
+            fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
+                let mut each = Vec::new();
+                let state = ($({
+                    let mut own = meta.fork();
+                    let state = $name::init(world, &mut own);
+                    each.push(own);
+                    state
+                },)*);
+                meta.declare_set(world, short_type::<Self>(), each);
+                state
+            }
+            fn update(state: &mut Self::State, world: &World) {
+                $($name::update(&mut state.$at, world);)*
+            }
+            fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+                SetGuard { state, world, run }
+            }
+            fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {
+                ParamSet { state: guard.state, world: guard.world, run: guard.run, held: Default::default() }
+            }
+            fn apply(state: &mut Self::State, world: &mut World) {
+                $($name::apply(&mut state.$at, world);)*
+            }
+            fn discard(state: &mut Self::State) {
+                $($name::discard(&mut state.$at);)*
+            }
+        }
+    };
+}
+param_set!((A 0 p0));
+param_set!((A 0 p0) (B 1 p1));
+param_set!((A 0 p0) (B 1 p1) (C 2 p2));
+param_set!((A 0 p0) (B 1 p1) (C 2 p2) (D 3 p3));
+param_set!((A 0 p0) (B 1 p1) (C 2 p2) (D 3 p3) (E 4 p4));
+param_set!((A 0 p0) (B 1 p1) (C 2 p2) (D 3 p3) (E 4 p4) (F 5 p5));
+param_set!((A 0 p0) (B 1 p1) (C 2 p2) (D 3 p3) (E 4 p4) (F 5 p5) (G 6 p6));
+param_set!((A 0 p0) (B 1 p1) (C 2 p2) (D 3 p3) (E 4 p4) (F 5 p5) (G 6 p6) (H 7 p7));

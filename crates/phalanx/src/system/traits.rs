@@ -1,0 +1,130 @@
+//! What a system is, whatever it was made from.
+//!
+//! [`System`] runs, [`IntoSystem`] makes one. A system that shares the world runs in a session, one that is
+//! exclusive gets `&mut World`; both can be run alone on a world. The `Marker` of [`IntoSystem`] only tells
+//! the compiler which implementation is meant.
+
+use std::any::TypeId;
+
+use phalanx_store::Tick;
+
+use super::access::Access;
+use super::combine::{Map, Pipe};
+use super::meta::ParamConflict;
+use crate::world::{SharedWorld, World};
+
+/// How a system wants the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Parts of it, beside other systems.
+    Shared,
+    /// All of it, for reading, beside other readers.
+    Reading,
+    /// Alone.
+    Exclusive,
+}
+
+impl Mode {
+    /// How somebody with this access wants the world.
+    pub(crate) fn of(access: &Access) -> Self {
+        match access.reads_everything() {
+            _ if access.is_exclusive() => Self::Exclusive,
+            // Nothing can be written in a reading session, so the parts run one after the other, alone.
+            true if access.writes_visibly() => Self::Exclusive,
+            true => Self::Reading,
+            false => Self::Shared,
+        }
+    }
+}
+
+/// Something that runs on a world.
+pub trait System: Send + 'static {
+    /// What it is given.
+    type In;
+    /// What it returns.
+    type Out;
+
+    /// The system's name.
+    fn name(&self) -> &str;
+    /// What tells systems of the same function from others: `before` and `after` name functions.
+    fn key(&self) -> TypeId;
+    /// How it wants the world.
+    fn mode(&self) -> Mode;
+    /// What it reads and writes; complete after [`System::initialize`].
+    fn access(&self) -> &Access;
+    /// Whether it keeps commands to be applied later.
+    fn defers(&self) -> bool;
+    /// Makes the system ready for a world, once.
+    ///
+    /// # Errors
+    /// When two parameters conflict.
+    fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict>;
+    /// Catches up with archetypes and components that came or went.
+    fn update(&mut self, world: &World);
+    /// Runs in a session. Writes carry the tick `now`.
+    ///
+    /// # Panics
+    /// When the system is exclusive, is not initialized, or does itself.
+    fn run(&mut self, input: Self::In, world: &SharedWorld<'_>, now: Tick) -> Self::Out;
+    /// Runs alone on a world.
+    ///
+    /// # Panics
+    /// When the system is not initialized, or does itself.
+    fn run_alone(&mut self, input: Self::In, world: &mut World) -> Self::Out;
+    /// Hands recorded commands to the world, which applies them at its next flush.
+    fn apply(&mut self, world: &mut World);
+    /// Forgets recorded commands.
+    fn discard(&mut self);
+}
+
+/// Something that can be made into a system: functions, closures, and systems themselves.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a system",
+    label = "expected a function whose parameters are system parameters",
+    note = "parameters are `Query`, `Res`, `ResMut`, `Commands`, `MessageReader`, `MessageWriter`, `Local`, `ParamSet`, `&World`, tuples of them, and `#[derive(SystemParam)]` structs; an exclusive system takes `&mut World` first"
+)]
+pub trait IntoSystem<In, Out, Marker>: Sized {
+    /// The system made.
+    type System: System<In = In, Out = Out>;
+
+    /// Makes the system.
+    fn into_system(self) -> Self::System;
+
+    /// A system that passes what this one returns to another, as its [`Input`](super::Input).
+    fn pipe<B, Last, BMarker>(self, next: B) -> Pipe<Self::System, B::System>
+    where
+        B: IntoSystem<Out, Last, BMarker>,
+    {
+        Pipe::new(self.into_system(), next.into_system())
+    }
+
+    /// A system that changes what this one returns.
+    fn map<T, F>(self, f: F) -> Map<Self::System, F>
+    where
+        F: FnMut(Out) -> T + Send + 'static,
+    {
+        Map::new(self.into_system(), f)
+    }
+}
+
+impl<S: System> IntoSystem<S::In, S::Out, ()> for S {
+    type System = S;
+
+    fn into_system(self) -> S {
+        self
+    }
+}
+
+/// Runs a system that shares the world in a session of its own.
+pub(crate) fn run_in_own_session<S: System>(system: &mut S, input: S::In, world: &mut World) -> S::Out {
+    system.update(world);
+    let now = world.advance_tick();
+    let out = match system.mode() {
+        Mode::Reading => system.run(input, &world.share_read(), now),
+        _ => system.run(input, &world.share(), now),
+    };
+    world.advance_tick();
+    system.apply(world);
+    out
+}

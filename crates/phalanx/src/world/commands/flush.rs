@@ -1,0 +1,244 @@
+//! Applying recorded commands.
+//!
+//! Functions divide the commands into runs. Within a run, the changes of each entity are merged into one move;
+//! entities come in the order in which they were first named. That is what applying them one by one would
+//! leave, but for the order of rows. [`FlushOrder::Staged`] makes one run of everything: inserts, then
+//! removes, then despawns, then functions.
+//!
+//! A command whose entity is dead is skipped and counted. A panic in the user's code ends the flush: what was
+//! applied stays, the command that panicked is gone, the others wait for the next flush.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::merge::{self, Merge};
+use super::queue::{Queue, What};
+use crate::world::World;
+
+/// In which order recorded commands take effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FlushOrder {
+    /// As they were recorded.
+    #[default]
+    Recorded,
+    /// All inserts, then all removes, then all despawns, then all functions; each as recorded.
+    Staged,
+}
+
+/// What flushing did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandStats {
+    /// How many commands took effect.
+    pub applied: u64,
+    /// How many were skipped because their entity was dead.
+    pub skipped: u64,
+}
+
+/// The commands of a world that wait for a flush.
+#[derive(Default)]
+pub(crate) struct Deferred {
+    pub(crate) queue: Queue,
+    pub(crate) order: FlushOrder,
+    pub(crate) stats: CommandStats,
+    /// Memory kept between flushes.
+    spare: Queue,
+    pub(crate) merge: Merge,
+    chains: Chains,
+}
+
+/// Which steps of a run belong to the same entity.
+#[derive(Default)]
+struct Chains {
+    /// Indexed by entity: the last step so far, plus one.
+    tails: Vec<u32>,
+    /// Beside the steps of the run: the next step of the same entity, plus one.
+    next: Vec<u32>,
+    /// The first step of each entity, in order.
+    firsts: Vec<u32>,
+    /// The steps of one entity.
+    steps: Vec<usize>,
+}
+
+impl World {
+    /// Brings reserved ids to life and applies recorded commands; commands recorded by a command come after
+    /// those recorded before.
+    ///
+    /// # Panics
+    /// When a command does, or a value in its drop. What was applied stays, the command that panicked is gone,
+    /// the others are applied by the next flush.
+    pub fn flush(&mut self) {
+        self.store.flush();
+        while !self.commands.queue.is_empty() {
+            let mut work = std::mem::take(&mut self.commands.spare);
+            std::mem::swap(&mut work, &mut self.commands.queue);
+            let outcome = catch_unwind(AssertUnwindSafe(|| apply_all(self, &mut work)));
+            if let Err(panic) = outcome {
+                work.steps.retain(|step| step.what != What::Done);
+                work.append(&mut self.commands.queue);
+                self.commands.queue = work;
+                resume_unwind(panic);
+            }
+            work.clear();
+            self.commands.spare = work;
+            self.store.flush();
+        }
+    }
+
+    /// How many commands were applied and skipped so far.
+    pub fn command_stats(&self) -> CommandStats {
+        self.commands.stats
+    }
+
+    /// The order in which commands take effect.
+    pub fn flush_order(&self) -> FlushOrder {
+        self.commands.order
+    }
+
+    /// Sets the order in which commands take effect, from the next flush on.
+    pub fn set_flush_order(&mut self, order: FlushOrder) {
+        self.commands.order = order;
+    }
+}
+
+fn apply_all(world: &mut World, work: &mut Queue) {
+    match world.commands.order {
+        FlushOrder::Recorded => {
+            let mut at = 0;
+            while at < work.steps.len() {
+                let calls = work.steps[at..].iter().position(|step| matches!(step.what, What::Call(_)));
+                let end = calls.map_or(work.steps.len(), |more| at + more);
+                apply_run(world, work, at..end);
+                if end < work.steps.len() {
+                    call(world, work, end);
+                }
+                at = end + 1;
+            }
+        }
+        FlushOrder::Staged => {
+            apply_run(world, work, 0..work.steps.len());
+            for at in 0..work.steps.len() {
+                call(world, work, at);
+            }
+        }
+    }
+}
+
+fn call(world: &mut World, work: &mut Queue, at: usize) {
+    if let What::Call(call) = work.steps[at].what {
+        work.begin(at);
+        if let Some(call) = work.calls[call as usize].take() {
+            world.commands.stats.applied += 1;
+            call(world);
+            world.store.flush();
+        }
+    }
+}
+
+/// Applies a run of commands, entity by entity.
+fn apply_run(world: &mut World, work: &mut Queue, run: std::ops::Range<usize>) {
+    let mut chains = std::mem::take(&mut world.commands.chains);
+    chains.firsts.clear();
+    chains.next.clear();
+    chains.next.resize(run.len(), 0);
+    for at in run.clone() {
+        let entity = work.steps[at].entity;
+        if matches!(work.steps[at].what, What::Call(_) | What::Done) {
+            continue;
+        }
+        if !world.contains(entity) {
+            world.commands.stats.skipped += 1;
+            work.discard(at);
+            continue;
+        }
+        // Of each index one generation lives, so steps of one index belong to one entity.
+        chains.link(entity.index() as usize, at - run.start);
+    }
+    chains.forget_tails(work, run.start);
+    let firsts = std::mem::take(&mut chains.firsts);
+    let mut merge = std::mem::take(&mut world.commands.merge);
+    for &first in &firsts {
+        let first = first as usize;
+        if chains.next[first] == 0 {
+            apply_one(world, work, run.start + first);
+        } else {
+            chains.collect(first, run.start);
+            apply_chain(world, &mut merge, work, &mut chains.steps);
+        }
+    }
+    world.commands.merge = merge;
+    chains.firsts = firsts;
+    world.commands.chains = chains;
+}
+
+impl Chains {
+    fn link(&mut self, entity: usize, step: usize) {
+        if self.tails.len() <= entity {
+            self.tails.resize(entity + 1, 0);
+        }
+        let number = u32::try_from(step + 1).expect("fewer than 2^32 commands between two flushes");
+        match std::mem::replace(&mut self.tails[entity], number) {
+            0 => self.firsts.push(number - 1),
+            before => self.next[before as usize - 1] = number,
+        }
+    }
+
+    /// Makes the tails ready for the next run.
+    fn forget_tails(&mut self, work: &Queue, start: usize) {
+        for &first in &self.firsts {
+            self.tails[work.steps[start + first as usize].entity.index() as usize] = 0;
+        }
+    }
+
+    fn collect(&mut self, first: usize, start: usize) {
+        self.steps.clear();
+        let mut at = first;
+        loop {
+            self.steps.push(start + at);
+            match self.next[at] {
+                0 => break,
+                next => at = next as usize - 1,
+            }
+        }
+    }
+}
+
+fn apply_one(world: &mut World, work: &mut Queue, at: usize) {
+    let entity = work.steps[at].entity;
+    world.commands.stats.applied += 1;
+    match work.begin(at) {
+        What::Insert { kind, slot, existing } => {
+            work.kinds[kind as usize].insert(slot, world, entity, existing);
+        }
+        What::Remove { kind } => work.kinds[kind as usize].remove(world, entity),
+        What::Despawn => {
+            world.despawn(entity);
+        }
+        What::Call(_) | What::Done => {}
+    }
+}
+
+/// Applies several commands on one entity.
+fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &mut [usize]) {
+    let entity = work.steps[steps[0]].entity;
+    if world.commands.order == FlushOrder::Staged {
+        steps.sort_by_key(|&at| match work.steps[at].what {
+            What::Insert { .. } => 0,
+            What::Remove { .. } => 1,
+            _ => 2,
+        });
+    }
+    let death = steps.iter().position(|&at| work.steps[at].what == What::Despawn);
+    let Some(death) = death else {
+        world.commands.stats.applied += steps.len() as u64;
+        return merge::apply(world, merge, work, entity, steps);
+    };
+    // What would be inserted before the end need not be: nobody can see it.
+    world.commands.stats.applied += death as u64 + 1;
+    world.commands.stats.skipped += (steps.len() - death - 1) as u64;
+    work.begin(steps[death]);
+    world.despawn(entity);
+    for &at in steps.iter() {
+        work.discard(at);
+    }
+}

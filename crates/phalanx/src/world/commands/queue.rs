@@ -1,0 +1,245 @@
+//! Recorded commands: an order list, and one vector per type of bundle.
+//!
+//! ```text
+//!   steps     [insert 7v1 (A, 0)] [insert 9v0 (B, 0)] [call 0] [insert 7v1 (A, 1)] [despawn 9v0]
+//!   kinds     A: [a0, a1]   B: [b0]
+//!   calls     [f0]
+//! ```
+//!
+//! Recording is a push to a vector of the bundle's own type: nothing is boxed but functions, and the memory
+//! stays for the next frame. A step that was carried out is marked, so that after a panic the rest is known.
+//! This file does not know what the commands mean.
+
+use std::any::{Any, TypeId};
+
+use phalanx_store::{Entity, Existing};
+
+use super::merge::Merge;
+use crate::bundle::Bundle;
+use crate::bundles::BundleId;
+use crate::storage::SparseParts;
+use crate::world::World;
+use crate::world::groups::Takes;
+
+pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send + Sync>;
+
+/// What a recorded command does to its entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// The bundle at `slot` of `kind` comes.
+    Insert {
+        kind: u32,
+        slot: u32,
+        existing: Existing,
+    },
+    /// What there is of the bundle goes.
+    Remove {
+        kind: u32,
+    },
+    Despawn,
+    /// The function at this position runs; the entity means nothing.
+    Call(u32),
+    /// Carried out, or given up.
+    Done,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) entity: Entity,
+    pub(crate) what: What,
+}
+
+/// The recorded bundles of one type.
+pub(crate) trait Kind: Any + Send + Sync {
+    /// A vector of the same type, empty.
+    fn fresh(&self) -> Box<dyn Kind>;
+    fn len(&self) -> usize;
+    fn clear(&mut self);
+    /// Moves all bundles of `other`, which has the same type, to the end.
+    fn append(&mut self, other: &mut dyn Kind);
+    fn discard(&mut self, slot: u32);
+    fn insert(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing);
+    fn remove(&self, world: &mut World, entity: Entity);
+    fn bundle(&self, world: &mut World) -> BundleId;
+    /// Takes the bundle apart into the merger's cells.
+    fn scatter(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing, into: &mut Merge);
+    /// Takes what the entity has of the sparse parts, and drops it.
+    fn remove_sparse(&self, world: &mut World, entity: Entity);
+}
+
+struct Bundles<B>(Vec<Option<B>>);
+
+impl<B: Bundle> Bundles<B> {
+    fn take(&mut self, slot: u32) -> Option<B> {
+        self.0.get_mut(slot as usize)?.take()
+    }
+}
+
+impl<B: Bundle> Kind for Bundles<B> {
+    fn fresh(&self) -> Box<dyn Kind> {
+        Box::new(Self(Vec::new()))
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+    fn append(&mut self, other: &mut dyn Kind) {
+        self.0.append(&mut of_type::<B>(other).0);
+    }
+    fn discard(&mut self, slot: u32) {
+        drop(self.take(slot));
+    }
+    fn insert(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing) {
+        if let Some(bundle) = self.take(slot) {
+            // The flush asked before: the entity lives.
+            let _ = world.insert_with(entity, bundle, existing);
+        }
+    }
+    fn remove(&self, world: &mut World, entity: Entity) {
+        let _ = world.remove::<B>(entity);
+    }
+    fn bundle(&self, world: &mut World) -> BundleId {
+        world.bundle::<B>()
+    }
+    fn scatter(
+        &mut self,
+        slot: u32,
+        world: &mut World,
+        entity: Entity,
+        existing: Existing,
+        into: &mut Merge,
+    ) {
+        if let Some(bundle) = self.take(slot) {
+            let (values, sparse) = bundle.into_values(world.store.tick());
+            world.put_sparse::<B>(entity, sparse, existing);
+            phalanx_store::Values::scatter(values, B::value_ids(), into);
+        }
+    }
+    fn remove_sparse(&self, world: &mut World, entity: Entity) {
+        if B::Sparse::ANY {
+            let bundle = world.bundle::<B>();
+            world.leave_groups(entity, Takes::Bundle(bundle));
+            drop(B::Sparse::take(&mut world.store, &world.plans, entity));
+        }
+    }
+}
+
+fn of_type<B: Bundle>(kind: &mut dyn Kind) -> &mut Bundles<B> {
+    let kind: &mut dyn Any = kind;
+    kind.downcast_mut().expect("bundles are kept under their own type")
+}
+
+/// Commands in the order they were recorded.
+#[derive(Default)]
+pub(crate) struct Queue {
+    pub(crate) steps: Vec<Step>,
+    types: Vec<TypeId>,
+    pub(crate) kinds: Vec<Box<dyn Kind>>,
+    pub(crate) calls: Vec<Option<Call>>,
+}
+
+impl Queue {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    pub(crate) fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B, existing: Existing) {
+        let at = self.kind::<B>();
+        let bundles = &mut of_type::<B>(&mut *self.kinds[at]).0;
+        bundles.push(Some(bundle));
+        let slot = number(bundles.len() - 1);
+        self.steps.push(Step { entity, what: What::Insert { kind: number(at), slot, existing } });
+    }
+
+    pub(crate) fn remove<B: Bundle>(&mut self, entity: Entity) {
+        let kind = number(self.kind::<B>());
+        self.steps.push(Step { entity, what: What::Remove { kind } });
+    }
+
+    pub(crate) fn despawn(&mut self, entity: Entity) {
+        self.steps.push(Step { entity, what: What::Despawn });
+    }
+
+    pub(crate) fn call(&mut self, call: Call) {
+        self.calls.push(Some(call));
+        let at = number(self.calls.len() - 1);
+        self.steps.push(Step { entity: Entity::PLACEHOLDER, what: What::Call(at) });
+    }
+
+    fn kind<B: Bundle>(&mut self) -> usize {
+        let wanted = TypeId::of::<B>();
+        // A system records few types, the same ones again and again.
+        match self.types.iter().position(|known| *known == wanted) {
+            Some(at) => at,
+            None => self.add_kind(wanted, Box::new(Bundles::<B>(Vec::new()))),
+        }
+    }
+
+    fn add_kind(&mut self, of: TypeId, kind: Box<dyn Kind>) -> usize {
+        self.types.push(of);
+        self.kinds.push(kind);
+        self.kinds.len() - 1
+    }
+
+    /// Moves all commands of `other` to the end. Both keep their memory.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        if self.is_empty() {
+            return std::mem::swap(self, other);
+        }
+        // Where each kind of `other` goes, and after how many bundles.
+        let mut places = Vec::with_capacity(other.kinds.len());
+        for (of, kind) in other.types.iter().zip(&mut other.kinds) {
+            let at = match self.types.iter().position(|known| known == of) {
+                Some(at) => at,
+                None => self.add_kind(*of, kind.fresh()),
+            };
+            places.push((number(at), number(self.kinds[at].len())));
+            self.kinds[at].append(&mut **kind);
+        }
+        let calls = number(self.calls.len());
+        self.calls.append(&mut other.calls);
+        let moved = other.steps.drain(..).map(|step| {
+            let what = match step.what {
+                What::Insert { kind, slot, existing } => {
+                    let (kind, before) = places[kind as usize];
+                    What::Insert { kind, slot: before + slot, existing }
+                }
+                What::Remove { kind } => What::Remove { kind: places[kind as usize].0 },
+                What::Call(at) => What::Call(calls + at),
+                what => what,
+            };
+            Step { what, ..step }
+        });
+        self.steps.extend(moved);
+    }
+
+    /// Forgets all commands; the memory stays. What they carried is dropped.
+    pub(crate) fn clear(&mut self) {
+        self.steps.clear();
+        for kind in &mut self.kinds {
+            kind.clear();
+        }
+        self.calls.clear();
+    }
+
+    /// Marks a step as done and says what it was.
+    pub(crate) fn begin(&mut self, at: usize) -> What {
+        std::mem::replace(&mut self.steps[at].what, What::Done)
+    }
+
+    /// Gives a step up, and drops what it carries.
+    pub(crate) fn discard(&mut self, at: usize) {
+        match self.begin(at) {
+            What::Insert { kind, slot, .. } => self.kinds[kind as usize].discard(slot),
+            What::Call(call) => drop(self.calls[call as usize].take()),
+            _ => {}
+        }
+    }
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("fewer than 2^32 commands between two flushes")
+}

@@ -1,0 +1,53 @@
+//! A world that many systems use at once.
+//!
+//! A session borrows the world exclusively, so its structure stands still; columns, resources and message
+//! channels are lent under flags. A *reading* session borrows it shared: nothing can be written, no flag is
+//! needed, and the whole world may be looked at as well.
+//!
+//! This file does not decide who may run beside whom: the schedule does, and a flag that cannot be taken is a
+//! bug there.
+
+use phalanx_store::Shared;
+
+use super::World;
+use crate::archetype::Archetypes;
+use crate::messages::SharedChannels;
+use crate::registry::Components;
+use crate::resources::SharedResources;
+
+/// A world during a session.
+pub struct SharedWorld<'w> {
+    pub(crate) store: Shared<'w>,
+    pub(crate) resources: SharedResources<'w>,
+    pub(crate) messages: SharedChannels<'w>,
+    pub(crate) archetypes: &'w Archetypes,
+    pub(crate) components: &'w Components,
+    /// The whole world, in a reading session.
+    pub(crate) whole: Option<&'w World>,
+}
+
+impl World {
+    /// Opens a session in which systems read and write.
+    pub(crate) fn share(&mut self) -> SharedWorld<'_> {
+        SharedWorld {
+            store: self.store.share(),
+            resources: self.resources.share(),
+            messages: self.messages.share(),
+            archetypes: &self.archetypes,
+            components: &self.components,
+            whole: None,
+        }
+    }
+
+    /// Opens a session in which systems only read.
+    pub(crate) fn share_read(&self) -> SharedWorld<'_> {
+        SharedWorld {
+            store: self.store.share_read(),
+            resources: self.resources.share_read(),
+            messages: self.messages.share_read(),
+            archetypes: &self.archetypes,
+            components: &self.components,
+            whole: Some(self),
+        }
+    }
+}

@@ -1,0 +1,655 @@
+//! Proves which archetypes a query visits, that it never goes stale, and that equal questions share one answer.
+//!
+//! A query asked of the world, one kept by the user and one built afresh must visit the same archetypes in
+//! the same order after any change, also when archetypes are dropped and their ids given again (hazard 26).
+//! Terms that alias are refused by name (hazards 29 and 35), filters are never taken for disjoint
+//! (hazard 28), and nothing public lets two worlds exchange their insides (hazard 33).
+#![forbid(unsafe_code)]
+
+mod common {
+    pub mod cast;
+}
+
+use common::cast::{
+    Armour, Boss, Burning, Frozen, Health, Label, Name, Position, Quiet, Slot, Velocity, label, name,
+    panic_message, position, visited,
+};
+use phalanx::ComponentId;
+use phalanx::prelude::{
+    Added, AnyOf, App, Changed, Component, Entity, Has, Or, QueryState, Ref, ResMut, Resource, Schema,
+    Update, With, Without, World,
+};
+use phalanx::query::{Query, QueryConflict, QueryData, QueryFilter};
+
+/// Fails unless the cached query, the kept one and a fresh one visit the same, and returns it.
+#[track_caller]
+fn agree<F: QueryFilter + 'static>(world: &World, kept: &mut QueryState<Entity, F>) -> Vec<Entity> {
+    let mut fresh = world.query_state_filtered::<Entity, F>();
+    let by_fresh: Vec<Entity> = fresh.iter(world).collect();
+    assert_eq!(kept.iter(world).collect::<Vec<_>>(), by_fresh, "kept");
+    assert_eq!(visited::<F>(world), by_fresh, "cached");
+    assert_eq!((kept.archetypes(), kept.filter()), (fresh.archetypes(), fresh.filter()));
+    by_fresh
+}
+
+// O-157, O-158, O-159, O-160, Z-044, Z-046.
+#[test]
+fn archetypes_that_appear_later_are_visited() {
+    let mut world = World::new();
+    let mut kept = world.query_state_filtered::<Entity, (With<Health>, Without<Frozen>)>();
+    assert_eq!(agree(&world, &mut kept), []);
+    let a = world.spawn(Health(1)).id();
+    assert_eq!(agree(&world, &mut kept), [a]);
+    let b = world.spawn((Health(2), Burning)).id();
+    world.spawn((Health(3), Frozen));
+    assert_eq!(agree(&world, &mut kept), [a, b]);
+    // Every operation that can make an archetype is noticed.
+    world.entity_mut(a).insert(Boss);
+    assert_eq!(agree(&world, &mut kept), [b, a]);
+    let c = world.spawn_batch([(Health(4), name("n"))]).next().expect("one");
+    assert_eq!(agree(&world, &mut kept), [b, a, c]);
+    let archetype = world.archetype_of(c).expect("alive");
+    world.insert_into_archetype(archetype, &Quiet(1));
+    assert_eq!(agree(&world, &mut kept), [b, a, c]);
+    let schema = world.register_dynamic(Schema::tag("dynamic")).expect("a new name");
+    world.insert_dynamic(b, schema, &[]).expect("alive");
+    assert_eq!(agree(&world, &mut kept), [a, c, b]);
+    world.entity_mut(c).take::<Name>().expect("it has one");
+    assert_eq!(agree(&world, &mut kept), [a, b, c]);
+    world.remove_by_id(b, schema).expect("alive");
+    assert_eq!(agree(&world, &mut kept), [b, a, c], "back in an older archetype");
+    world.entity_mut(a).retain::<Health>();
+    let archetype = world.archetype_of(c).expect("alive");
+    world.remove_from_archetype::<Quiet>(archetype);
+    assert_eq!(agree(&world, &mut kept), [a, c, b]);
+    world.commands().entity(a).insert(Slot([1_u8]));
+    world.flush();
+    assert_eq!(agree(&world, &mut kept), [c, b, a]);
+    world.reserve_rows::<(Health, Velocity)>(3);
+    assert_eq!(agree(&world, &mut kept), [c, b, a]);
+}
+
+// Hazard 26, Z-050, Z-051, Z-052.
+#[test]
+fn archetypes_that_are_dropped_leave_and_their_ids_come_again() {
+    let mut world = World::new();
+    let mut with = world.query_state_filtered::<Entity, With<Health>>();
+    let mut without = world.query_state_filtered::<Entity, Without<Health>>();
+    let mut either = world.query_state_filtered::<Entity, Or<(With<Health>, With<Frozen>)>>();
+    let first = world.spawn((Health(1), Frozen)).id();
+    let second = world.spawn(Frozen).id();
+    let id = world.archetype_of(first).expect("alive");
+    assert_eq!(agree(&world, &mut with), [first]);
+    assert_eq!(agree(&world, &mut without), [second]);
+    assert_eq!(agree(&world, &mut either), [first, second]);
+    world.despawn(first);
+    assert_eq!(agree(&world, &mut with), [], "empty, and still there");
+    assert_eq!(with.archetypes(), [id]);
+    assert_eq!(world.drop_empty_archetypes(), 1);
+    assert_eq!(agree(&world, &mut with), []);
+    assert_eq!(with.archetypes(), []);
+    // The id comes again for a set of components that the queries see with other eyes.
+    let third = world.spawn((Burning, position(1.0))).id();
+    assert_eq!(world.archetype_of(third), Some(id));
+    assert_eq!(agree(&world, &mut with), []);
+    assert_eq!(agree(&world, &mut without), [second, third], "in order of creation, not of ids");
+    assert_eq!(agree(&world, &mut either), [second]);
+    world.entity_mut(third).insert(Health(3));
+    assert_eq!(agree(&world, &mut with), [third]);
+    assert_eq!(agree(&world, &mut either), [second, third]);
+    world.check().expect("the world is consistent");
+}
+
+// Hazard 26: a query that sleeps while archetypes come and go, for a short time and for a long one.
+#[test]
+fn a_query_that_slept_catches_up() {
+    for naps in [1, 3, 70, 500] {
+        let mut world = World::new();
+        let mut kept = world.query_state_filtered::<Entity, (With<Health>, Without<Boss>)>();
+        let stays = world.spawn((Health(1), Frozen)).id();
+        assert_eq!(agree(&world, &mut kept), [stays]);
+        let mut comes = None;
+        for nap in 0..naps {
+            if let Some(old) = comes.take() {
+                world.despawn(old);
+                assert_eq!(world.drop_empty_archetypes(), 1);
+            }
+            comes = Some(match nap % 3 {
+                0 => world.spawn((Health(2), Burning)).id(),
+                1 => world.spawn((Health(2), Boss)).id(),
+                _ => world.spawn(Burning).id(),
+            });
+        }
+        let expected = if naps % 3 == 1 { vec![stays, comes.expect("one is left")] } else { vec![stays] };
+        assert_eq!(agree(&world, &mut kept), expected, "after {naps}");
+        assert_eq!(agree(&world, &mut kept), expected, "and again");
+    }
+}
+
+// Z-055: tables grow and move in memory under a kept query.
+#[test]
+fn growth_does_not_disturb_kept_queries() {
+    let mut world = World::new();
+    let mut kept = world.query_state::<(&Health, &Position)>();
+    let mut count = 0;
+    for round in 0..200_u8 {
+        for _ in 0..round {
+            world.spawn((Health(round.into()), position(round.into())));
+            count += 1;
+        }
+        if round % 50 == 49 {
+            world.shrink_to_fit();
+        }
+        assert!(kept.iter(&world).all(|(health, pos)| f64::from(health.0) == f64::from(*pos.x)));
+        assert_eq!(kept.query(&world).count(), count);
+    }
+}
+
+#[test]
+fn kept_states_read_and_write() {
+    let mut world = World::new();
+    world.spawn_batch((0..3).map(Health));
+    let mut reads = world.query_state::<&Health>();
+    let mut writes = world.query_state_filtered::<&mut Health, Without<Frozen>>();
+    for health in writes.iter_mut(&mut world) {
+        health.0 += 10;
+    }
+    world.spawn((Health(3), Frozen));
+    assert_eq!(reads.iter(&world).map(|health| health.0).collect::<Vec<_>>(), [10, 11, 12, 3]);
+    let mut query = writes.query_mut(&mut world);
+    query.iter_mut().for_each(|health| health.0 += 10);
+    assert_eq!(query.count(), 3);
+    for healths in reads.query(&world).into_chunks() {
+        assert!(healths.len() == 3 || healths == [Health(3)]);
+    }
+    let last = world.query::<Entity>().into_iter().last().expect("four");
+    assert_eq!(reads.query(&world).into_get(last).map(|health| health.0), Ok(3));
+}
+
+#[test]
+fn kept_states_find_components_that_are_met_later() {
+    #[derive(Component, Debug, PartialEq)]
+    struct Late(u8);
+
+    let mut world = World::new();
+    let mut with = world.query_state::<&Late>();
+    let mut without = world.query_state_filtered::<Entity, Without<Late>>();
+    let mut optional = world.query_state::<(Entity, Option<&Late>)>();
+    let mut either = world.query_state_filtered::<Entity, Or<(With<Late>, With<Boss>)>>();
+    let a = world.spawn(Frozen).id();
+    assert_eq!((with.iter(&world).count(), either.iter(&world).count()), (0, 0));
+    assert_eq!(without.iter(&world).collect::<Vec<_>>(), [a]);
+    // The component is met while it has no archetype, then gets one.
+    world.register_component::<Late>();
+    assert_eq!(with.iter(&world).count(), 0);
+    let b = world.spawn((Frozen, Late(1))).id();
+    assert_eq!(with.iter(&world).collect::<Vec<_>>(), [&Late(1)]);
+    assert_eq!(without.iter(&world).collect::<Vec<_>>(), [a]);
+    assert_eq!(optional.iter(&world).collect::<Vec<_>>(), [(a, None), (b, Some(&Late(1)))]);
+    assert_eq!(either.iter(&world).collect::<Vec<_>>(), [b], "though half of it is still unknown");
+    let c = world.spawn(Boss).id();
+    assert_eq!(either.iter(&world).collect::<Vec<_>>(), [b, c]);
+}
+
+// O-167, O-168, O-173: whatever the order in which they were written.
+#[test]
+fn equal_questions_share_one_prepared_answer() {
+    let mut world = World::new();
+    world.spawn((Health(1), position(1.0), Frozen));
+    assert_eq!(world.prepared_queries(), (0, 0));
+    world.query::<(&Health, &Position)>();
+    assert_eq!(world.prepared_queries(), (1, 1));
+    world.query::<(&Health, &Position)>();
+    assert_eq!(world.prepared_queries(), (1, 1), "asked again, prepared once");
+    world.query::<(&Position, &Health)>();
+    world.query_filtered::<&Position, With<Health>>();
+    world.query_filtered::<Entity, (With<Position>, With<Health>)>();
+    world.query_filtered::<Option<&Name>, (With<Health>, (With<Position>, With<Health>))>();
+    assert_eq!(world.prepared_queries(), (5, 1), "five kinds of data, one filter");
+    world.query_filtered::<Entity, (Without<Boss>, Or<(With<Health>, With<Burning>)>)>();
+    world.query_filtered::<Entity, (AnyOf<(Burning, Health)>, Without<Boss>)>();
+    assert_eq!(world.prepared_queries(), (7, 2));
+    let same = world.query_filtered::<&Health, Or<(With<Position>, (With<Position>, With<Burning>))>>();
+    assert_eq!(
+        same.filter(),
+        world.query::<(&Position, &Health)>().filter(),
+        "an alternative that adds nothing"
+    );
+    assert_eq!(world.prepared_queries(), (8, 2));
+    // Row filters are not a part of the filter on archetypes.
+    world.query_filtered::<Entity, Changed<Armour>>();
+    world.query::<&Armour>();
+    assert_eq!(world.prepared_queries(), (10, 3));
+    // They stay shared when archetypes and components come.
+    world.spawn((Health(1), position(1.0), Armour(1)));
+    world.spawn((Burning, Boss));
+    assert_eq!(world.prepared_queries(), (10, 3));
+    assert_eq!(world.query::<(&Position, &Health)>().count(), 2);
+    assert_eq!(world.query_filtered::<&Position, With<Health>>().count(), 2);
+}
+
+#[test]
+fn filters_that_ask_for_different_things_are_different() {
+    let mut world = World::new();
+    world.spawn((Health(1), Frozen, Burning));
+    fn filter<F: QueryFilter + 'static>(world: &World) -> phalanx::query::Filter {
+        world.query_filtered::<(), F>().filter().clone()
+    }
+    let all = [
+        filter::<()>(&world),
+        filter::<Or<()>>(&world),
+        filter::<With<Health>>(&world),
+        filter::<Without<Health>>(&world),
+        filter::<(With<Health>, With<Frozen>)>(&world),
+        filter::<(With<Health>, Without<Frozen>)>(&world),
+        filter::<Or<(With<Health>, With<Frozen>)>>(&world),
+        filter::<Or<(With<Health>, Without<Frozen>)>>(&world),
+        filter::<Or<(Without<Health>, Without<Frozen>)>>(&world),
+        filter::<(Or<(With<Health>, With<Frozen>)>, With<Burning>)>(&world),
+    ];
+    for (at, one) in all.iter().enumerate() {
+        for other in &all[..at] {
+            assert_ne!(one, other);
+        }
+    }
+    assert_eq!(filter::<(With<Health>, Without<Health>)>(&world), filter::<Or<()>>(&world), "nobody can");
+}
+
+// O-161, O-187.
+#[test]
+fn a_query_tells_its_archetypes_and_its_filter() {
+    let mut world = World::new();
+    let a = world.spawn((Health(1), Frozen)).id();
+    let b = world.spawn(Health(1)).id();
+    world.spawn((Health(1), Boss));
+    let mut state = world.query_state_filtered::<&Health, Without<Boss>>();
+    assert_eq!(state.iter(&world).count(), 2);
+    let expected: Vec<_> = [a, b].iter().filter_map(|&id| world.archetype_of(id)).collect();
+    assert_eq!(state.archetypes(), expected);
+    for id in world.archetypes().iter() {
+        let signature = world.archetypes().signature(id);
+        assert_eq!(state.filter().matches(signature), expected.contains(&id));
+    }
+    assert!(state.archetypes().iter().all(|&id| world.archetypes().table(id).is_some()));
+}
+
+#[test]
+fn a_query_explains_its_plan() {
+    let mut world = World::new();
+    world.spawn_batch((0..3).map(|n| (Health(n), position(0.0))));
+    let gone = world.spawn((Health(1), position(0.0), Burning)).id();
+    world.despawn(gone);
+    world.spawn((Health(1), position(0.0), Frozen));
+    let name_of = |id: Option<ComponentId>| {
+        let info = id.and_then(|id| world.components().get(id)).expect("registered");
+        info.name().to_owned()
+    };
+    let [health, pos, burning] = [
+        name_of(world.component_id::<Health>()),
+        name_of(world.component_id::<Position>()),
+        name_of(world.component_id::<Burning>()),
+    ];
+    use common::cast::position as field;
+    type Data = (Entity, &'static Health, Option<&'static field::x>, Has<Boss>);
+    let plan = world.query_filtered::<Data, (Without<Frozen>, AnyOf<(Position, Boss)>)>().explain();
+    let expected = format!(
+        "data:   Entity, &Health, Option<&position::x>, Has<Boss>\n\
+         where:  with Health, without Frozen, (with Position or with Boss) (no check per row)\n\
+         visits: 2 of 4 archetypes\n  \
+         {:>8} rows of {{{health}, {pos}}}\n  \
+         {:>8} rows of {{{health}, {pos}, {burning}}}\n",
+        3, 0
+    );
+    assert_eq!(plan, expected);
+    let plan = world.query_filtered::<&Name, Or<(Changed<Armour>, With<Boss>)>>().explain();
+    assert!(plan.contains("row ticks are checked per row"), "{plan}");
+    assert!(plan.contains("with Name, (with Armour or with Boss)"), "{plan}");
+    let plan = world.query::<()>().explain();
+    assert!(plan.contains("where:  anything (no check per row)"), "{plan}");
+    let plan = world.query_filtered::<(), Or<(With<Boss>, ())>>().explain();
+    assert!(plan.contains("where:  anything"), "one of the alternatives always holds: {plan}");
+    let plan = world.query_mut::<(&mut Slot<u8, 2>, &mut Velocity)>().explain();
+    assert!(plan.starts_with("data:   &mut Slot<u8, 2>, &mut Velocity\n"), "{plan}");
+}
+
+fn conflict<D: QueryData, F: QueryFilter>(world: &World) -> Option<(String, String)> {
+    let error: QueryConflict = world.try_query_state::<D, F>().err()?;
+    let text = error.to_string();
+    assert!(text.contains(&error.first) && text.contains(&error.second), "{text}");
+    Some((error.first, error.second))
+}
+
+// Hazards 29 and 35: a whole component covers its fields, and a `Ref` its ticks.
+#[test]
+fn two_terms_on_one_column_are_refused_by_name_when_one_writes() {
+    use common::cast::label as tag;
+    use common::cast::position as field;
+    let world = World::new();
+    let named = |first: &str, second: &str| Some((first.to_owned(), second.to_owned()));
+    assert_eq!(conflict::<(&mut Health, &Health), ()>(&world), named("&mut Health", "&Health"));
+    assert_eq!(conflict::<(&Health, &mut Health), ()>(&world), named("&Health", "&mut Health"));
+    assert_eq!(conflict::<(&mut Health, &mut Health), ()>(&world), named("&mut Health", "&mut Health"));
+    assert_eq!(conflict::<(&mut Position, &Position), ()>(&world), named("&mut Position", "&Position"));
+    assert_eq!(conflict::<(&mut Position, &field::y), ()>(&world), named("&mut Position", "&position::y"));
+    assert_eq!(conflict::<(&mut field::y, &Position), ()>(&world), named("&mut position::y", "&Position"));
+    assert_eq!(
+        conflict::<(&mut field::x, &mut field::x), ()>(&world),
+        named("&mut position::x", "&mut position::x")
+    );
+    assert_eq!(
+        conflict::<(Entity, Has<Health>, (&Velocity, (&Frozen, &mut Velocity))), ()>(&world),
+        named("&Velocity", "&mut Velocity"),
+        "nested, between others"
+    );
+    assert_eq!(
+        conflict::<(Option<&mut Health>, &Health), ()>(&world),
+        named("Option<&mut Health>", "&Health"),
+        "an optional term writes as well (hazard 28)"
+    );
+    assert_eq!(
+        conflict::<(&Health, Option<(&Name, &mut Health)>), ()>(&world),
+        named("&Health", "Option<&mut Health>")
+    );
+    assert_eq!(conflict::<(&mut Armour, Ref<Armour>), ()>(&world), named("&mut Armour", "Ref<Armour>"));
+    assert_eq!(conflict::<(Ref<Label>, &mut tag::size), ()>(&world), named("Ref<Label>", "&mut label::size"));
+    assert_eq!(
+        conflict::<(&mut Slot<u8, 2>, &Slot<u8, 2>), ()>(&world),
+        named("&mut Slot<u8, 2>", "&Slot<u8, 2>")
+    );
+    let filter = conflict::<(&mut Health, &Health), Without<Boss>>(&world);
+    assert_eq!(filter, named("&mut Health", "&Health"), "filters do not help");
+}
+
+#[test]
+fn terms_on_different_columns_or_reading_ones_go_together() {
+    use common::cast::position as field;
+    let world = World::new();
+    assert_eq!(conflict::<(&Health, &Health, Option<&Health>), ()>(&world), None);
+    assert_eq!(conflict::<(&mut Health, &mut Position, &mut Velocity), ()>(&world), None);
+    assert_eq!(conflict::<(&mut field::x, &mut field::y), ()>(&world), None);
+    assert_eq!(conflict::<(&mut field::x, &field::y), ()>(&world), None);
+    assert_eq!(conflict::<(&Position, &field::x), ()>(&world), None);
+    assert_eq!(
+        conflict::<(&mut Health, Has<Health>, Entity), (With<Health>, Or<(With<Health>, Without<Boss>)>)>(
+            &world
+        ),
+        None
+    );
+    assert_eq!(conflict::<(&mut Slot<u8, 2>, &mut Slot<u8, 3>, &mut Slot<u16, 2>), ()>(&world), None);
+    assert_eq!(conflict::<&mut Armour, Added<Armour>>(&world), None);
+    assert_eq!(conflict::<(&Armour, Ref<Armour>), Changed<Armour>>(&world), None);
+    assert_eq!(conflict::<(&mut Frozen, &mut Boss), ()>(&world), None);
+}
+
+// Hazard 29: refused for good, at every door, and the world is as before.
+#[test]
+fn conflicts_panic_with_both_terms_where_no_error_can_be_returned() {
+    let mut world = World::new();
+    let e = world.spawn((Health(1), position(2.0))).id();
+    let text =
+        "`&mut Health` and `&Health` of one query use the same data, and one of them writes: ask for it once";
+    for _ in 0..2 {
+        let message = panic_message(|| world.query_mut::<(&mut Health, &Health)>().count());
+        assert_eq!(message, text, "as often as it is asked");
+    }
+    let message =
+        panic_message(|| world.query_filtered_mut::<(&mut Health, &Health), Without<Boss>>().count());
+    assert_eq!(message, text);
+    assert_eq!(panic_message(|| world.query_state::<(&mut Health, &Health)>()), text);
+    assert_eq!(panic_message(|| world.query_state_filtered::<(&mut Health, &Health), With<Boss>>()), text);
+    assert_eq!(world.prepared_queries(), (0, 0), "nothing half-made is kept");
+    assert_eq!(world.query::<(Entity, &Health)>().into_iter().collect::<Vec<_>>(), [(e, &Health(1))]);
+}
+
+// Hazard 28: an entity that has one of the two passes both; the two queries overlap and may not be held together
+// for writing (`ui/query_two_writers.rs`).
+#[test]
+fn or_of_two_withouts_is_not_disjoint_from_anything() {
+    let mut world = World::new();
+    let neither = world.spawn(Health(0)).id();
+    let a = world.spawn((Health(1), Frozen)).id();
+    let b = world.spawn((Health(2), Burning)).id();
+    let both = world.spawn((Health(3), Frozen, Burning)).id();
+    assert_eq!(visited::<Or<(Without<Frozen>, Without<Burning>)>>(&world), [neither, a, b]);
+    assert_eq!(visited::<With<Frozen>>(&world), [a, both]);
+    assert_eq!(
+        visited::<(With<Frozen>, Or<(Without<Frozen>, Without<Burning>)>)>(&world),
+        [a],
+        "they overlap"
+    );
+    assert_eq!(visited::<(With<Burning>, Or<(Without<Frozen>, Without<Burning>)>)>(&world), [b]);
+    assert_eq!(
+        visited::<(Or<(With<Frozen>, Without<Burning>)>, Or<(Without<Frozen>, With<Burning>)>)>(&world),
+        [neither, both]
+    );
+}
+
+// Hazard 28, the second half.
+#[test]
+fn any_of_and_optional_terms_are_not_disjoint_from_anything() {
+    let mut world = World::new();
+    let a = world.spawn((Health(1), Frozen)).id();
+    let b = world.spawn((Health(2), Burning)).id();
+    let c = world.spawn(Health(3)).id();
+    let rowless = world.spawn_empty().id();
+    assert_eq!(visited::<AnyOf<(Frozen, Burning)>>(&world), [a, b]);
+    assert_eq!(visited::<(AnyOf<(Frozen, Burning)>, Without<Frozen>)>(&world), [b], "one of them is enough");
+    assert_eq!(visited::<(AnyOf<(Frozen, Boss)>, AnyOf<(Boss, Frozen)>)>(&world), [a]);
+    assert_eq!(visited::<Or<(AnyOf<(Frozen, Boss)>, Without<Burning>)>>(&world), [a, c, rowless]);
+    let query = world.query::<(Entity, Option<&Frozen>, Option<&Burning>)>();
+    let seen: Vec<(Entity, bool, bool)> =
+        query.iter().map(|(id, frozen, burning)| (id, frozen.is_some(), burning.is_some())).collect();
+    assert_eq!(seen, [(a, true, false), (b, false, true), (c, false, false), (rowless, false, false)]);
+    let query = world.query_filtered::<(Entity, Option<&Health>), Without<Health>>();
+    assert_eq!(query.iter().collect::<Vec<_>>(), [(rowless, None)], "an optional term is no `With`");
+}
+
+#[test]
+fn every_filter_decides_alike_alone_nested_and_within_or() {
+    let mut world = World::new();
+    world.spawn_empty();
+    for bits in 0..16 {
+        let e = world.spawn_empty().id();
+        let mut e = world.entity_mut(e);
+        if bits & 1 != 0 {
+            e.insert(Health(bits));
+        }
+        if bits & 2 != 0 {
+            e.insert(Frozen);
+        }
+        if bits & 4 != 0 {
+            e.insert(position(0.0));
+        }
+        if bits & 8 != 0 {
+            e.insert(label("l"));
+        }
+    }
+    let naive = |keep: &dyn Fn(bool, bool, bool, bool) -> bool| -> Vec<Entity> {
+        let all = world.query::<(Entity, Has<Health>, Has<Frozen>, Has<Position>, Has<Label>)>();
+        all.iter().filter(|&(_, h, f, p, l)| keep(h, f, p, l)).map(|(id, ..)| id).collect()
+    };
+    type H = With<Health>;
+    type NoH = Without<Health>;
+    type F = With<Frozen>;
+    type NoF = Without<Frozen>;
+    type P = With<Position>;
+    type L = With<Label>;
+    type NoL = Without<Label>;
+    assert_eq!(visited::<(H, F)>(&world), naive(&|h, f, _, _| h && f));
+    assert_eq!(visited::<Or<(H, F)>>(&world), naive(&|h, f, _, _| h || f));
+    assert_eq!(visited::<Or<(H, (F, P))>>(&world), naive(&|h, f, p, _| h || f && p));
+    assert_eq!(visited::<(Or<(H, F)>, Or<(P, NoL)>)>(&world), naive(&|h, f, p, l| (h || f) && (p || !l)));
+    assert_eq!(visited::<Or<((H, NoF), (NoH, F))>>(&world), naive(&|h, f, _, _| h != f));
+    assert_eq!(visited::<Or<(Or<(H, F)>, Or<(P, L)>)>>(&world), naive(&|h, f, p, l| h || f || p || l));
+    assert_eq!(visited::<Or<(NoH, NoF, NoL)>>(&world), naive(&|h, f, _, l| !h || !f || !l));
+    assert_eq!(visited::<AnyOf<(Health, Label)>>(&world), naive(&|h, _, _, l| h || l));
+    assert_eq!(
+        visited::<(AnyOf<(Health, Label)>, AnyOf<(Frozen, Label)>)>(&world),
+        naive(&|h, f, _, l| l || h && f)
+    );
+    assert_eq!(visited::<Or<(AnyOf<(Health, Label)>, NoF)>>(&world), naive(&|h, f, _, l| h || l || !f));
+    assert_eq!(visited::<Or<(H, NoH)>>(&world), naive(&|_, _, _, _| true));
+    assert_eq!(visited::<(H, NoH)>(&world), naive(&|_, _, _, _| false));
+    assert_eq!(visited::<Or<()>>(&world), naive(&|_, _, _, _| false));
+    assert_eq!(visited::<Or<(Or<()>, H)>>(&world), naive(&|h, _, _, _| h));
+    assert_eq!(visited::<(((H,), ()), (NoF, (P,)))>(&world), naive(&|h, f, p, _| h && !f && p));
+    assert_eq!(visited::<Or<(AnyOf<()>, H)>>(&world), naive(&|_, _, _, _| true));
+}
+
+// Hazard 25: filters beyond any fixed number of bits.
+#[test]
+fn filters_reach_beyond_256_components() {
+    let mut world = World::new();
+    let ids: Vec<ComponentId> = (0..300)
+        .map(|n| world.register_dynamic(Schema::tag(format!("tag {n}"))).expect("a new name"))
+        .collect();
+    let mut spawn = |tags: &[usize]| {
+        let e = world.spawn(Health(1)).id();
+        for &tag in tags {
+            world.insert_dynamic(e, ids[tag], &[]).expect("alive");
+        }
+        e
+    };
+    let low = spawn(&[0]);
+    let high = spawn(&[299]);
+    let all = spawn(&[0, 63, 64, 127, 128, 255, 256, 299]);
+    let build = || world.query_builder().build();
+    let found = |query: phalanx::query::DynamicQuery| query.entities(&world).collect::<Vec<_>>();
+    assert_eq!(found(build().and([ids[299]])), [high, all]);
+    assert_eq!(found(build().and([ids[0]]).not([ids[256]])), [low]);
+    assert_eq!(found(build().and([ids[63], ids[64], ids[255]])), [all]);
+    assert_eq!(found(build().any_of([ids[0], ids[299]])), [low, high, all]);
+    assert_eq!(
+        found(build().any_of([ids[1], ids[43], ids[235]])),
+        [],
+        "bits of other words are not taken for these"
+    );
+    assert_eq!(world.query::<&Health>().count(), 3);
+}
+
+// Hazard 33: whole values may change places, and take everything that belongs to them along.
+#[test]
+fn queries_states_and_worlds_may_be_swapped_whole() {
+    let mut one = World::new();
+    let mut two = World::new();
+    // The other world gives other ids to the same components.
+    two.spawn((Burning, Frozen, label("l"), Armour(1)));
+    let first = one.spawn((Health(1), Frozen)).id();
+    let second = two.spawn((Frozen, Health(2))).id();
+    let mut query_one = one.query_filtered_mut::<(Entity, &mut Health), With<Frozen>>();
+    let mut query_two = two.query_filtered_mut::<(Entity, &mut Health), With<Frozen>>();
+    std::mem::swap(&mut query_one, &mut query_two);
+    assert_eq!(query_one.single_mut(), Ok((second, &mut Health(2))));
+    assert_eq!(query_two.single_mut(), Ok((first, &mut Health(1))));
+    let mut state_one = one.query_state_filtered::<&Health, With<Frozen>>();
+    let mut state_two = two.query_state_filtered::<&Health, With<Frozen>>();
+    assert_eq!(state_one.iter(&one).collect::<Vec<_>>(), [&Health(1)]);
+    assert_eq!(state_two.iter(&two).collect::<Vec<_>>(), [&Health(2)]);
+    std::mem::swap(&mut one, &mut two);
+    assert_eq!(state_one.iter(&one).collect::<Vec<_>>(), [&Health(2)]);
+    assert_eq!(state_two.iter(&two).collect::<Vec<_>>(), [&Health(1)]);
+    std::mem::swap(&mut state_one, &mut state_two);
+    assert_eq!(state_one.iter(&one).collect::<Vec<_>>(), [&Health(2)]);
+    assert_eq!(visited::<With<Health>>(&one), [second]);
+    assert_eq!(visited::<With<Health>>(&two), [first]);
+}
+
+// Hazard 33: a state that meets another world answers for that world.
+#[test]
+fn a_state_never_answers_for_another_world() {
+    fn world_with(early: impl Fn(&mut World), later: usize) -> World {
+        let mut world = World::new();
+        early(&mut world);
+        world.spawn((Health(1), Frozen));
+        world.spawn(Health(2));
+        world.spawn((Health(3), Boss));
+        for n in 0..later {
+            let e = world.spawn(Quiet(0)).id();
+            if n % 2 == 0 {
+                world.entity_mut(e).insert((Burning, Health(4)));
+            }
+            world.despawn(e);
+            world.drop_empty_archetypes();
+        }
+        world
+    }
+    let worlds = [
+        world_with(|_| {}, 0),
+        world_with(|_| {}, 0),
+        world_with(
+            |world| {
+                world.register_component::<Boss>();
+                world.spawn((Boss, Frozen, Burning));
+            },
+            0,
+        ),
+        world_with(|_| {}, 7),
+        world_with(
+            |world| {
+                world.spawn((Burning, label("l")));
+            },
+            300,
+        ),
+        World::new(),
+    ];
+    let mut state = worlds[0].query_state_filtered::<(Entity, &Health), Without<Frozen>>();
+    let mut unknown = World::new().query_state_filtered::<Entity, With<Boss>>();
+    for from in &worlds {
+        for to in &worlds {
+            for world in [from, to] {
+                let query = state.query(world);
+                let fresh = world.query_filtered::<(Entity, &Health), Without<Frozen>>();
+                assert!(query.iter().eq(fresh.iter()), "{} and {}", query.explain(), fresh.explain());
+                assert_eq!(unknown.iter(world).collect::<Vec<_>>(), visited::<With<Boss>>(world));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_query_shows_its_terms_to_generic_code() {
+    fn count<D: QueryData, F: QueryFilter>(query: &Query<'_, D, F>) -> usize {
+        query.iter().fold(0, |count, _| count + 1)
+    }
+    let mut world = World::new();
+    world.spawn_batch((0..4).map(Health));
+    assert_eq!(count(&world.query::<&Health>()), 4);
+    assert_eq!(count(&world.query_filtered_mut::<&mut Health, Without<Boss>>()), 4);
+}
+
+// O-169, O-180, O-181: a system keeps its query prepared, and it lives like all others.
+#[test]
+fn the_query_of_a_system_is_prepared_once_and_follows_the_world() {
+    #[derive(Resource, Default)]
+    struct Seen(Vec<Vec<Entity>>);
+
+    let mut app = App::new();
+    app.world_mut().insert_resource(Seen::default());
+    let look = |query: Query<(Entity, &Health), Without<Frozen>>, mut seen: ResMut<Seen>| {
+        seen.0.push(query.iter().map(|(id, _)| id).collect());
+    };
+    app.add_systems(Update, look);
+    let mut expected = Vec::new();
+    let mut kept = app.world().query_state_filtered::<Entity, (With<Health>, Without<Frozen>)>();
+    for round in 0..6 {
+        let world = app.world_mut();
+        let e = world.spawn(Health(round)).id();
+        match round {
+            1 => {
+                world.spawn((Health(1), Boss));
+            }
+            2 => {
+                world.entity_mut(e).insert(Frozen);
+            }
+            3 => world.clear_entities(),
+            4 => assert!(world.drop_empty_archetypes() > 0),
+            _ => {
+                world.spawn((Health(1), Quiet(1)));
+            }
+        }
+        expected.push(kept.iter(world).collect::<Vec<_>>());
+        app.update(0.1);
+    }
+    assert_eq!(app.world().resource::<Seen>().0, expected);
+    assert_eq!(app.world().prepared_queries(), (0, 0), "frames ask the world for nothing");
+}

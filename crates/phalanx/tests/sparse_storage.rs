@@ -1,0 +1,212 @@
+//! Components in sparse sets: what they share with table components, and what they spare.
+//!
+//! Adding and removing moves no row and makes no archetype; queries find sparse and table components alike,
+//! in the order their plan documents.
+#![forbid(unsafe_code)]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use phalanx::prelude::*;
+
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[component(layout = "soa")]
+struct Position {
+    x: f32,
+    y: f32,
+}
+
+#[derive(Component, Clone, Debug, PartialEq)]
+#[component(storage = "sparse")]
+struct Stun(f32);
+
+#[derive(Component, Clone, Debug, PartialEq)]
+#[component(storage = "sparse", layout = "soa")]
+struct Burn {
+    dps: f32,
+    by: String,
+}
+
+#[derive(Component, Clone, Debug, PartialEq)]
+#[component(storage = "sparse", track = "row")]
+struct Mark;
+
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+#[component(storage = "sparse")]
+struct Aura(u8);
+
+#[derive(Component, Clone, Debug, PartialEq)]
+#[require(Aura(7))]
+struct Mage;
+
+#[derive(Component, Clone, Copy)]
+struct Table<const N: usize>(#[allow(dead_code)] u64);
+
+fn burn() -> Burn {
+    Burn { dps: 2.0, by: "fire".to_owned() }
+}
+
+fn hundred() -> (World, Vec<Entity>) {
+    let mut world = World::new();
+    let ids: Vec<Entity> =
+        (0u8..100).map(|i| world.spawn(Position { x: f32::from(i), y: 0.0 }).id()).collect();
+    ids.iter().step_by(3).for_each(|&e| world.insert(e, Stun(1.0)).unwrap());
+    ids.iter().step_by(10).for_each(|&e| world.insert(e, burn()).unwrap());
+    world.check().unwrap();
+    (world, ids)
+}
+
+// E-001, E-011, E-080.
+#[test]
+fn sparse_components_of_ten_thousand_entities_touch_no_table() {
+    let mut world = World::new();
+    let ten = (Table::<0>(0), Table::<1>(0), Table::<2>(0), Table::<3>(0), Table::<4>(0));
+    let more = (Table::<5>(0), Table::<6>(0), Table::<7>(0), Table::<8>(0), Table::<9>(0));
+    let ids: Vec<Entity> = world.spawn_batch((0..10_000).map(|_| (ten, more))).collect();
+    let (archetypes, moves) = (world.archetypes().len(), world.stats().moves);
+    for &e in &ids {
+        world.insert(e, Stun(1.0)).unwrap();
+    }
+    assert_eq!(world.sparse::<Stun>().len(), 10_000);
+    for &e in &ids {
+        world.remove::<Stun>(e).unwrap();
+    }
+    assert_eq!((world.archetypes().len(), world.stats().moves), (archetypes, moves));
+    assert!(world.sparse::<Stun>().is_empty());
+    world.check().unwrap();
+}
+
+// E-014..E-018.
+#[test]
+fn queries_join_sets_and_tables() {
+    let (mut world, ids) = hundred();
+    assert_eq!(world.query::<&Stun>().count(), 34);
+    assert_eq!(world.query::<(&Stun, &Burn)>().count(), 4);
+    assert_eq!(world.query_filtered::<&Position, (With<Stun>, Without<Burn>)>().count(), 30);
+    assert_eq!(world.query_filtered::<Entity, Or<(With<Stun>, With<Burn>)>>().count(), 40);
+    assert_eq!(world.query_filtered::<Entity, AnyOf<(Stun, Burn)>>().count(), 40);
+    let both = world.query::<(Option<&Burn>, Has<Stun>)>();
+    assert_eq!(both.iter().filter(|(burn, stunned)| burn.is_some() && *stunned).count(), 4);
+    for (position, stun) in world.query_mut::<(&mut Position, &mut Stun)>() {
+        *position.x += stun.0;
+        stun.0 = 5.0;
+    }
+    for dps in world.query_mut::<&mut burn::dps>() {
+        *dps = 9.0;
+    }
+    assert_eq!(world.get::<Burn>(ids[0]).unwrap().get(), Burn { dps: 9.0, ..burn() });
+    assert_eq!(world.get::<Stun>(ids[3]), Some(&Stun(5.0)));
+    assert_eq!(world.query::<&Stun>().get(ids[3]), Ok(&Stun(5.0)));
+    assert!(world.query::<&Stun>().get(ids[1]).is_err());
+    let mut seen = world.query::<(Entity, &Burn, &Position)>().iter().map(|(e, ..)| e).collect::<Vec<_>>();
+    assert_eq!(seen, world.sparse::<Burn>().entities(), "the smallest set leads");
+    seen.sort_unstable();
+    assert_eq!(seen, ids.iter().copied().step_by(10).collect::<Vec<_>>());
+    let visits = std::sync::atomic::AtomicUsize::new(0);
+    world.query_mut::<(&mut Stun, &Position)>().par_iter_mut().small_below(0).for_each(|(stun, _)| {
+        stun.0 = 0.0;
+        visits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(visits.into_inner(), 34);
+    assert!(world.query::<(&Stun, &Position)>().explain().contains("sparse set"));
+}
+
+// E-010, E-039.
+#[test]
+fn despawning_and_clearing_leave_every_set() {
+    let (mut world, ids) = hundred();
+    assert!(world.despawn(ids[0]));
+    assert_eq!((world.sparse::<Stun>().len(), world.sparse::<Burn>().len()), (33, 9));
+    // Hazard 45: the index is used again, the old id finds nothing.
+    let again = world.spawn(Stun(3.0)).id();
+    assert_eq!(again.index(), ids[0].index());
+    assert!(!world.sparse::<Stun>().contains(ids[0]) && world.sparse::<Stun>().contains(again));
+    world.check().unwrap();
+    world.clear_entities();
+    world.check().unwrap();
+    assert!(world.sparse::<Stun>().is_empty() && world.query::<&Stun>().is_empty());
+}
+
+#[test]
+fn rowless_entities_can_carry_sparse_components() {
+    let mut world = World::new();
+    let e = world.spawn_empty().id();
+    world.insert(e, Stun(7.0)).unwrap();
+    assert_eq!(world.query::<(Entity, &Stun)>().single(), Ok((e, &Stun(7.0))));
+    assert!(!world.is_orphan(e) && world.all_of::<Stun>(e) && !world.any_of::<(Burn, Position)>(e));
+    world.entity_mut(e).clear();
+    assert!(world.is_orphan(e));
+    world.check().unwrap();
+}
+
+#[test]
+fn bundles_batches_and_commands_treat_them_like_any_other() {
+    let mut world = World::new();
+    let ids: Vec<Entity> =
+        world.spawn_batch((0u8..50).map(|i| (Position { x: 0.0, y: 0.0 }, Aura(i)))).collect();
+    assert_eq!(world.get::<Aura>(ids[9]), Some(&Aura(9)));
+    assert_eq!(world.take::<(Aura, Position)>(ids[9]), Some((Aura(9), Position { x: 0.0, y: 0.0 })));
+    assert_eq!(world.take::<(Aura, Position)>(ids[9]), None);
+    world.entity_mut(ids[1]).insert_if_new(Aura(99)).insert(Stun(1.0)).retain::<Aura>();
+    assert_eq!((world.get::<Aura>(ids[1]), world.get::<Stun>(ids[1])), (Some(&Aura(1)), None));
+    let mage = world.spawn(Mage).id();
+    assert_eq!(world.get::<Aura>(mage), Some(&Aura(7)), "required");
+    let later = world.commands().spawn((Stun(2.0), Mage)).id();
+    world.commands().entity(ids[2]).insert(Stun(3.0)).remove::<Aura>();
+    world.flush();
+    assert_eq!((world.get::<Stun>(later), world.get::<Aura>(later)), (Some(&Stun(2.0)), Some(&Aura(7))));
+    assert_eq!((world.get::<Stun>(ids[2]), world.get::<Aura>(ids[2])), (Some(&Stun(3.0)), None));
+    world.check().unwrap();
+}
+
+#[test]
+fn row_ticks_of_sparse_components_are_kept() {
+    let mut world = World::new();
+    let e = world.spawn(Mark).id();
+    assert_eq!(world.query_filtered::<Entity, Added<Mark>>().count(), 1);
+    world.clear_trackers();
+    assert_eq!(world.query_filtered::<Entity, Added<Mark>>().count(), 0);
+    world.get_mut::<Mark>(e).unwrap().set_changed();
+    assert_eq!(world.query_filtered::<Entity, Changed<Mark>>().count(), 1);
+}
+
+// E-037..E-040.
+#[test]
+fn a_high_index_costs_one_page_and_its_row() {
+    let mut world = World::new();
+    let last = world.spawn_batch((0..1_000_001).map(|_| ())).last().unwrap();
+    assert_eq!(last.index(), 1_000_000);
+    world.insert(last, Aura(1)).unwrap();
+    let stats = world.stats();
+    let set = stats.sets.iter().find(|set| set.component.ends_with("Aura")).unwrap();
+    assert_eq!((set.entities, set.pages), (1, 1));
+    // One page of 1,024 entries of 8 bytes, and a list of at most twice 977 page pointers.
+    assert!(set.page_bytes <= 1024 * 8 + 2 * 977 * 8, "{set:?}");
+    assert!(set.row_bytes <= 8 * (8 + 1) + 64, "{set:?}");
+    world.remove::<Aura>(last).unwrap();
+    world.shrink_to_fit();
+    let set = world.stats().sets.into_iter().find(|set| set.component.ends_with("Aura")).unwrap();
+    assert_eq!((set.pages, set.page_bytes, set.row_bytes), (0, 0, 0));
+}
+
+// E-013. Hazard 44.
+#[test]
+fn a_set_can_be_sorted_swapped_and_ordered_like_another() {
+    let mut world = World::new();
+    let ids: Vec<Entity> =
+        [3u8, 1, 2, 0].iter().map(|&n| world.spawn((Aura(n), Stun(f32::from(n)))).id()).collect();
+    world.sort_by::<Aura>(|a, b| a.0.cmp(&b.0)).unwrap();
+    assert_eq!(world.sparse::<Aura>().slice().unwrap(), [Aura(0), Aura(1), Aura(2), Aura(3)]);
+    assert_eq!(world.sparse::<Aura>().entities(), [ids[3], ids[1], ids[2], ids[0]]);
+    world.sort_as::<Stun, Aura>().unwrap();
+    assert_eq!(world.sparse::<Stun>().entities(), world.sparse::<Aura>().entities());
+    assert!(world.sparse_mut::<Stun>().swap(0, 3).unwrap());
+    assert!(!world.sparse_mut::<Stun>().swap(0, 4).unwrap());
+    assert_eq!(world.sparse::<Stun>().index_of(ids[0]), Some(0));
+    world.sparse_mut::<Stun>().slice_mut().unwrap()[0].0 = 9.0;
+    assert_eq!(world.get::<Stun>(ids[0]), Some(&Stun(9.0)));
+    world.check().unwrap();
+    let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = world.sort_by::<Aura>(|_, _| panic!("cannot compare"));
+    }));
+    assert!(panics.is_err());
+    world.check().unwrap();
+}

@@ -1,0 +1,43 @@
+//! Fields that write in query data that are `mutable`, and the halves of these where only reading is possible.
+
+use phalanx::prelude::{Component, Entity, QueryData, World};
+
+#[derive(Component)]
+struct Health(u32);
+
+#[derive(QueryData)]
+#[query_data(mutable)]
+struct Remembered {
+    entity: Entity,
+    other: (Entity, Option<&'static mut Health>),
+}
+
+#[derive(QueryData)]
+#[query_data(mutable)]
+struct Healed {
+    health: &'static mut Health,
+}
+
+#[derive(QueryData)]
+struct Seen {
+    entity: Entity,
+    healed: HealedReadOnly,
+}
+
+#[derive(QueryData)]
+struct Parameter<D: QueryData>(D);
+
+fn main() {
+    let mut world = World::new();
+    for healed in world.query_mut::<Healed>() {
+        healed.health.0 += 1;
+    }
+    for seen in world.query::<Seen>() {
+        let _ = (seen.entity, seen.healed.health.0);
+    }
+    for item in world.query_mut::<Remembered>() {
+        let _ = (item.entity, item.other);
+    }
+    world.query::<Parameter<&Health>>();
+    world.query::<Parameter<HealedReadOnly>>();
+}

@@ -1,0 +1,27 @@
+//! Once the reading form of a query is gone, the query writes again.
+
+use phalanx::prelude::*;
+
+#[derive(Component)]
+struct Health(u32);
+
+fn through_the_query(query: &mut Query<'_, &'static mut Health>) {
+    let readonly = query.as_readonly();
+    readonly.count();
+    query.iter_mut().for_each(|health| health.0 = 1);
+}
+
+fn through_an_exclusive_reference(query: &mut Query<'_, &'static mut Health>) {
+    query.iter_mut().count();
+    query.reborrow();
+    query.chunks_mut().count();
+    query.par_iter_mut();
+    query.single_mut().ok();
+}
+
+fn main() {
+    let mut world = World::new();
+    world.spawn(Health(0));
+    through_the_query(&mut world.query_mut());
+    through_an_exclusive_reference(&mut world.query_mut());
+}
