@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 
 use common::cast::{Armour, Burning, Frozen, Health, Label, Position, Quiet, label, panic_message, position};
-use phalanx::prelude::{Changed, Entity, Has, With, Without, World};
+use phalanx::prelude::{Changed, Component, Entity, Has, With, Without, World};
 use rayon::ThreadPool;
 
 const BLOCK: usize = 1_024;
@@ -186,6 +186,57 @@ fn every_kind_of_component_is_written_in_parallel() {
     // Row ticks are columns as well: only the rows that were written carry a new one.
     assert_eq!(world.query_filtered::<(), Changed<Armour>>().count(), rows / 2);
     assert_eq!(world.query_filtered::<(), Changed<Label>>().count(), rows);
+}
+
+// Rows of a set are found through their entities, so jobs of different tables meet in one column.
+#[test]
+fn sparse_components_are_written_in_parallel() {
+    #[derive(Component, Debug, PartialEq)]
+    #[component(storage = "sparse")]
+    struct Stack(u32);
+    #[derive(Component, Debug, PartialEq)]
+    #[component(storage = "sparse", track = "row")]
+    struct Marked(u32);
+
+    let mut world = world_of([2 * BLOCK, BLOCK + 5, 300]);
+    let ids: Vec<Entity> = world.query::<Entity>().into_iter().collect();
+    // In another order than the rows, so that one job's rows lie apart.
+    for (n, &e) in (0_u32..).zip(ids.iter().rev()) {
+        world.entity_mut(e).insert(Stack(n));
+        if n.is_multiple_of(3) {
+            world.entity_mut(e).insert(Marked(n));
+        }
+    }
+    world.clear_trackers();
+    let pool = pool(4);
+    pool.install(|| {
+        world.query_mut::<(&mut Health, &mut Stack)>().par_iter_mut().small_below(0).for_each(
+            |(health, stack)| {
+                stack.0 += 1;
+                health.0 += 1;
+            },
+        );
+        // Here the set is the smaller side.
+        world.query_mut::<(Option<&mut Stack>, &mut Marked)>().par_iter_mut().small_below(0).for_each(
+            |(stack, mut marked)| {
+                if let Some(stack) = stack {
+                    stack.0 += 1;
+                }
+                if marked.0.is_multiple_of(2) {
+                    marked.0 += 1;
+                }
+            },
+        );
+    });
+    let mut changed = 0;
+    for (n, &e) in (0_u32..).zip(ids.iter().rev()) {
+        let marked = n.is_multiple_of(3);
+        assert_eq!(world.get::<Stack>(e), Some(&Stack(n + 1 + u32::from(marked))));
+        let expected = marked.then_some(Marked(n | 1));
+        assert_eq!(world.get::<Marked>(e), expected.as_ref());
+        changed += usize::from(marked && n.is_multiple_of(2));
+    }
+    assert_eq!(world.query_filtered::<(), Changed<Marked>>().count(), changed);
 }
 
 #[test]
