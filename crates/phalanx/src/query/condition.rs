@@ -115,6 +115,11 @@ impl Alternative {
         Self { all: self.all.union(&other.all), none: self.none.union(&other.none) }
     }
 
+    /// How many components it asks about.
+    fn size(&self) -> usize {
+        self.all.len() + self.none.len()
+    }
+
     /// Whether whatever meets this alternative meets the other one, too.
     fn implies(&self, other: &Self) -> bool {
         self.all.contains(&other.all) && self.none.contains(&other.none)
@@ -146,16 +151,21 @@ impl Filter {
     fn normal(mut alternatives: Vec<Alternative>) -> Self {
         alternatives.retain(|one| !one.all.overlaps(&one.none));
         alternatives.sort_by_cached_key(|one| {
-            (one.all.iter().collect::<Vec<_>>(), one.none.iter().collect::<Vec<_>>())
+            (one.size(), one.all.iter().collect::<Vec<_>>(), one.none.iter().collect::<Vec<_>>())
         });
         alternatives.dedup();
-        let redundant: Vec<bool> = alternatives
-            .iter()
-            .map(|one| alternatives.iter().any(|other| other != one && one.implies(other)))
-            .collect();
-        let mut redundant = redundant.into_iter();
-        alternatives.retain(|_| redundant.next() == Some(false));
-        Self { alternatives }
+        let mut kept: Vec<Alternative> = Vec::with_capacity(alternatives.len());
+        let mut smaller = 0;
+        for one in alternatives {
+            if kept.last().is_some_and(|last| last.size() < one.size()) {
+                smaller = kept.len();
+            }
+            // What another one implies is larger than that one, so few have to be compared.
+            if !kept[..smaller].iter().any(|other| one.implies(other)) {
+                kept.push(one);
+            }
+        }
+        Self { alternatives: kept }
     }
 
     /// Whether an archetype with this signature matches.
