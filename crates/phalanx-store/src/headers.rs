@@ -175,12 +175,12 @@ impl Memory {
     /// Every place of the shape that is allocated, whether its column is there or not.
     fn places(&self) -> Vec<ColumnRef> {
         match self {
-            // SAFETY: the number is that of the block's ids.
+            // SAFETY: the number is that of the block's ids (I3).
             Self::Flat(block, len) => unsafe { block.refs(*len) }.collect(),
             Self::Boxed(blocks, groups) => {
                 let pairs = blocks.iter().zip(groups.iter());
                 let allocated = pairs.filter_map(|(block, group)| Some((block.as_ref()?, group.len())));
-                // SAFETY: each block was made for the group beside it.
+                // SAFETY: each block was made for the group beside it (I3).
                 allocated.flat_map(|(block, len)| unsafe { block.refs(len) }).collect()
             }
         }
@@ -190,12 +190,12 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         match self {
-            // SAFETY: the number is that of the block's ids, and the memory is given up.
+            // SAFETY: the number is that of the block's ids (I3), and the memory is given up.
             Self::Flat(block, len) => unsafe { block.free(*len) },
             Self::Boxed(blocks, groups) => {
                 for (block, group) in blocks.iter_mut().zip(groups.iter()) {
                     if let Some(block) = block {
-                        // SAFETY: the block was made for the group beside it, and is given up.
+                        // SAFETY: the block was made for the group beside it (I3), and is given up.
                         unsafe { block.free(group.len()) };
                     }
                 }
@@ -216,7 +216,7 @@ impl Headers {
     pub(crate) fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         let memory = Memory::new(ids, shape);
         let mut headers = Self { memory, list: Box::new([]) };
-        // SAFETY: the headers were made just now, and nothing else refers to them.
+        // SAFETY: the headers were made just now (I3), and nothing else refers to them.
         let there = |column: &ColumnRef| unsafe { !column.data().is_null() };
         let mut list: Vec<ColumnRef> = headers.memory.places().into_iter().filter(there).collect();
         // SAFETY: as above.

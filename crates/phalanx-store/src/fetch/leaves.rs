@@ -219,7 +219,7 @@ unsafe impl Fetch for Ents {
     }
     #[inline(always)]
     unsafe fn ptrs(lane: *const Head, table: usize) -> *const Entity {
-        // SAFETY: the store has a head per table.
+        // SAFETY: the store has a head per table (I4).
         unsafe { (*lane.add(table)).owners.data.cast() }
     }
     #[inline(always)]
