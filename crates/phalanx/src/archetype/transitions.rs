@@ -3,7 +3,7 @@
 //! Each archetype has, per kind of change, an array indexed by bundle (or component): following a known
 //! way is an array read, then the store's copies. Nothing is computed, hashed or allocated.
 
-use phalanx_store::Edge;
+use phalanx_store::{Edge, TableId};
 
 use super::ArchetypeId;
 
@@ -32,7 +32,23 @@ pub(crate) struct Transitions {
     /// `ways[kind][archetype][index]` is a position in `found` plus one.
     ways: [Vec<Vec<u32>>; KINDS],
     found: Vec<Edge>,
+    /// The way that was asked for last, per kind: changes come in runs of equal ones.
+    last: [Last; KINDS],
     computed: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Last {
+    table: TableId,
+    index: usize,
+    position: usize,
+}
+
+impl Default for Last {
+    fn default() -> Self {
+        // Nobody asks for ways from where the dead are.
+        Self { table: TableId::DEAD, index: 0, position: 0 }
+    }
 }
 
 impl Transitions {
@@ -42,6 +58,26 @@ impl Transitions {
             0 => None,
             at => Some(*at as usize - 1),
         }
+    }
+
+    /// As [`Transitions::position`], for the archetype of a table, quickly when the same was asked before.
+    #[inline(always)]
+    pub(crate) fn from_table(
+        &mut self,
+        kind: Kind,
+        table: TableId,
+        index: usize,
+        archetype: impl FnOnce(TableId) -> ArchetypeId,
+    ) -> Option<&Edge> {
+        let last = self.last[kind as usize];
+        let position = if last.table == table && last.index == index {
+            last.position
+        } else {
+            let position = self.position(kind, archetype(table), index)?;
+            self.last[kind as usize] = Last { table, index, position };
+            position
+        };
+        self.found.get(position)
     }
 
     #[inline]
@@ -73,5 +109,6 @@ impl Transitions {
     pub(crate) fn clear(&mut self) {
         self.ways = Default::default();
         self.found.clear();
+        self.last = Default::default();
     }
 }

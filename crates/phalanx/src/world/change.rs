@@ -4,7 +4,7 @@
 //! (archetype, bundle), together with the way back: what comes often goes again, and the other way round.
 //! Moving the row is the store's business.
 
-use phalanx_store::{Edge, Entity, Existing, Init, SetId};
+use phalanx_store::{Edge, Entity, Existing, Init, NotInserted, SetId, TableId};
 
 use super::groups::Takes;
 use super::{NoSuchEntity, World};
@@ -145,8 +145,8 @@ impl World {
         target: ArchetypeId,
         plan: impl FnOnce(
             &phalanx_store::Store,
-            phalanx_store::TableId,
-            phalanx_store::TableId,
+            TableId,
+            TableId,
         ) -> Result<Edge, phalanx_store::PlanError>,
     ) -> Edge {
         let table = |id| self.archetypes.table(id).expect("both ends of a transition exist");
@@ -166,9 +166,14 @@ impl World {
 
     /// Puts the sparse parts of a bundle, and what they require, into their sets.
     #[inline(always)]
-    pub(crate) fn put_sparse<B: Bundle>(&mut self, entity: Entity, sparse: B::Sparse, existing: Existing) {
+    pub(crate) fn put_sparse<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: BundleId,
+        sparse: B::Sparse,
+        existing: Existing,
+    ) {
         sparse.insert(&mut self.store, &self.plans, entity, existing);
-        let bundle = self.bundles.find(B::key()).expect("the bundle was met before");
         if !self.bundles.info(bundle).required_sparse.is_empty() {
             self.put_required(entity, bundle);
         }
@@ -190,13 +195,21 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
-        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        let bundle_id = self.bundle::<B>();
+        let at = match self.archetypes.transitions.position(
+            Kind::Insert,
+            ArchetypeId::EMPTY,
+            bundle_id.index(),
+        ) {
+            Some(at) => at,
+            None => self.plan_insertion::<B>(ArchetypeId::EMPTY, bundle_id),
+        };
         let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        self.put_sparse::<B>(entity, sparse, Existing::Replace);
+        self.put_sparse::<B>(entity, bundle_id, sparse, Existing::Replace);
         self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
@@ -232,15 +245,62 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), NoSuchEntity> {
-        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
-        let at = self.insertion::<B>(from);
+        let id = self.bundle::<B>();
+        if self.groups.is_empty() {
+            return self.insert_parts(entity, id, bundle, existing);
+        }
+        self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))
+    }
+
+    #[inline(always)]
+    fn insert_parts<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), NoSuchEntity> {
         let (values, sparse) = bundle.into_values(self.store.tick());
-        self.grouped(entity, Takes::Nothing, |world| {
-            let inserted = world.store.insert(entity, world.archetypes.transitions.at(at), values, existing);
-            inserted.map_err(|_| NoSuchEntity::new(entity))?;
-            world.put_sparse::<B>(entity, sparse, existing);
-            Ok(())
-        })
+        self.insert_values::<B>(entity, id, values, existing)?;
+        self.put_sparse::<B>(entity, id, sparse, existing);
+        Ok(())
+    }
+
+    /// Inserts the table part of a bundle, on the known way from wherever the entity stands.
+    #[inline(always)]
+    fn insert_values<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: BundleId,
+        values: B::Values,
+        existing: Existing,
+    ) -> Result<(), NoSuchEntity> {
+        let archetypes = &mut self.archetypes;
+        let inserted = self.store.insert_along(entity, values, existing, |table| {
+            archetypes.way(Kind::Insert, table, bundle.index())
+        });
+        match inserted {
+            Ok(()) => Ok(()),
+            Err(NotInserted::Dead(_)) => Err(NoSuchEntity::new(entity)),
+            Err(NotInserted::NoWay(values, table)) => {
+                self.insert_on_new_way::<B>(entity, table, bundle, values, existing)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_on_new_way<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        table: TableId,
+        bundle: BundleId,
+        values: B::Values,
+        existing: Existing,
+    ) -> Result<(), NoSuchEntity> {
+        let at = self.plan_insertion::<B>(self.archetypes.of_table(table), bundle);
+        let inserted = self.store.insert(entity, self.archetypes.transitions.at(at), values, existing);
+        inserted.map_err(|_| NoSuchEntity::new(entity))
     }
 
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
@@ -250,16 +310,44 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
-        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
-        let at = self.removal::<B>(from);
         let bundle = self.bundle::<B>();
-        self.grouped(entity, Takes::Bundle(bundle), |world| {
-            // Taken out here, dropped when the table part is gone too.
-            let sparse = B::Sparse::take(&mut world.store, &world.plans, entity);
-            world.store.remove::<B::Values>(entity, world.archetypes.transitions.at(at));
-            drop(sparse);
+        if self.groups.is_empty() {
+            return self.remove_parts::<B>(entity, bundle);
+        }
+        self.grouped(entity, Takes::Bundle(bundle), |world| world.remove_parts::<B>(entity, bundle))
+    }
+
+    #[inline(always)]
+    fn remove_parts<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), NoSuchEntity> {
+        // Taken out here, dropped when the table part is gone too.
+        let sparse = B::Sparse::take(&mut self.store, &self.plans, entity);
+        let removed = self.remove_values::<B>(entity, bundle);
+        drop(sparse);
+        removed
+    }
+
+    /// Removes the table part of a bundle, on the known way from wherever the entity stands.
+    #[inline(always)]
+    fn remove_values<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), NoSuchEntity> {
+        let archetypes = &mut self.archetypes;
+        let removed = self.store.remove_along::<B::Values>(entity, |table| {
+            archetypes.way(Kind::Remove, table, bundle.index())
         });
-        Ok(())
+        match removed {
+            Ok(()) => Ok(()),
+            Err(None) => Err(NoSuchEntity::new(entity)),
+            Err(Some(table)) => {
+                self.remove_on_new_way::<B>(entity, table, bundle);
+                Ok(())
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remove_on_new_way<B: Bundle>(&mut self, entity: Entity, table: TableId, bundle: BundleId) {
+        let at = self.plan_removal::<B>(self.archetypes.of_table(table), bundle);
+        self.store.remove::<B::Values>(entity, self.archetypes.transitions.at(at));
     }
 
     /// Removes a whole bundle and returns it. `None`, and nothing happens, when the entity is dead or lacks a part.
