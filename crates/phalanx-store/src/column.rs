@@ -43,12 +43,21 @@ impl LaneCell {
     /// `self.data` is column data with room for those rows; `sized` tells whether its values have a size.
     #[inline(always)]
     pub(crate) unsafe fn mark(&self, start: usize, len: usize, sized: bool, now: Tick) {
-        if start < BLOCK_ROWS || !sized {
+        if !sized {
             self.tick.store(now.get(), Ordering::Relaxed);
+            return;
         }
-        if sized && start + len > BLOCK_ROWS {
-            // SAFETY: forwarded.
-            unsafe { self.mark_later(start, len, now) }
+        if start >= BLOCK_ROWS && len == 0 {
+            // There may be no such block. Block 0 has a tick in any case.
+            return;
+        }
+        let (first, last) = (start >> BLOCK_SHIFT, (start + len).saturating_sub(1) >> BLOCK_SHIFT);
+        // SAFETY: forwarded.
+        unsafe {
+            self.mark_row(start, now);
+            if first < last {
+                self.mark_later(first + 1, last, now);
+            }
         }
     }
 
@@ -68,11 +77,9 @@ impl LaneCell {
     }
 
     /// # Safety
-    /// As for [`LaneCell::mark`], with sized values and `start + len > BLOCK_ROWS`.
+    /// As for [`LaneCell::mark`], with sized values that reach into the blocks from `first`, above zero, to `last`.
     #[inline]
-    unsafe fn mark_later(&self, start: usize, len: usize, now: Tick) {
-        let first = (start >> BLOCK_SHIFT).max(1);
-        let last = (start + len - 1) >> BLOCK_SHIFT;
+    unsafe fn mark_later(&self, first: usize, last: usize, now: Tick) {
         for block in first..=last {
             // SAFETY: the rows are within the capacity, so the header holds a tick for each of their blocks (I3).
             unsafe { later_tick(self.data, block) }.store(now.get(), Ordering::Relaxed);

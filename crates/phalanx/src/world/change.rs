@@ -143,11 +143,7 @@ impl World {
         &self,
         from: ArchetypeId,
         target: ArchetypeId,
-        plan: impl FnOnce(
-            &phalanx_store::Store,
-            TableId,
-            TableId,
-        ) -> Result<Edge, phalanx_store::PlanError>,
+        plan: impl FnOnce(&phalanx_store::Store, TableId, TableId) -> Result<Edge, phalanx_store::PlanError>,
     ) -> Edge {
         let table = |id| self.archetypes.table(id).expect("both ends of a transition exist");
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
@@ -196,14 +192,11 @@ impl World {
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
         let bundle_id = self.bundle::<B>();
-        let at = match self.archetypes.transitions.position(
-            Kind::Insert,
-            ArchetypeId::EMPTY,
-            bundle_id.index(),
-        ) {
-            Some(at) => at,
-            None => self.plan_insertion::<B>(ArchetypeId::EMPTY, bundle_id),
-        };
+        let at =
+            match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, bundle_id.index()) {
+                Some(at) => at,
+                None => self.plan_insertion::<B>(ArchetypeId::EMPTY, bundle_id),
+            };
         let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
             Ok(entity) => entity,
@@ -330,9 +323,9 @@ impl World {
     #[inline(always)]
     fn remove_values<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), NoSuchEntity> {
         let archetypes = &mut self.archetypes;
-        let removed = self.store.remove_along::<B::Values>(entity, |table| {
-            archetypes.way(Kind::Remove, table, bundle.index())
-        });
+        let removed = self
+            .store
+            .remove_along::<B::Values>(entity, |table| archetypes.way(Kind::Remove, table, bundle.index()));
         match removed {
             Ok(()) => Ok(()),
             Err(None) => Err(NoSuchEntity::new(entity)),
