@@ -115,6 +115,47 @@ fn commands_of_finished_systems_are_applied_and_those_of_the_panicking_one_forgo
     }
 }
 
+// The number of a run must not be mistaken for that of a run before the systems changed.
+#[test]
+fn commands_of_a_panicking_system_are_forgotten_after_systems_came_and_went() {
+    for threads in ALL {
+        let mut app = app(threads);
+        fn panics(time: Res<Time>, mut commands: Commands) {
+            commands.spawn(Health(7));
+            assert!(time.frame() < 3, "told to panic");
+        }
+        fn beside(_: Query<&Pos>) {}
+        app.add_systems(Update, (panics, beside));
+        (0..2).for_each(|_| app.update(0.1));
+        for _ in 0..4 {
+            let id = app.add_system(Update, beside);
+            panic_text(&mut app);
+            app.remove_system(id).expect("it is there");
+            (0..2).for_each(|_| drop(panic_text(&mut app)));
+            assert_eq!(app.world().query::<&Health>().count(), 2, "{threads:?}");
+        }
+    }
+}
+
+// Of several panics, that of the first system in the order is passed on.
+#[test]
+fn the_first_panic_in_the_order_of_the_schedule_is_reported() {
+    let meeting = Arc::new(Barrier::new(2));
+    let mut app = app(Threads::N(2));
+    for name in ["one", "two"] {
+        let meeting = Arc::clone(&meeting);
+        let panics = move |healths: Query<&Health>| {
+            // Both are under way before either panics.
+            meeting.wait();
+            assert!(healths.count() > 0, "told to panic");
+        };
+        app.add_systems(Update, panics.named(name));
+    }
+    for _ in 0..20 {
+        assert_eq!(panic_text(&mut app), "system `one` panicked: told to panic");
+    }
+}
+
 #[test]
 fn a_panic_that_is_no_text_keeps_what_it_carries() {
     let mut app = app(Threads::Serial);

@@ -25,8 +25,6 @@ pub(crate) struct Plan {
     pub(crate) stages: Vec<Stage>,
     /// Positions in `order` of tasks that keep commands.
     pub(crate) deferring: Vec<usize>,
-    /// How often the plan was run, counted from 1.
-    pub(crate) run: u64,
 }
 
 /// A run of tasks that share a session, or one that runs alone.
@@ -93,7 +91,7 @@ impl Plan {
             start = end;
         }
         let deferring = (0..order.len()).filter(|&at| task(order[at]).defers()).collect();
-        Self { order, stages, deferring, run: 0 }
+        Self { order, stages, deferring }
     }
 }
 
