@@ -111,6 +111,9 @@ fn commands_of_finished_systems_are_applied_and_those_of_the_panicking_one_forgo
         panic_text(&mut app);
         let healths: Vec<u32> = app.world().query::<&Health>().into_iter().map(|h| h.0).collect();
         assert_eq!(healths, [1], "{threads:?}");
+        // Ids that the panicking system was given are valid all the same: two entities without components.
+        let bare = app.world().query_filtered::<Entity, Without<Health>>().count();
+        assert_eq!((bare, app.world().entities().len()), (2, 3), "{threads:?}");
         app.world().check().expect("the world is sound");
     }
 }
