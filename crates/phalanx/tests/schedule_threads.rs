@@ -107,7 +107,9 @@ fn commands_of_finished_systems_are_applied_and_those_of_the_panicking_one_forgo
         fn never_runs(mut commands: Commands) {
             commands.spawn(Health(3));
         }
-        app.add_systems(Update, (finishes, panics, never_runs).chain());
+        // Beside the chain, so that there is something to overlap, and threads are used.
+        fn beside(_: Query<&Pos>) {}
+        app.add_systems(Update, ((finishes, panics, never_runs).chain(), beside));
         panic_text(&mut app);
         let healths: Vec<u32> = app.world().query::<&Health>().into_iter().map(|h| h.0).collect();
         assert_eq!(healths, [1], "{threads:?}");
