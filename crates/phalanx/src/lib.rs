@@ -106,7 +106,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::bundle::Bundle;
     pub use crate::component::{Component, Descriptor, Queryable, RowTracked, Track};
-    pub use crate::messages::Message;
+    pub use crate::messages::{Columns, Message};
     pub use crate::query::{ArchetypeFilter, Condition, QueryData, QueryFilter, ReadOnlyQueryData, Term};
     pub use crate::registry::{ComponentId, Components, RegisterError};
     pub use crate::resources::Resource;

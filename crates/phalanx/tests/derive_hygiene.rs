@@ -94,6 +94,12 @@ mod shadowed {
     }
     #[derive(Resource, Message)]
     pub(super) struct Both<T>(T);
+    #[derive(Message)]
+    #[message(layout = "soa")]
+    pub(super) struct Sent<T> {
+        pub(super) what: T,
+        pub(super) r#type: u8,
+    }
 }
 
 #[test]
@@ -108,6 +114,9 @@ fn a_shadowed_prelude_changes_nothing() {
     assert!(matches!(parts.rest, (Tag, Kind::None)));
     fn is_both<T: phalanx::prelude::Resource + phalanx::prelude::Message>() {}
     is_both::<Both<u8>>();
+    let mut messages = phalanx::messages::Messages::new();
+    messages.write(shadowed::Sent { what: "a", r#type: 1 });
+    assert_eq!((messages.as_columns().what, messages.as_columns().r#type), (&["a"][..], &[1][..]));
 }
 
 /// A whole component with a parameter.
