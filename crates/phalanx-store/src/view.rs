@@ -7,7 +7,7 @@
 //! The view keeps its slices by value: behind a reference they would be loaded again after each write.
 
 use crate::column::BLOCK_ROWS;
-use crate::entities::Entities;
+use crate::entities::{Entities, Slot};
 use crate::entity::Entity;
 use crate::fetch::{DenseFetch, Driver, Fetch, ReadFetch};
 use crate::place::TableId;
@@ -30,6 +30,7 @@ pub struct View<'w, F: Fetch> {
     tables: &'w [TableId],
     member: &'w [bool],
     entities: &'w Entities,
+    slots: &'w [Slot],
     rowless: bool,
     now: Tick,
     /// Not `F::Item<'w>`, which would keep a view from standing in for one that lives shorter.
@@ -87,6 +88,7 @@ impl Store {
             tables: &query.tables,
             member: &query.member,
             entities: &self.entities,
+            slots: self.entities.as_slots(),
             rowless: query.rowless,
             now,
             access: PhantomData,
@@ -160,6 +162,7 @@ impl<'w, F: Fetch> View<'w, F> {
             tables: self.tables,
             member: self.member,
             entities: self.entities,
+            slots: self.slots,
             rowless: self.rowless,
             now: self.now,
             access: PhantomData,
@@ -238,12 +241,41 @@ impl<'w, F: Fetch> View<'w, F> {
 
     #[inline(always)]
     fn find(&self, entity: Entity) -> Option<(usize, usize)> {
-        let place = self.entities.slot_of(entity)?;
+        let place = Entities::find_in(self.slots, entity)?;
         if self.member.get(place.table.index()) == Some(&true) {
             return Some((place.table.index(), place.row.index()));
         }
         (!F::ROWED && self.rowless && place.table == TableId::ROWLESS)
             .then_some((place.table.index(), place.row.index()))
+    }
+
+    /// One entity's row, from any table with the columns, whether the query visits it or not. `None` without a row.
+    ///
+    /// Cheaper than [`View::into_get`], and the same for a query that visits all tables with its columns.
+    #[inline]
+    pub fn into_get_anywhere(self, entity: Entity) -> Option<F::Item<'w>> {
+        let place = Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?;
+        // SAFETY: the directory names a table of this store (I4, I5), in which the fetch is present; that is no place of the
+        // rowless, who have no columns. The view is gone, so this is its only item (I6).
+        unsafe {
+            if !F::present(self.lanes, place.table.index()) {
+                return None;
+            }
+            self.item_at(place.table.index(), place.row.index(), entity)
+        }
+    }
+
+    /// # Safety
+    /// The table has the columns, and the row is the entity's; no other item of it is alive, unless the fetch only reads.
+    #[inline(always)]
+    unsafe fn item_at<'a>(&self, table: usize, row: usize, entity: Entity) -> Option<F::Item<'a>> {
+        // SAFETY: forwarded (I4, I5).
+        unsafe {
+            let ptrs = F::ptrs(self.lanes, table);
+            let spots = F::spots(ptrs, entity)?;
+            F::mark(self.lanes, table, row, 1, self.now);
+            Some(F::item(ptrs, row, spots))
+        }
     }
 
     /// # Safety
@@ -260,10 +292,7 @@ impl<'w, F: Fetch> View<'w, F> {
                 let ptrs = rowless_ptrs::<F>(self.lanes, self.entities.rowless_id(entity)?);
                 return Some(F::item(ptrs, 0, F::spots(ptrs, entity)?));
             }
-            let ptrs = F::ptrs(self.lanes, table);
-            let spots = F::spots(ptrs, entity)?;
-            F::mark(self.lanes, table, row, 1, self.now);
-            Some(F::item(ptrs, row, spots))
+            self.item_at(table, row, entity)
         }
     }
 

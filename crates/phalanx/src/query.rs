@@ -70,6 +70,8 @@ pub(crate) struct Context<'w> {
 impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// Whether every row of a matching table is a match.
     const EXACT: bool = F::ARCHETYPAL && <Both<D, F> as Fetch>::DENSE;
+    /// Whether the query visits every row that has its columns, so that a single one need not be looked up.
+    const EVERYWHERE: bool = F::ANYTHING && <Both<D, F> as Fetch>::DENSE && <Both<D, F> as Fetch>::ROWED;
 
     pub(crate) fn new(view: View<'w, Both<D, F>>, since: Tick, context: Context<'w>) -> Self {
         Self { view, since, context }
@@ -115,7 +117,8 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     pub fn get(&self, entity: Entity) -> Result<<D::ReadOnly as QueryData>::Item<'_>, QueryEntityError> {
         // Not through `as_readonly`: a copy of the query would be made for the sake of the error alone.
         let view: View<'_, Both<D::ReadOnly, F>> = self.view.read_only();
-        if let Some((ticks, row)) = view.into_get(entity)
+        let found = if Self::EVERYWHERE { view.into_get_anywhere(entity) } else { view.into_get(entity) };
+        if let Some((ticks, row)) = found
             && F::keep(ticks, self.since)
         {
             return Ok(D::ReadOnly::item(row, self.since));
@@ -130,7 +133,9 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[inline]
     pub fn get_mut(&mut self, entity: Entity) -> Result<D::Item<'_>, QueryEntityError> {
         let (since, context, entities) = (self.since, &self.context, self.view.entities());
-        if let Some((ticks, row)) = self.view.get_mut(entity)
+        let view = self.view.reborrow();
+        let found = if Self::EVERYWHERE { view.into_get_anywhere(entity) } else { view.into_get(entity) };
+        if let Some((ticks, row)) = found
             && F::keep(ticks, since)
         {
             return Ok(D::item(row, since));

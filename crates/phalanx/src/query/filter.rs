@@ -25,6 +25,8 @@ pub trait QueryFilter {
     type OrFetch: ReadFetch;
     /// Whether the archetype alone decides.
     const ARCHETYPAL: bool;
+    /// Whether the filter lets everything pass.
+    const ANYTHING: bool = false;
 
     /// The column ids of [`QueryFilter::Fetch`].
     fn ids() -> <Self::Fetch as Fetch>::Ids;
@@ -131,6 +133,7 @@ macro_rules! filter_tuple {
             type Fetch = ($($name::Fetch,)*);
             type OrFetch = ($($name::OrFetch,)*);
             const ARCHETYPAL: bool = true $(&& $name::ARCHETYPAL)*;
+            const ANYTHING: bool = true $(&& $name::ANYTHING)*;
 
             fn ids() -> <Self::Fetch as Fetch>::Ids {
                 ($($name::ids(),)*)
