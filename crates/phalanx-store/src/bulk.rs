@@ -193,7 +193,7 @@ impl Store {
         for (at, &len) in lens.iter().enumerate().filter(|&(_, &len)| len > 0) {
             let table = TableId::from_index(at);
             self.mark_rows(table, 0, len as usize);
-            panics.join(self.drop_doomed(table, &self.tables[at].droppers, len as usize));
+            panics.join(self.drop_rows(table, len as usize));
         }
         panics.resume();
     }

@@ -108,17 +108,35 @@ impl Store {
         values: V,
         existing: Existing,
     ) -> Result<(), V> {
+        drop(self.replace(entity, edge, values, existing)?);
+        Ok(())
+    }
+
+    /// As [`Store::insert`]; what is left over of values that were there is returned, to be dropped when the caller
+    /// likes.
+    ///
+    /// # Errors
+    /// Gives the values back when the entity is dead or stands elsewhere.
+    ///
+    /// # Panics
+    /// When the edge is stale.
+    #[inline]
+    pub fn replace<V: Values>(
+        &mut self,
+        entity: Entity,
+        edge: &Edge,
+        values: V,
+        existing: Existing,
+    ) -> Result<V::Old, V> {
         self.expect_edge::<V>(edge, false);
         let Some(row) = self.row_at(entity, edge.source) else { return Err(values) };
         let mask = V::mask(&mut edge.present.iter());
-        let replaced = self.relocate(entity, row, edge, |store, to| {
+        Ok(self.relocate(entity, row, edge, |store, to| {
             let pointers = V::pointers(&store.tables[edge.target.index()].columns, &mut edge.slots.iter());
             // SAFETY: leaves have columns of their type in the target (I1, I7), with room for the row (I3); the masked
             // ones were copied there from the source, or stand there already (I2).
             unsafe { values.merge(pointers, mask, to, existing) }
-        });
-        drop(replaced);
-        Ok(())
+        }))
     }
 
     /// Removes what the entity has of `V`, and drops it. False when it is dead or stands elsewhere.
@@ -126,7 +144,7 @@ impl Store {
     /// # Panics
     /// When the edge is stale.
     pub fn remove<V: Values>(&mut self, entity: Entity, edge: &Edge) -> bool {
-        self.take_present::<V>(entity, edge).is_some()
+        self.detach::<V>(entity, edge).is_some()
     }
 
     /// Removes `V` and returns it. `None`, and nothing happens, when the entity is dead, stands elsewhere, or
@@ -140,11 +158,15 @@ impl Store {
         if edge.present.contains(&false) {
             return None;
         }
-        V::complete(self.take_present::<V>(entity, edge)?)
+        V::complete(self.detach::<V>(entity, edge)?)
     }
 
+    /// As [`Store::remove`]; what the entity had is returned, to be dropped when the caller likes.
+    ///
+    /// # Panics
+    /// When the edge is stale.
     #[inline]
-    fn take_present<V: Values>(&mut self, entity: Entity, edge: &Edge) -> Option<V::Old> {
+    pub fn detach<V: Values>(&mut self, entity: Entity, edge: &Edge) -> Option<V::Old> {
         self.expect_edge::<V>(edge, true);
         let row = self.row_at(entity, edge.source)?;
         let mask = V::mask(&mut edge.present.iter());
@@ -171,12 +193,11 @@ impl Store {
         }
         let sets = if self.sets.is_empty() { Vec::new() } else { self.leave_all_sets(entity) };
         // The entity is gone from every structure: the user's code may run.
-        for table in std::iter::once(table).chain(sets) {
-            let doomed = &self.tables[table.index()].droppers;
-            if !doomed.is_empty() {
-                panics.join(self.drop_doomed(table, doomed, 1));
-            }
+        let doomed = &self.tables[table.index()].droppers;
+        if !doomed.is_empty() {
+            panics.join(self.drop_doomed(table, doomed, 1));
         }
+        panics.join(self.drop_leavers(&sets));
         panics.resume();
         true
     }
@@ -302,15 +323,19 @@ impl Store {
     }
 
     /// Drops `count` values of each of these columns, which lie right behind the end of the table.
-    #[inline(never)]
     pub(crate) fn drop_doomed(&self, table: TableId, doomed: &[u16], count: usize) -> FirstPanic {
-        let len = self.lens[table.index()] as usize;
+        self.drop_at(table, doomed, self.lens[table.index()] as usize, count)
+    }
+
+    /// Drops `count` values of each of these columns, from a row on: rows that do not count, or count no more.
+    #[inline(never)]
+    pub(crate) fn drop_at(&self, table: TableId, doomed: &[u16], row: usize, count: usize) -> FirstPanic {
         let mut panics = FirstPanic::default();
         for &at in doomed {
             let column = &self.tables[table.index()].columns[usize::from(at)];
             if let Some(drop) = column.of.drop {
-                // SAFETY: callers left initialised values behind the end, which nothing else refers to (I2).
-                panics.guard(|| unsafe { drop(column.data.add(len * column.size), count) });
+                // SAFETY: callers left initialised values there, which nothing else refers to (I2, I11).
+                panics.guard(|| unsafe { drop(column.data.add(row * column.size), count) });
             }
         }
         panics

@@ -14,6 +14,7 @@ use crate::bundles::BundleId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::storage::SparseParts;
+use crate::world::parts::drop_both;
 
 impl World {
     #[inline]
@@ -153,36 +154,6 @@ impl World {
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
     }
 
-    /// The sparse set of a component, if it lives in one.
-    pub(crate) fn set_of(&self, id: ComponentId) -> Option<SetId> {
-        let info = self.components.get(id).filter(|info| info.is_sparse())?;
-        self.store.set_of(info.columns()[0])
-    }
-
-    /// Whether an entity has a component that lives in a sparse set.
-    pub(crate) fn has_sparse(&self, entity: Entity, id: ComponentId) -> bool {
-        self.set_of(id).is_some_and(|set| self.store.set_row(set, entity).is_some())
-    }
-
-    /// Puts the sparse parts of a bundle, and what they require, into their sets.
-    #[inline(always)]
-    pub(crate) fn put_sparse<B: Bundle>(&mut self, entity: Entity, sparse: B::Sparse, existing: Existing) {
-        sparse.insert(&mut self.store, &self.plans, entity, existing);
-        let bundle = self.bundles.find(B::key()).expect("the bundle was met before");
-        if !self.bundles.info(bundle).required_sparse.is_empty() {
-            self.put_required(entity, bundle);
-        }
-    }
-
-    #[cold]
-    fn put_required(&mut self, entity: Entity, bundle: BundleId) {
-        for at in 0..self.bundles.info(bundle).required_sparse.len() {
-            let (id, init) = self.bundles.info(bundle).required_sparse[at].clone();
-            let set = self.set_of(id).expect("a required component is registered");
-            self.store.set_insert_made(set, entity, &[init]).expect("a component's leaves are its columns");
-        }
-    }
-
     /// Spawns an entity with a bundle of components.
     ///
     /// # Panics
@@ -196,7 +167,7 @@ impl World {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        self.put_sparse::<B>(entity, sparse, Existing::Replace);
+        self.spawn_sparse::<B>(entity, sparse);
         self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
@@ -235,12 +206,17 @@ impl World {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let at = self.insertion::<B>(from);
         let (values, sparse) = bundle.into_values(self.store.tick());
-        self.grouped(entity, Takes::Nothing, |world| {
-            let inserted = world.store.insert(entity, world.archetypes.transitions.at(at), values, existing);
-            inserted.map_err(|_| NoSuchEntity::new(entity))?;
-            world.put_sparse::<B>(entity, sparse, existing);
-            Ok(())
-        })
+        let (old, old_sparse) = self.grouped(entity, Takes::Nothing, |world| {
+            world.with_required::<B, _>(entity, |world| {
+                let edge = world.archetypes.transitions.at(at);
+                let old = world.store.replace(entity, edge, values, existing);
+                let old = old.map_err(|_| NoSuchEntity::new(entity))?;
+                Ok((old, sparse.insert(&mut world.store, &world.plans, entity, existing)))
+            })
+        })?;
+        // Everything is in its place, groups too: what was there before may go.
+        drop_both(old, old_sparse);
+        Ok(())
     }
 
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
@@ -253,12 +229,12 @@ impl World {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let at = self.removal::<B>(from);
         let bundle = self.bundle::<B>();
-        self.grouped(entity, Takes::Bundle(bundle), |world| {
-            // Taken out here, dropped when the table part is gone too.
+        let (values, sparse) = self.grouped(entity, Takes::Bundle(bundle), |world| {
             let sparse = B::Sparse::take(&mut world.store, &world.plans, entity);
-            world.store.remove::<B::Values>(entity, world.archetypes.transitions.at(at));
-            drop(sparse);
+            (world.store.detach::<B::Values>(entity, world.archetypes.transitions.at(at)), sparse)
         });
+        // The entity is rid of both, and so are groups: they may go.
+        drop_both(values, sparse);
         Ok(())
     }
 
@@ -293,12 +269,10 @@ impl World {
         let (kept, kept_sparse) = (info.signature.clone(), info.sparse.clone());
         let at = self.dropping(Kind::Retain, from, bundle.index(), |present| present.intersection(&kept));
         self.grouped(entity, Takes::Everything, |world| {
-            for set in world.store.sets() {
-                if world.set_components[set.index()].is_some_and(|id| !kept_sparse.has(id)) {
-                    world.store.set_remove(set, entity);
-                }
-            }
-            world.store.remove::<()>(entity, world.archetypes.transitions.at(at));
+            let components = &world.set_components;
+            let goes = |set: &SetId| components[set.index()].is_some_and(|id| !kept_sparse.has(id));
+            let sets = world.store.sets().filter(goes);
+            world.store.remove_with_sets::<()>(entity, world.archetypes.transitions.at(at), sets);
         });
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! column, where a later value replaces an earlier one; removing empties cells. What is left says which
 //! archetype the entity belongs to. It moves there once, along an edge whose missing columns are filled from
 //! the cells; cells of columns that it had already are written in place. Sparse parts, which move nothing, go
-//! into their sets step by step.
+//! into their sets step by step; what they replace is dropped at the end.
 //!
 //! A component that is removed and comes again counts as new: its ticks are those of the flush.
 //! This file does not know the order of steps: `flush` decides it.
@@ -160,6 +160,7 @@ pub(crate) fn apply(
     let signature = world.archetypes.signature(source).clone();
     merge.held.extend(world.store.table_columns(place.table));
     let mut folded = Folded { entity, source, signature, required: Vec::new() };
+    let mut leftovers = Vec::new();
     for &at in steps {
         match queue.begin(at) {
             What::Insert { kind, slot, existing } => {
@@ -167,19 +168,20 @@ pub(crate) fn apply(
                 let bundle = kind.bundle(world).index();
                 folded.insert(world, merge, bundle, existing);
                 merge.existing = Some(existing);
-                kind.scatter(slot, world, entity, existing, merge);
+                leftovers.extend(kind.scatter(slot, world, entity, existing, merge));
             }
             What::Remove { kind } => {
                 let kind = &queue.kinds[kind as usize];
                 let bundle = kind.bundle(world).index();
                 folded.remove(world, merge, bundle);
-                kind.remove_sparse(world, entity);
+                leftovers.extend(kind.remove_sparse(world, entity));
             }
             _ => {}
         }
     }
     world.grouped(entity, Takes::Nothing, |world| folded.finish(world, merge, place.table));
     merge.clear_cells();
+    drop(leftovers);
 }
 
 impl Folded {

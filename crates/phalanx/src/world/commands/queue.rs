@@ -23,6 +23,14 @@ use crate::world::groups::Takes;
 
 pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send + Sync>;
 
+/// Values that nobody keeps, to be dropped when the entity is what its commands make of it.
+pub(crate) type Leftover = Box<dyn Any>;
+
+/// Boxes a value whose drop may run the user's code; any other is forgotten at once.
+fn leftover<T: 'static>(value: T) -> Option<Leftover> {
+    if std::mem::needs_drop::<T>() { Some(Box::new(value)) } else { None }
+}
+
 /// What a recorded command does to its entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
@@ -61,10 +69,17 @@ pub(crate) trait Kind: Any + Send + Sync {
     fn insert(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing);
     fn remove(&self, world: &mut World, entity: Entity);
     fn bundle(&self, world: &mut World) -> BundleId;
-    /// Takes the bundle apart into the merger's cells.
-    fn scatter(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing, into: &mut Merge);
-    /// Takes what the entity has of the sparse parts, and drops it.
-    fn remove_sparse(&self, world: &mut World, entity: Entity);
+    /// Takes the bundle apart into the merger's cells, and returns what its sparse parts replaced.
+    fn scatter(
+        &mut self,
+        slot: u32,
+        world: &mut World,
+        entity: Entity,
+        existing: Existing,
+        into: &mut Merge,
+    ) -> Option<Leftover>;
+    /// Takes what the entity has of the sparse parts.
+    fn remove_sparse(&self, world: &mut World, entity: Entity) -> Option<Leftover>;
 }
 
 struct Bundles<B>(Vec<Option<B>>);
@@ -110,19 +125,21 @@ impl<B: Bundle> Kind for Bundles<B> {
         entity: Entity,
         existing: Existing,
         into: &mut Merge,
-    ) {
-        if let Some(bundle) = self.take(slot) {
-            let (values, sparse) = bundle.into_values(world.store.tick());
-            world.put_sparse::<B>(entity, sparse, existing);
-            phalanx_store::Values::scatter(values, B::value_ids(), into);
-        }
+    ) -> Option<Leftover> {
+        let (values, sparse) = self.take(slot)?.into_values(world.store.tick());
+        let replaced = world.with_required::<B, _>(entity, |world| {
+            sparse.insert(&mut world.store, &world.plans, entity, existing)
+        });
+        phalanx_store::Values::scatter(values, B::value_ids(), into);
+        leftover(replaced)
     }
-    fn remove_sparse(&self, world: &mut World, entity: Entity) {
-        if B::Sparse::ANY {
-            let bundle = world.bundle::<B>();
-            world.leave_groups(entity, Takes::Bundle(bundle));
-            drop(B::Sparse::take(&mut world.store, &world.plans, entity));
+    fn remove_sparse(&self, world: &mut World, entity: Entity) -> Option<Leftover> {
+        if !B::Sparse::ANY {
+            return None;
         }
+        let bundle = world.bundle::<B>();
+        world.leave_groups(entity, Takes::Bundle(bundle));
+        leftover(B::Sparse::take(&mut world.store, &world.plans, entity))
     }
 }
 
