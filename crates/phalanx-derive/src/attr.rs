@@ -129,7 +129,8 @@ impl Pairs {
         let mut pairs = Self(Vec::new());
         for attr in attrs.iter().filter(|attr| attr.path().is_ident(attribute)) {
             let Meta::List(list) = &attr.meta else {
-                let form = flags.first().copied().unwrap_or("key = \"value\"");
+                // Where several keys have values, flags are the exception.
+                let form = flags.first().copied().filter(|_| keys.len() < 2).unwrap_or("key = \"value\"");
                 let known = listed(&[flags, keys].concat(), "and");
                 let message = format!("expected `#[{attribute}({form})]` with {known}");
                 return Err(Error::new_spanned(&attr.meta, message));

@@ -113,7 +113,7 @@ impl Store {
         let pointers = V::pointers(&self.tables[table.index()].columns, &mut plan.slots.iter());
         // SAFETY: the leaves are the set's columns (I1, I7), with room for the row (I3), which holds nothing (I2, I11).
         unsafe { values.write(pointers, row) };
-        // SAFETY: the row is the vacant one, and all its columns were written just now.
+        // SAFETY: the row is the vacant one, and the leaves filled all its columns just now (I7).
         unsafe { self.enter_set(plan.set, entity, row) };
         Ok(None)
     }
