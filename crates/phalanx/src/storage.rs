@@ -141,11 +141,11 @@ pub trait SparseParts: Sized + 'static {
     /// Whether there is any part at all.
     const ANY: bool;
     /// What is left over of values that were there.
-    type Replaced: 'static;
+    type Replaced: Send + Sync + 'static;
     /// Inserts every part; the entity must be alive. Nothing is dropped meanwhile.
     fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced;
     /// The parts that an entity had: one optional value each.
-    type Taken: 'static;
+    type Taken: Send + Sync + 'static;
     /// Takes the parts that the entity has.
     fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Self::Taken;
     /// All parts, when none is missing.

@@ -153,6 +153,26 @@ fn several_commands_on_one_entity_lose_nothing_to_a_sparse_drop() {
         },
     );
     assert_eq!(panics, 3);
+    // The same with table parts that are replaced, replaced again, and removed.
+    let panics = inject(
+        Event::Drop,
+        arrange,
+        |world, ids| {
+            let mut commands = world.commands();
+            commands
+                .entity(ids[1])
+                .insert((Table::new(8), Sparse::new(8)))
+                .insert((Sparse::new(9), Table::new(9)));
+            commands.entity(ids[1]).remove::<(Other, Second)>().insert(Stable::new(9));
+            world.flush();
+        },
+        |world, ids, _| {
+            assert!(world.get::<Other>(ids[1]).is_none());
+            assert_eq!(values(world, ids[1]), [Some(9), Some(9), Some(9), None]);
+            others_are_untouched(world, ids);
+        },
+    );
+    assert_eq!(panics, 7);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use phalanx_store::{Entity, SetId, Store, TableId};
 
 use super::World;
 use crate::archetype::{ArchetypeId, Archetypes};
+use crate::query::cache::QueryCache;
 use crate::query::{DynamicQuery, DynamicTable, DynamicTableMut, QueryBuilder};
 use crate::registry::{ComponentId, Components};
 use crate::signature::Signature;
@@ -81,17 +82,22 @@ impl<'w> Lookup<'w> {
 
 impl DynamicQuery {
     /// The archetypes that may match, and whether each of their entities has to be asked as well.
-    fn candidates<'w>(&self, world: &'w World) -> (&'w [ArchetypeId], bool) {
-        let part = self.table_part(world.components.sparse());
+    fn candidates<'w>(
+        &self,
+        queries: &'w QueryCache,
+        archetypes: &Archetypes,
+        components: &Components,
+    ) -> (&'w [ArchetypeId], bool) {
+        let part = self.table_part(components.sparse());
         let filter = part.as_ref().map_or(self.filter(), Self::filter);
-        (world.queries.matches(filter, &world.archetypes).archetypes(), part.is_some())
+        (queries.matches(filter, archetypes).archetypes(), part.is_some())
     }
 
     /// Reads the matching rows of tables, in order of their creation. A table whose rows all match is given as a
     /// whole. Where sparse components decide, each run of matching rows that lie side by side comes for itself.
     /// Entities without a row are in no table; [`DynamicQuery::entities`] has them all.
     pub fn tables<'w>(&self, world: &'w World) -> impl Iterator<Item = DynamicTable<'w>> + use<'w> {
-        let (candidates, asks) = self.candidates(world);
+        let (candidates, asks) = self.candidates(&world.queries, &world.archetypes, &world.components);
         let query = asks.then(|| self.clone());
         let lookup = Lookup::new(world);
         let mut tables = candidates.iter().filter_map(|&id| lookup.archetypes.table(id));
@@ -113,17 +119,24 @@ impl DynamicQuery {
 
     /// Calls a function with the matching rows of tables, to be written, as [`DynamicQuery::tables`] gives them.
     pub fn for_each_table_mut(&self, world: &mut World, mut f: impl FnMut(DynamicTableMut<'_>)) {
-        let runs: Vec<_> = self.tables(world).map(|run| (run.table, run.start, run.len)).collect();
-        for (table, start, len) in runs {
-            let (store, components) = (&mut world.store, &world.components);
-            f(DynamicTableMut { store, components, table, start, len });
+        let World { store, archetypes, components, queries, .. } = world;
+        let (candidates, asks) = self.candidates(queries, archetypes, components);
+        for table in candidates.iter().filter_map(|&id| archetypes.table(id)) {
+            let mut from = 0;
+            // The function changes values only, so the runs that are left stay what they are.
+            loop {
+                let lookup = Lookup { store, archetypes, components };
+                let Some((start, len)) = lookup.next_run(asks.then_some(self), table, from) else { break };
+                f(DynamicTableMut { store, components, table, start, len });
+                from = start + len;
+            }
         }
     }
 
     /// The entities that match: those with rows table by table, then those without a row. Where every match has a
     /// sparse component whose set is shorter than those tables, they come in the order of the shortest such set.
     pub fn entities<'w>(&self, world: &'w World) -> impl Iterator<Item = Entity> + use<'w> {
-        let (candidates, asks) = self.candidates(world);
+        let (candidates, asks) = self.candidates(&world.queries, &world.archetypes, &world.components);
         let lookup = Lookup::new(world);
         let tables = candidates.iter().filter_map(|&id| lookup.archetypes.table(id));
         let visits_rowless = candidates.contains(&ArchetypeId::EMPTY);

@@ -24,10 +24,10 @@ use crate::world::groups::Takes;
 pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send + Sync>;
 
 /// Values that nobody keeps, to be dropped when the entity is what its commands make of it.
-pub(crate) type Leftover = Box<dyn Any>;
+pub(crate) type Leftover = Box<dyn Any + Send + Sync>;
 
 /// Boxes a value whose drop may run the user's code; any other is forgotten at once.
-fn leftover<T: 'static>(value: T) -> Option<Leftover> {
+pub(super) fn leftover<T: Send + Sync + 'static>(value: T) -> Option<Leftover> {
     if std::mem::needs_drop::<T>() { Some(Box::new(value)) } else { None }
 }
 
@@ -69,17 +69,10 @@ pub(crate) trait Kind: Any + Send + Sync {
     fn insert(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing);
     fn remove(&self, world: &mut World, entity: Entity);
     fn bundle(&self, world: &mut World) -> BundleId;
-    /// Takes the bundle apart into the merger's cells, and returns what its sparse parts replaced.
-    fn scatter(
-        &mut self,
-        slot: u32,
-        world: &mut World,
-        entity: Entity,
-        existing: Existing,
-        into: &mut Merge,
-    ) -> Option<Leftover>;
-    /// Takes what the entity has of the sparse parts.
-    fn remove_sparse(&self, world: &mut World, entity: Entity) -> Option<Leftover>;
+    /// Takes the bundle apart into the merger's cells; its sparse parts go into their sets.
+    fn scatter(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing, into: &mut Merge);
+    /// Takes what the entity has of the sparse parts, for the merger to drop.
+    fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge);
 }
 
 struct Bundles<B>(Vec<Option<B>>);
@@ -125,21 +118,21 @@ impl<B: Bundle> Kind for Bundles<B> {
         entity: Entity,
         existing: Existing,
         into: &mut Merge,
-    ) -> Option<Leftover> {
-        let (values, sparse) = self.take(slot)?.into_values(world.store.tick());
+    ) {
+        let Some(bundle) = self.take(slot) else { return };
+        let (values, sparse) = bundle.into_values(world.store.tick());
         let replaced = world.with_required::<B, _>(entity, |world| {
             sparse.insert(&mut world.store, &world.plans, entity, existing)
         });
+        into.leftovers.extend(leftover(replaced));
         phalanx_store::Values::scatter(values, B::value_ids(), into);
-        leftover(replaced)
     }
-    fn remove_sparse(&self, world: &mut World, entity: Entity) -> Option<Leftover> {
-        if !B::Sparse::ANY {
-            return None;
+    fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge) {
+        if B::Sparse::ANY {
+            let bundle = world.bundle::<B>();
+            world.leave_groups(entity, Takes::Bundle(bundle));
+            into.leftovers.extend(leftover(B::Sparse::take(&mut world.store, &world.plans, entity)));
         }
-        let bundle = world.bundle::<B>();
-        world.leave_groups(entity, Takes::Bundle(bundle));
-        leftover(B::Sparse::take(&mut world.store, &world.plans, entity))
     }
 }
 
