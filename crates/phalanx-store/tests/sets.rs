@@ -5,6 +5,7 @@
 //! holes and fills the one made last. After each step both are compared, and the ledger of values with them.
 
 #![cfg(not(loom))]
+#![allow(clippy::unwrap_used)]
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};

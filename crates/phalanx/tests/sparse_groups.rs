@@ -126,7 +126,9 @@ fn a_group_that_owns_nothing_moves_nothing() {
 fn every_kind_of_change_keeps_groups_right() {
     let changes: [fn(&mut World, Entity); 12] = [
         |world, e| world.insert(e, (A(7), B(7))).unwrap(),
-        |world, e| drop(world.take::<A>(e)),
+        |world, e| {
+            world.take::<A>(e);
+        },
         |world, e| world.remove::<(B, C)>(e).unwrap(),
         |world, e| world.retain::<A>(e).unwrap(),
         |world, e| {

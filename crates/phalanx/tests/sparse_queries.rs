@@ -151,7 +151,7 @@ fn tables_of_a_built_query_are_runs_of_matching_rows() {
         assert!(error.to_string().contains("lives in a sparse set"), "{error}");
     }
     query.for_each_table_mut(&mut world, |mut table| {
-        table.column_mut::<f32>(position, "y").unwrap().fill(9.0)
+        table.column_mut::<f32>(position, "y").unwrap().fill(9.0);
     });
     let touched = world.query::<(&Position, Has<Stun>, Has<Frozen>)>();
     assert!(touched.iter().all(|(position, stun, frozen)| (*position.y == 9.0) == (stun && !frozen)));
@@ -237,7 +237,7 @@ fn explain_names_what_leads_and_the_user_can_force_it() {
     state.drive_by_shortest();
     assert!(state.query_mut(&mut world).explain().contains("sparse_queries::Burn"));
     let led = state.query_mut(&mut world).driven_by::<Burn>();
-    assert_eq!(led.iter().map(|(e, ..)| e).count(), 10);
+    assert_eq!(led.iter().count(), 10);
 }
 
 #[test]

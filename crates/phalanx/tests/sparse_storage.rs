@@ -84,7 +84,7 @@ fn sparse_components_of_ten_thousand_entities_touch_no_table() {
 #[test]
 fn adding_appends_and_removing_swaps_and_pops_in_all_three_arrays() {
     let mut world = World::new();
-    let ids: Vec<Entity> = (0..5).map(|n| world.spawn((Table::<0>(n), Aura(n as u8))).id()).collect();
+    let ids: Vec<Entity> = (0u8..5).map(|n| world.spawn((Table::<0>(u64::from(n)), Aura(n))).id()).collect();
     let state = |world: &World| {
         let set = world.sparse::<Aura>();
         let rows: Vec<(Entity, u8)> =

@@ -5,6 +5,7 @@
 //! order of visits and what counts as a move, is asked of `KIND`, and the facts say so where they ask.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, clippy::unwrap_used)]
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 #![allow(clippy::duplicate_mod, reason = "the facts are compiled once per storage")]
 
 /// The components of the facts, with the given storage.

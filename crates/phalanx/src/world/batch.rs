@@ -154,11 +154,11 @@ impl World {
         if archetype == ArchetypeId::EMPTY {
             // They have nothing in a table, and no table.
             let rowless: Vec<Entity> = self.store.entities().rowless().copied().collect();
-            return if B::Sparse::ANY { self.remove_from_each::<B>(&rowless) } else { rowless.len() };
+            return if B::Sparse::ANY { self.remove_from_each::<B>(rowless) } else { rowless.len() };
         }
         let Some(table) = self.archetypes.table(archetype) else { return 0 };
         if B::Sparse::ANY {
-            return self.remove_from_each::<B>(&self.store.table_entities(table).to_vec());
+            return self.remove_from_each::<B>(self.store.table_entities(table).to_vec());
         }
         let gone = self.bundles.info(bundle).signature.clone();
         let at =
@@ -166,16 +166,17 @@ impl World {
         self.regroup_all(archetype, |world| world.store.remove_all(world.archetypes.transitions.at(at)))
     }
 
-    fn remove_from_each<B: Bundle>(&mut self, entities: &[Entity]) -> usize {
+    fn remove_from_each<B: Bundle>(&mut self, entities: Vec<Entity>) -> usize {
+        let count = entities.len();
         let mut first = Ok(());
-        for &entity in entities {
+        for entity in entities {
             let removed = catch_unwind(AssertUnwindSafe(|| self.remove::<B>(entity).is_ok()));
             first = first.and(removed.map(|_| ()));
         }
         if let Err(panic) = first {
             resume_unwind(panic);
         }
-        entities.len()
+        count
     }
 
     /// Changes the table part of all entities of an archetype, and brings groups in line.
