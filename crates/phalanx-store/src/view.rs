@@ -7,6 +7,7 @@
 //! The view keeps its slices by value: behind a reference they would be loaded again after each write.
 
 use crate::column::BLOCK_ROWS;
+use crate::column_id::AnyColId;
 use crate::entities::{Entities, Slot};
 use crate::entity::Entity;
 use crate::fetch::{DenseFetch, Driver, Fetch, ReadFetch};
@@ -33,8 +34,36 @@ pub struct View<'w, F: Fetch> {
     slots: &'w [Slot],
     rowless: bool,
     now: Tick,
+    lead: Lead,
+    /// For what is asked now and then: which sets there are.
+    store: &'w Store,
     /// Not `F::Item<'w>`, which would keep a view from standing in for one that lives shorter.
     access: PhantomData<&'w ()>,
+}
+
+/// What leads the walk of a view through its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lead {
+    /// The shortest of the sets that every match is in, where it is shorter than the tables, else the tables.
+    #[default]
+    Shortest,
+    /// The tables.
+    Tables,
+    /// The set of this column, if every match is in it, else the tables.
+    Set(AnyColId),
+}
+
+/// Who is in which set, while a view lives.
+#[derive(Clone, Copy)]
+pub struct Sets<'w> {
+    store: &'w Store,
+}
+
+impl Sets<'_> {
+    /// Whether an entity is in the set of a column.
+    pub fn has(&self, column: AnyColId, entity: Entity) -> bool {
+        self.store.set_of(column).is_some_and(|set| self.store.set_row(set, entity).is_some())
+    }
 }
 
 // SAFETY: a view stands for references to values that are `Send + Sync` (I1), which it hands out to one
@@ -91,6 +120,8 @@ impl Store {
             slots: self.entities.as_slots(),
             rowless: query.rowless,
             now,
+            lead: Lead::Shortest,
+            store: self,
             access: PhantomData,
         }
     }
@@ -165,6 +196,8 @@ impl<'w, F: Fetch> View<'w, F> {
             slots: self.slots,
             rowless: self.rowless,
             now: self.now,
+            lead: self.lead,
+            store: self.store,
             access: PhantomData,
         }
     }
@@ -193,18 +226,50 @@ impl<'w, F: Fetch> View<'w, F> {
         }
     }
 
-    /// The set that leads the walk, when one that every match is in has fewer rows than the tables.
+    /// The same view, led by something else.
+    #[must_use]
+    pub fn led_by(mut self, lead: Lead) -> Self {
+        self.lead = lead;
+        self
+    }
+
+    /// The set that leads the walk, if one does.
     #[inline]
     fn driver(&self) -> Option<Driver> {
         if F::DENSE {
             return None;
         }
-        F::driver(self.lanes).filter(|driver| driver.len < self.table_rows())
+        let chosen = match self.lead {
+            Lead::Tables => return None,
+            Lead::Shortest => None,
+            Lead::Set(column) => Some(self.set_table(column)),
+        };
+        let mut best: Option<Driver> = None;
+        F::drivers(self.lanes, &mut |driver| {
+            let fits = chosen.is_none_or(|table| driver.table == table);
+            if fits && best.is_none_or(|best| driver.len < best.len) {
+                best = Some(driver);
+            }
+        });
+        best.filter(|driver| chosen.is_some() || driver.len < self.table_rows())
     }
 
-    /// Whether a sparse set leads the walk through the rows, and not the tables.
-    pub fn is_set_driven(&self) -> bool {
-        self.driver().is_some()
+    fn set_table(&self, column: AnyColId) -> TableId {
+        self.store.set_of(column).map_or(TableId::DEAD, |set| self.store.set_table(set))
+    }
+
+    /// The columns and the entities of the set that leads the walk; `None` where the tables do. Not every entity has
+    /// to be a match, and holes show the placeholder.
+    pub fn leader(&self) -> Option<(impl Iterator<Item = AnyColId> + use<'w, F>, &'w [Entity])> {
+        let driver = self.driver()?;
+        // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
+        let entities = unsafe { std::slice::from_raw_parts(driver.owners, driver.len) };
+        Some((self.store.table_columns(driver.table), entities))
+    }
+
+    /// Who is in which set.
+    pub fn sets(&self) -> Sets<'w> {
+        Sets { store: self.store }
     }
 
     fn table_rows(&self) -> usize {

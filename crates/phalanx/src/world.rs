@@ -27,6 +27,7 @@ pub use sparse::{Sparse, SparseMut};
 pub use stats::{ArchetypeStats, ColumnStats, SetStats, WorldStats};
 
 mod batch;
+mod built;
 mod change;
 mod commands;
 mod dynamic;
@@ -34,6 +35,7 @@ mod entity_ref;
 mod error;
 pub(crate) mod groups;
 mod non_send;
+mod parts;
 mod queries;
 mod shared;
 mod singletons;
@@ -161,11 +163,11 @@ impl World {
                 self.store.declare(column);
             }
             if let Some(declare) = info.declare_set() {
-                let plan = declare(&mut self.store, info.columns());
-                self.set_components.resize(plan.set().index(), None);
+                let (set, plan) = declare(&mut self.store, info.columns());
+                self.set_components.resize(set.index(), None);
                 self.set_components.push(Some(info.id()));
-                self.plans.resize_with(plan.set().index(), || None);
-                self.plans.push(Some(plan));
+                self.plans.resize_with(set.index(), || None);
+                self.plans.push(plan);
             }
         }
         self.declared = self.components.len();

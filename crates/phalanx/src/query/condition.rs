@@ -20,6 +20,10 @@ pub enum Condition {
     With(AnyColId, &'static str),
     /// Lacks the component with this first column.
     Without(AnyColId, &'static str),
+    /// Has the sparse component with this first column, which archetypes do not know.
+    InSet(AnyColId, &'static str),
+    /// Lacks the sparse component with this first column.
+    NotInSet(AnyColId, &'static str),
     /// All of these hold.
     All(Vec<Condition>),
     /// At least one of these holds.
@@ -34,27 +38,36 @@ impl Condition {
 
     fn is_always(&self) -> bool {
         match self {
-            Self::With(..) | Self::Without(..) => false,
+            Self::With(..) | Self::Without(..) | Self::InSet(..) | Self::NotInSet(..) => false,
             Self::All(parts) => parts.iter().all(Self::is_always),
             Self::Any(parts) => parts.iter().any(Self::is_always),
         }
     }
 
-    /// Whether an entity with this signature meets the condition.
-    pub fn holds(&self, signature: &Signature, components: &Components) -> bool {
+    /// Whether an entity meets the condition. `has` tells of a component, by its first column, whether it is there.
+    pub fn holds(&self, has: &dyn Fn(AnyColId) -> bool) -> bool {
         match self {
-            Self::With(key, _) => components.by_key(*key).is_some_and(|id| signature.has(id)),
-            Self::Without(key, _) => components.by_key(*key).is_none_or(|id| !signature.has(id)),
-            Self::All(parts) => parts.iter().all(|part| part.holds(signature, components)),
-            Self::Any(parts) => parts.iter().any(|part| part.holds(signature, components)),
+            Self::With(key, _) | Self::InSet(key, _) => has(*key),
+            Self::Without(key, _) | Self::NotInSet(key, _) => !has(*key),
+            Self::All(parts) => parts.iter().all(|part| part.holds(has)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(has)),
         }
     }
 
-    /// The first part that an entity with this signature does not meet.
-    pub fn first_failure(&self, signature: &Signature, components: &Components) -> Option<&Self> {
+    /// The first part that an entity does not meet.
+    pub fn first_failure(&self, has: &dyn Fn(AnyColId) -> bool) -> Option<&Self> {
         match self {
-            Self::All(parts) => parts.iter().find_map(|part| part.first_failure(signature, components)),
-            _ => (!self.holds(signature, components)).then_some(self),
+            Self::All(parts) => parts.iter().find_map(|part| part.first_failure(has)),
+            _ => (!self.holds(has)).then_some(self),
+        }
+    }
+
+    /// The sparse components that every match must have.
+    pub(crate) fn leaders(&self) -> Vec<(AnyColId, &'static str)> {
+        match self {
+            Self::InSet(key, name) => vec![(*key, *name)],
+            Self::All(parts) => parts.iter().flat_map(Self::leaders).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -62,11 +75,12 @@ impl Condition {
     pub(crate) fn is_open(&self, components: &Components) -> bool {
         match self {
             Self::With(key, _) | Self::Without(key, _) => components.by_key(*key).is_none(),
+            Self::InSet(..) | Self::NotInSet(..) => false,
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.is_open(components)),
         }
     }
 
-    /// The normal form.
+    /// The normal form of what archetypes decide; sparse components are looked up per entity.
     pub(crate) fn filter(&self, components: &Components) -> Filter {
         Filter::normal(match self {
             Self::With(key, _) => match components.by_key(*key) {
@@ -78,6 +92,7 @@ impl Condition {
                 let none = components.by_key(*key).into_iter().collect();
                 vec![Alternative { all: Signature::empty(), none }]
             }
+            Self::InSet(..) | Self::NotInSet(..) => vec![Alternative::default()],
             Self::Any(parts) => parts.iter().flat_map(|part| part.filter(components).alternatives).collect(),
             Self::All(parts) => parts.iter().fold(vec![Alternative::default()], |so_far, part| {
                 let more = part.filter(components).alternatives;
@@ -94,8 +109,8 @@ impl fmt::Display for Condition {
             texts.collect::<Vec<_>>().join(between)
         };
         match self {
-            Self::With(_, name) => write!(f, "with {name}"),
-            Self::Without(_, name) => write!(f, "without {name}"),
+            Self::With(_, name) | Self::InSet(_, name) => write!(f, "with {name}"),
+            Self::Without(_, name) | Self::NotInSet(_, name) => write!(f, "without {name}"),
             _ if self.is_always() => write!(f, "anything"),
             Self::All(parts) => write!(f, "{}", texts(parts, ", ")),
             Self::Any(parts) if parts.is_empty() => write!(f, "nothing"),

@@ -62,7 +62,7 @@ pub struct Changed<T>(PhantomData<fn() -> T>);
 pub struct Added<T>(PhantomData<fn() -> T>);
 
 macro_rules! presence_filter {
-    ($name:ident, $fetch:ident, $ids:ident, $row:ident => $keeps:expr) => {
+    ($name:ident, $sparse:ident, $fetch:ident, $ids:ident, $row:ident => $keeps:expr) => {
         impl<T: Component> QueryFilter for $name<T> {
             type Fetch = <T::Storage as Storage>::$fetch;
             type OrFetch = <T::Storage as Storage>::Has;
@@ -76,8 +76,7 @@ macro_rules! presence_filter {
             }
             fn condition() -> Condition {
                 if T::Storage::SPARSE {
-                    // Looked up per entity: archetypes do not know.
-                    return Condition::always();
+                    return Condition::$sparse(T::key(), short_name::<T>());
                 }
                 Condition::$name(T::key(), short_name::<T>())
             }
@@ -93,8 +92,8 @@ macro_rules! presence_filter {
         impl<T: Component<Storage = TableStorage>> ArchetypeFilter for $name<T> {}
     };
 }
-presence_filter!(With, With, with_ids, has => has);
-presence_filter!(Without, Without, without_ids, has => !has);
+presence_filter!(With, InSet, With, with_ids, has => has);
+presence_filter!(Without, NotInSet, Without, without_ids, has => !has);
 
 macro_rules! tick_filter {
     ($name:ident, $column:ident) => {

@@ -4,7 +4,7 @@
 //! (archetype, bundle), together with the way back: what comes often goes again, and the other way round.
 //! Moving the row is the store's business.
 
-use phalanx_store::{Edge, Entity, Existing, Init, NotInserted, SetId, TableId};
+use phalanx_store::{Edge, Entity, Existing, Init, NotInserted, SetId, TableId, Values};
 
 use super::groups::Takes;
 use super::{NoSuchEntity, World};
@@ -14,6 +14,10 @@ use crate::bundles::BundleId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::storage::SparseParts;
+use crate::world::parts::drop_both;
+
+/// What a row had of a bundle.
+type OldValues<B> = <<B as Bundle>::Values as Values>::Old;
 
 impl World {
     #[inline]
@@ -160,41 +164,6 @@ impl World {
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
     }
 
-    /// The sparse set of a component, if it lives in one.
-    pub(crate) fn set_of(&self, id: ComponentId) -> Option<SetId> {
-        let info = self.components.get(id).filter(|info| info.is_sparse())?;
-        self.store.set_of(info.columns()[0])
-    }
-
-    /// Whether an entity has a component that lives in a sparse set.
-    pub(crate) fn has_sparse(&self, entity: Entity, id: ComponentId) -> bool {
-        self.set_of(id).is_some_and(|set| self.store.set_row(set, entity).is_some())
-    }
-
-    /// Puts the sparse parts of a bundle, and what they require, into their sets.
-    #[inline(always)]
-    pub(crate) fn put_sparse<B: Bundle>(
-        &mut self,
-        entity: Entity,
-        bundle: BundleId,
-        sparse: B::Sparse,
-        existing: Existing,
-    ) {
-        sparse.insert(&mut self.store, &self.plans, entity, existing);
-        if !self.bundles.info(bundle).required_sparse.is_empty() {
-            self.put_required(entity, bundle);
-        }
-    }
-
-    #[cold]
-    fn put_required(&mut self, entity: Entity, bundle: BundleId) {
-        for at in 0..self.bundles.info(bundle).required_sparse.len() {
-            let (id, init) = self.bundles.info(bundle).required_sparse[at].clone();
-            let set = self.set_of(id).expect("a required component is registered");
-            self.store.set_insert_made(set, entity, &[init]).expect("a component's leaves are its columns");
-        }
-    }
-
     /// Spawns an entity with a bundle of components.
     ///
     /// # Panics
@@ -213,7 +182,7 @@ impl World {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        self.put_sparse::<B>(entity, bundle_id, sparse, Existing::Replace);
+        self.spawn_sparse::<B>(entity, bundle_id, sparse);
         self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
@@ -250,10 +219,14 @@ impl World {
         existing: Existing,
     ) -> Result<(), NoSuchEntity> {
         let id = self.bundle_for::<B>(entity)?;
-        if self.groups.is_empty() {
-            return self.insert_parts(entity, id, bundle, existing);
-        }
-        self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))
+        let (old, old_sparse) = if self.groups.is_empty() {
+            self.insert_parts(entity, id, bundle, existing)?
+        } else {
+            self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))?
+        };
+        // Everything is in its place, groups too: what was there before may go.
+        drop_both(old, old_sparse);
+        Ok(())
     }
 
     #[inline(always)]
@@ -263,11 +236,12 @@ impl World {
         id: BundleId,
         bundle: B,
         existing: Existing,
-    ) -> Result<(), NoSuchEntity> {
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), NoSuchEntity> {
         let (values, sparse) = bundle.into_values(self.store.tick());
-        self.insert_values::<B>(entity, id, values, existing)?;
-        self.put_sparse::<B>(entity, id, sparse, existing);
-        Ok(())
+        self.with_required(entity, id, |world| {
+            let old = world.insert_values::<B>(entity, id, values, existing)?;
+            Ok((old, sparse.insert(&mut world.store, &world.plans, entity, existing)))
+        })
     }
 
     /// Inserts the table part of a bundle, on the known way from wherever the entity stands.
@@ -278,13 +252,13 @@ impl World {
         bundle: BundleId,
         values: B::Values,
         existing: Existing,
-    ) -> Result<(), NoSuchEntity> {
+    ) -> Result<OldValues<B>, NoSuchEntity> {
         let archetypes = &mut self.archetypes;
-        let inserted = self.store.insert_along(entity, values, existing, |table| {
+        let inserted = self.store.replace_along(entity, values, existing, |table| {
             archetypes.way(Kind::Insert, table, bundle.index())
         });
         match inserted {
-            Ok(()) => Ok(()),
+            Ok(old) => Ok(old),
             Err(NotInserted::Dead(_)) => Err(NoSuchEntity::new(entity)),
             Err(NotInserted::NoWay(values, table)) => {
                 self.insert_on_new_way::<B>(entity, table, bundle, values, existing)
@@ -301,9 +275,9 @@ impl World {
         bundle: BundleId,
         values: B::Values,
         existing: Existing,
-    ) -> Result<(), NoSuchEntity> {
+    ) -> Result<OldValues<B>, NoSuchEntity> {
         let at = self.plan_insertion::<B>(self.archetypes.of_table(table), bundle);
-        let inserted = self.store.insert(entity, self.archetypes.transitions.at(at), values, existing);
+        let inserted = self.store.replace(entity, self.archetypes.transitions.at(at), values, existing);
         inserted.map_err(|_| NoSuchEntity::new(entity))
     }
 
@@ -315,43 +289,47 @@ impl World {
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
         let bundle = self.bundle_for::<B>(entity)?;
-        if self.groups.is_empty() {
-            return self.remove_parts::<B>(entity, bundle);
-        }
-        self.grouped(entity, Takes::Bundle(bundle), |world| world.remove_parts::<B>(entity, bundle))
+        let (values, sparse) = if self.groups.is_empty() {
+            self.detach_parts::<B>(entity, bundle)?
+        } else {
+            self.grouped(entity, Takes::Bundle(bundle), |world| world.detach_parts::<B>(entity, bundle))?
+        };
+        // The entity is rid of both parts, and so are groups: they may go.
+        drop_both(values, sparse);
+        Ok(())
     }
 
     #[inline(always)]
-    fn remove_parts<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), NoSuchEntity> {
-        // Taken out here, dropped when the table part is gone too.
+    fn detach_parts<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: BundleId,
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), NoSuchEntity> {
         let sparse = B::Sparse::take(&mut self.store, &self.plans, entity);
-        let removed = self.remove_values::<B>(entity, bundle);
-        drop(sparse);
-        removed
-    }
-
-    /// Removes the table part of a bundle, on the known way from wherever the entity stands.
-    #[inline(always)]
-    fn remove_values<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), NoSuchEntity> {
         let archetypes = &mut self.archetypes;
         let removed = self
             .store
-            .remove_along::<B::Values>(entity, |table| archetypes.way(Kind::Remove, table, bundle.index()));
-        match removed {
-            Ok(()) => Ok(()),
-            Err(None) => Err(NoSuchEntity::new(entity)),
+            .detach_along::<B::Values>(entity, |table| archetypes.way(Kind::Remove, table, bundle.index()));
+        let values = match removed {
+            Ok(values) => values,
+            Err(None) => return Err(NoSuchEntity::new(entity)),
             Err(Some(table)) => {
-                self.remove_on_new_way::<B>(entity, table, bundle);
-                Ok(())
+                self.detach_on_new_way::<B>(entity, table, bundle).ok_or_else(|| NoSuchEntity::new(entity))?
             }
-        }
+        };
+        Ok((values, sparse))
     }
 
     #[cold]
     #[inline(never)]
-    fn remove_on_new_way<B: Bundle>(&mut self, entity: Entity, table: TableId, bundle: BundleId) {
+    fn detach_on_new_way<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        table: TableId,
+        bundle: BundleId,
+    ) -> Option<OldValues<B>> {
         let at = self.plan_removal::<B>(self.archetypes.of_table(table), bundle);
-        self.store.remove::<B::Values>(entity, self.archetypes.transitions.at(at));
+        self.store.detach::<B::Values>(entity, self.archetypes.transitions.at(at))
     }
 
     /// Removes a whole bundle and returns it. `None`, and nothing happens, when the entity is dead or lacks a part.
@@ -385,12 +363,10 @@ impl World {
         let (kept, kept_sparse) = (info.signature.clone(), info.sparse.clone());
         let at = self.dropping(Kind::Retain, from, bundle.index(), |present| present.intersection(&kept));
         self.grouped(entity, Takes::Everything, |world| {
-            for set in world.store.sets() {
-                if world.set_components[set.index()].is_some_and(|id| !kept_sparse.has(id)) {
-                    world.store.set_remove(set, entity);
-                }
-            }
-            world.store.remove::<()>(entity, world.archetypes.transitions.at(at));
+            let components = &world.set_components;
+            let goes = |set: &SetId| components[set.index()].is_some_and(|id| !kept_sparse.has(id));
+            let sets = world.store.sets().filter(goes);
+            world.store.remove_with_sets::<()>(entity, world.archetypes.transitions.at(at), sets);
         });
         Ok(())
     }
