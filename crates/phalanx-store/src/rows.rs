@@ -220,7 +220,8 @@ impl Store {
     ) -> R {
         let (source, target) = (edge.source, edge.target);
         if source == target {
-            if source != TableId::ROWLESS {
+            // Values without leaves, such as those of sparse components alone, touch no row.
+            if source != TableId::ROWLESS && !edge.slots.is_empty() {
                 self.mark_rows(source, row, 1);
             }
             return values(self, row);
