@@ -40,6 +40,11 @@ impl World {
     #[track_caller]
     pub(crate) fn insertion<B: Bundle>(&mut self, from: ArchetypeId) -> usize {
         let bundle = self.bundle::<B>();
+        self.insertion_of::<B>(from, bundle)
+    }
+
+    #[inline]
+    fn insertion_of<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
         match self.archetypes.transitions.position(Kind::Insert, from, bundle.index()) {
             Some(at) => at,
             None => self.plan_insertion::<B>(from, bundle),
@@ -161,13 +166,14 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
-        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        let id = self.bundle::<B>();
+        let at = self.insertion_of::<B>(ArchetypeId::EMPTY, id);
         let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        self.spawn_sparse::<B>(entity, sparse);
+        self.spawn_sparse::<B>(entity, id, sparse);
         self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
@@ -204,10 +210,19 @@ impl World {
         existing: Existing,
     ) -> Result<(), NoSuchEntity> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
-        let at = self.insertion::<B>(from);
+        let id = self.bundle::<B>();
+        let at = self.insertion_of::<B>(from, id);
         let (values, sparse) = bundle.into_values(self.store.tick());
+        if !B::Sparse::ANY && self.bundles.info(id).required_sparse.is_empty() {
+            // The store drops what was there when the row is in its place.
+            return self.grouped(entity, Takes::Nothing, |world| {
+                let edge = world.archetypes.transitions.at(at);
+                let inserted = world.store.insert(entity, edge, values, existing);
+                inserted.map_err(|_| NoSuchEntity::new(entity))
+            });
+        }
         let (old, old_sparse) = self.grouped(entity, Takes::Nothing, |world| {
-            world.with_required::<B, _>(entity, |world| {
+            world.with_required(entity, id, |world| {
                 let edge = world.archetypes.transitions.at(at);
                 let old = world.store.replace(entity, edge, values, existing);
                 let old = old.map_err(|_| NoSuchEntity::new(entity))?;
@@ -229,6 +244,12 @@ impl World {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let at = self.removal::<B>(from);
         let bundle = self.bundle::<B>();
+        if !B::Sparse::ANY {
+            self.grouped(entity, Takes::Nothing, |world| {
+                world.store.remove::<B::Values>(entity, world.archetypes.transitions.at(at));
+            });
+            return Ok(());
+        }
         let (values, sparse) = self.grouped(entity, Takes::Bundle(bundle), |world| {
             let sparse = B::Sparse::take(&mut world.store, &world.plans, entity);
             (world.store.detach::<B::Values>(entity, world.archetypes.transitions.at(at)), sparse)

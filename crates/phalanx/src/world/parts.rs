@@ -29,8 +29,7 @@ impl World {
     /// Puts the sparse parts of a new entity into their sets. When a function of a required component panics, the
     /// entity is gone again.
     #[inline(always)]
-    pub(crate) fn spawn_sparse<B: Bundle>(&mut self, entity: Entity, sparse: B::Sparse) {
-        let bundle = self.bundles.find(B::key()).expect("the bundle was met before");
+    pub(crate) fn spawn_sparse<B: Bundle>(&mut self, entity: Entity, bundle: BundleId, sparse: B::Sparse) {
         if !self.bundles.info(bundle).required_sparse.is_empty() {
             self.spawn_required(entity, bundle);
         }
@@ -48,13 +47,13 @@ impl World {
 
     /// Makes a change after putting what the bundle requires into sets, where it is missing. When one of the user's
     /// functions panics, also during the change, what was required is gone again.
-    #[inline(always)]
-    pub(crate) fn with_required<B: Bundle, R>(
+    #[inline]
+    pub(crate) fn with_required<R>(
         &mut self,
         entity: Entity,
+        bundle: BundleId,
         change: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        let bundle = self.bundles.find(B::key()).expect("the bundle was met before");
         if self.bundles.info(bundle).required_sparse.is_empty() {
             return change(self);
         }

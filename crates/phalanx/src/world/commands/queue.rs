@@ -121,7 +121,8 @@ impl<B: Bundle> Kind for Bundles<B> {
     ) {
         let Some(bundle) = self.take(slot) else { return };
         let (values, sparse) = bundle.into_values(world.store.tick());
-        let replaced = world.with_required::<B, _>(entity, |world| {
+        let id = world.bundle::<B>();
+        let replaced = world.with_required(entity, id, |world| {
             sparse.insert(&mut world.store, &world.plans, entity, existing)
         });
         into.leftovers.extend(leftover(replaced));
