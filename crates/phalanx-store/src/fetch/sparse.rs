@@ -141,6 +141,10 @@ where
 {
     unsafe fn set_slices(store: &Store, ids: F::Ids, rows: Range<usize>) -> Option<F::Slices<'_>> {
         let lanes = Self::lanes(store, ids, store.tick);
+        // A fetch without columns names no set, and there are no rows to lend.
+        if lanes.table == TableId::DEAD.index() {
+            return None;
+        }
         // SAFETY: the set's table, if it has the columns (I4), has these rows, and no hole among them (I11); access is
         // the caller's.
         unsafe {

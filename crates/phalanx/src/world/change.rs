@@ -54,6 +54,11 @@ impl World {
     #[track_caller]
     pub(crate) fn insertion<B: Bundle>(&mut self, from: ArchetypeId) -> usize {
         let bundle = self.bundle::<B>();
+        self.insertion_of::<B>(from, bundle)
+    }
+
+    #[inline]
+    fn insertion_of<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
         match self.archetypes.transitions.position(Kind::Insert, from, bundle.index()) {
             Some(at) => at,
             None => self.plan_insertion::<B>(from, bundle),
@@ -171,18 +176,14 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
-        let bundle_id = self.bundle::<B>();
-        let at =
-            match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, bundle_id.index()) {
-                Some(at) => at,
-                None => self.plan_insertion::<B>(ArchetypeId::EMPTY, bundle_id),
-            };
+        let id = self.bundle::<B>();
+        let at = self.insertion_of::<B>(ArchetypeId::EMPTY, id);
         let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        self.spawn_sparse::<B>(entity, bundle_id, sparse);
+        self.spawn_sparse::<B>(entity, id, sparse);
         self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
