@@ -43,8 +43,13 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let dependent = types.iter().filter(|ty| target.is_dependent(ty));
     let bounds = target.bounds(dependent.map(|ty| quote!(#ty: #p::Bundle)));
     let (params, _, _) = target.generics.split_for_impl();
+    let pooled = target.with_pool();
+    let (pool_params, _, _) = pooled.split_for_impl();
+    let pool_bounds = target.bounds(types.iter().map(|ty| quote!(#ty: #p::BundleIn<__P>)));
     let quiet = quiet();
     Ok(quote! {
+        #quiet
+        impl #pool_params #p::BundleIn<__P> for #owner #pool_bounds {}
         #quiet
         impl #params #p::Bundle for #owner #bounds {
             type Values = #values;

@@ -118,6 +118,13 @@ impl Target {
         generics.where_clause
     }
 
+    /// The generics with one more parameter, `__P`, for implementations that hold of a pool.
+    pub fn with_pool(&self) -> Generics {
+        let mut generics = self.generics.clone();
+        generics.params.push(parse_quote!(__P));
+        generics
+    }
+
     /// The bounds under which values of the whole type may be shared between threads.
     ///
     /// Only generic types need them: a bound without parameters that does not hold is an error of its own,

@@ -3,8 +3,9 @@
 //! `Query<D, F>` asks for data `D` of the entities that pass filter `F`. The same data and filter mean
 //! the same prepared state, kept by the world; a run costs a lookup, then loops over tables.
 //!
-//! **Order.** Archetypes in order of their creation, rows by position in their table, entities without any
-//! component last, by index. It depends only on the world's history.
+//! **Order.** Pools in order of their registration, General first; within a pool archetypes in order of their
+//! creation, rows by position in their table; General's entities without any component last, by index. It depends
+//! only on the world's history.
 //!
 //! **Speed.** `for_each`, `sum`, `count` and everything else built on `fold` run a plain loop per table, which
 //! the compiler vectorises; so do chunks, and nested loops over [`Query::tables_mut`]. A plain `for` over
@@ -28,6 +29,7 @@ pub use many::{CombinationsMut, ManyMut, QueryMany};
 #[cfg(feature = "parallel")]
 pub use parallel::ParQuery;
 pub use phalanx_store::DenseFetch;
+pub use scope::{FilterIn, In, NotIn, QueryIn};
 pub(crate) use state::{FetchState, prepare};
 pub use state::{QueryConflict, QueryState};
 
@@ -44,6 +46,7 @@ mod many;
 mod matches;
 #[cfg(feature = "parallel")]
 mod parallel;
+mod scope;
 mod state;
 
 use state::Both;

@@ -21,10 +21,12 @@ pub use commands::{CommandStats, Commands, EntityCommands, FlushOrder};
 pub(crate) use commands::{Ids, Queue};
 pub use dynamic::FieldError;
 pub use entity_ref::{EntityRef, EntityWorldMut};
-pub use error::{ComponentMissing, NoSuchEntity};
+pub use error::{ChangeError, ComponentMissing, NoSuchEntity, NotInPool, RequiredByPool};
+pub use migrate::MigrateError;
+pub use pools::{PoolEntityError, PoolError, PoolMut, PoolRef};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
-pub use stats::{ArchetypeStats, ColumnStats, SetStats, WorldStats};
+pub use stats::{ArchetypeStats, ColumnStats, PoolStats, SetStats, WorldStats};
 
 mod batch;
 mod change;
@@ -33,8 +35,11 @@ mod dynamic;
 mod entity_ref;
 mod error;
 pub(crate) mod groups;
+mod migrate;
 mod non_send;
+mod pools;
 mod queries;
+mod refuse;
 mod shared;
 mod singletons;
 mod sparse;
@@ -320,7 +325,7 @@ impl World {
     /// When `B` cannot be used as a bundle.
     #[track_caller]
     pub fn reserve_rows<B: Bundle>(&mut self, additional: usize) {
-        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        let at = self.first_insertion::<B>();
         let table = self.archetypes.transitions.at(at).target();
         self.store.reserve_rows(table, additional);
         self.store.reserve_entities(additional);
@@ -357,6 +362,7 @@ impl World {
     pub fn check(&self) -> Result<(), String> {
         self.store.check()?;
         self.groups.check(&self.store, &self.archetypes)?;
-        self.archetypes.check(&self.components, &self.store)
+        self.archetypes.check(&self.components, &self.store)?;
+        self.check_pools()
     }
 }

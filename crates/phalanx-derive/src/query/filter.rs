@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{DeriveInput, Result};
 
-use super::Parts;
+use super::{Field, Parts};
 use crate::attr;
 use crate::column::quiet;
 use crate::nest::nest;
@@ -25,8 +25,14 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let all = quote!(<#all as #p::QueryFilter>);
     let check = check(&parts);
     let reads = parts.reads();
+    let pooled = parts.target.with_pool();
+    let (pool_params, _, _) = pooled.split_for_impl();
+    let scoped = parts.fields.iter().map(|Field { ty, .. }| quote!(#ty: #p::FilterIn<__P>));
+    let scoped = parts.clause(parts.each(&quote!(#p::QueryFilter)).into_iter().chain(scoped));
     let quiet = quiet();
     Ok(quote! {
+        #quiet
+        impl #pool_params #p::FilterIn<__P> for #owner #scoped {}
         #check
         #reads
         #quiet

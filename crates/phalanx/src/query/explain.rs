@@ -12,6 +12,7 @@ use super::error::QueryEntityError;
 use super::filter::QueryFilter;
 use super::state::Both;
 use super::{Context, Filter, Query};
+use crate::pool::PoolId;
 
 impl Context<'_> {
     /// Why a query that fetches `C` does not visit an entity.
@@ -22,8 +23,8 @@ impl Context<'_> {
         place: Option<phalanx_store::Place>,
     ) -> QueryEntityError {
         let Some(place) = place else { return QueryEntityError::NoSuchEntity { entity } };
-        let signature = self.archetypes.signature(self.archetypes.of_table(place.table));
-        let fails = match self.condition.first_failure(signature, self.components) {
+        let archetype = self.archetypes.of_table(place.table);
+        let fails = match self.condition.first_failure(archetype, self.archetypes, self.components) {
             Some(condition) => condition.to_string(),
             None if C::DENSE => "a tick of change".to_owned(),
             None => "a sparse component, or a tick of change".to_owned(),
@@ -67,10 +68,15 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
             self.context.archetypes.len()
         );
         for (table, len) in self.view.tables() {
-            let signature = self.context.archetypes.signature(self.context.archetypes.of_table(table));
+            let (archetypes, components) = (self.context.archetypes, self.context.components);
+            let id = archetypes.of_table(table);
             let names: Vec<&str> =
-                signature.iter().map(|id| self.context.components.info(id).name()).collect();
-            let _ = writeln!(text, "  {len:>8} rows of {{{}}}", names.join(", "));
+                archetypes.signature(id).iter().map(|id| components.info(id).name()).collect();
+            let pool = match archetypes.pools().record(archetypes.pool_of(id)) {
+                general if general.id() == PoolId::GENERAL => String::new(),
+                pool => format!(" in {}", pool.name()),
+            };
+            let _ = writeln!(text, "  {len:>8} rows of {{{}}}{pool}", names.join(", "));
         }
         text
     }

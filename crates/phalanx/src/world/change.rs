@@ -7,10 +7,11 @@
 use phalanx_store::{Edge, Entity, Existing, Init, SetId};
 
 use super::groups::Takes;
-use super::{NoSuchEntity, World};
+use super::{ChangeError, NoSuchEntity, World};
 use crate::archetype::{ArchetypeId, Kind};
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
+use crate::pool::{PoolId, Refusal};
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::storage::SparseParts;
@@ -34,45 +35,62 @@ impl World {
         self.bundles.find(B::key()).expect("the bundle was registered just now")
     }
 
-    /// The way on which a bundle comes into an archetype's entities.
+    /// The way on which a bundle comes into an archetype's entities, unless its pool refuses the bundle.
     #[inline]
     #[track_caller]
-    pub(crate) fn insertion<B: Bundle>(&mut self, from: ArchetypeId) -> usize {
+    pub(crate) fn insertion<B: Bundle>(&mut self, from: ArchetypeId) -> Result<usize, Refusal> {
         let bundle = self.bundle::<B>();
         match self.archetypes.transitions.position(Kind::Insert, from, bundle.index()) {
-            Some(at) => at,
-            None => self.plan_insertion::<B>(from, bundle),
+            Some(at) => Ok(at),
+            None => {
+                self.may_insert(self.archetypes.pool_of(from), bundle)?;
+                Ok(self.plan_insertion::<B>(from, bundle))
+            }
         }
+    }
+
+    /// The way on which a bundle comes into new entities of General.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn first_insertion<B: Bundle>(&mut self) -> usize {
+        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        at.unwrap_or_else(|_| unreachable!("General allows everything"))
     }
 
     #[cold]
     #[inline(never)]
     fn plan_insertion<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
-        let present = self.archetypes.signature(from).clone();
+        let (present, pool) = (self.archetypes.signature(from).clone(), self.archetypes.pool_of(from));
         let info = self.bundles.info(bundle);
         let missing = info.required.iter().filter(|(id, _)| !present.has(*id));
         let (added, inits): (Vec<ComponentId>, Vec<Init>) = missing.cloned().unzip();
         let brought = info.signature.clone();
-        let target = self.archetype(present.union(&brought).union(&added.into_iter().collect()));
+        let target = self.archetype(pool, present.union(&brought).union(&added.into_iter().collect()));
         let edge = self.edge(from, target, |store, source, target| {
             store.insert_edge::<B::Values>(source, target, B::value_ids(), &inits)
         });
         // The way back, when it leads exactly here.
-        let returns = inits.is_empty() && !present.overlaps(&brought) && !brought.is_empty();
+        let returns = inits.is_empty()
+            && !present.overlaps(&brought)
+            && !brought.is_empty()
+            && self.may_remove(pool, bundle).is_ok();
         if returns && self.archetypes.transitions.position(Kind::Remove, target, bundle.index()).is_none() {
             self.add_removal::<B>(target, from, bundle);
         }
         self.archetypes.transitions.add(Kind::Insert, from, bundle.index(), edge)
     }
 
-    /// The way on which what entities of an archetype have of a bundle goes.
+    /// The way on which what entities of an archetype have of a bundle goes, unless their pool refuses that.
     #[inline]
     #[track_caller]
-    pub(crate) fn removal<B: Bundle>(&mut self, from: ArchetypeId) -> usize {
+    pub(crate) fn removal<B: Bundle>(&mut self, from: ArchetypeId) -> Result<usize, Refusal> {
         let bundle = self.bundle::<B>();
         match self.archetypes.transitions.position(Kind::Remove, from, bundle.index()) {
-            Some(at) => at,
-            None => self.plan_removal::<B>(from, bundle),
+            Some(at) => Ok(at),
+            None => {
+                self.may_remove(self.archetypes.pool_of(from), bundle)?;
+                Ok(self.plan_removal::<B>(from, bundle))
+            }
         }
     }
 
@@ -80,12 +98,14 @@ impl World {
     #[inline(never)]
     fn plan_removal<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
         let (present, info) = (self.archetypes.signature(from), self.bundles.info(bundle));
+        let pool = self.archetypes.pool_of(from);
         let left = present.difference(&info.signature);
         // The way back, when it leads exactly here: nothing else would come along.
         let returns = !info.signature.is_empty()
             && present.contains(&info.signature)
-            && info.required.iter().all(|(id, _)| left.has(*id));
-        let target = self.archetype(left);
+            && info.required.iter().all(|(id, _)| left.has(*id))
+            && self.may_insert(pool, bundle).is_ok();
+        let target = self.archetype(pool, left);
         let at = self.add_removal::<B>(from, target, bundle);
         if returns && self.archetypes.transitions.position(Kind::Insert, target, bundle.index()).is_none() {
             self.plan_insertion::<B>(target, bundle);
@@ -111,7 +131,8 @@ impl World {
         if let Some(at) = self.archetypes.transitions.position(kind, from, index) {
             return at;
         }
-        let target = self.archetype(left(self.archetypes.signature(from)));
+        let left = left(self.archetypes.signature(from));
+        let target = self.archetype(self.archetypes.pool_of(from), left);
         let edge =
             self.edge(from, target, |store, source, target| store.remove_edge::<()>(source, target, ()));
         self.archetypes.transitions.add(kind, from, index, edge)
@@ -124,15 +145,16 @@ impl World {
         }
         let present = self.archetypes.signature(from);
         let inits = if present.has(id) { Vec::new() } else { self.components.info(id).defaults().to_vec() };
-        let target = self.archetype(present.with(id));
+        let target = self.archetype(self.archetypes.pool_of(from), present.with(id));
         let edge = self
             .edge(from, target, |store, source, target| store.insert_edge::<()>(source, target, (), &inits));
         self.archetypes.transitions.add(Kind::InsertZeroed, from, id.index(), edge)
     }
 
-    pub(crate) fn archetype(&mut self, signature: Signature) -> ArchetypeId {
+    /// The archetype of a pool with these components, created where it does not exist.
+    pub(crate) fn archetype(&mut self, pool: PoolId, signature: Signature) -> ArchetypeId {
         let before = self.archetypes.cursor();
-        let id = self.archetypes.get_or_create(signature, &self.components, &mut self.store);
+        let id = self.archetypes.get_or_create(pool, signature, &self.components, &mut self.store);
         if self.archetypes.cursor() != before {
             self.update_queries();
         }
@@ -190,7 +212,7 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
-        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        let at = self.first_insertion::<B>();
         let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
             Ok(entity) => entity,
@@ -217,10 +239,10 @@ impl World {
     /// Inserts a bundle. Components that the entity has are replaced, in place.
     ///
     /// # Errors
-    /// When the entity is dead; the bundle is dropped.
+    /// When the entity is dead, or its pool does not declare a component; the bundle is dropped.
     #[inline]
     #[track_caller]
-    pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), NoSuchEntity> {
+    pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), ChangeError> {
         self.insert_with(entity, bundle, Existing::Replace)
     }
 
@@ -231,9 +253,9 @@ impl World {
         entity: Entity,
         bundle: B,
         existing: Existing,
-    ) -> Result<(), NoSuchEntity> {
+    ) -> Result<(), ChangeError> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
-        let at = self.insertion::<B>(from);
+        let at = self.insertion::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
         let (values, sparse) = bundle.into_values(self.store.tick());
         self.grouped(entity, Takes::Nothing, |world| {
             let inserted = world.store.insert(entity, world.archetypes.transitions.at(at), values, existing);
@@ -246,12 +268,12 @@ impl World {
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
     ///
     /// # Errors
-    /// When the entity is dead.
+    /// When the entity is dead, or its pool requires a component of the bundle.
     #[inline]
     #[track_caller]
-    pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+    pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
-        let at = self.removal::<B>(from);
+        let at = self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
         let bundle = self.bundle::<B>();
         self.grouped(entity, Takes::Bundle(bundle), |world| {
             // Taken out here, dropped when the table part is gone too.
@@ -262,35 +284,47 @@ impl World {
         Ok(())
     }
 
-    /// Removes a whole bundle and returns it. `None`, and nothing happens, when the entity is dead or lacks a part.
+    /// Removes a whole bundle and returns it. `None`, and nothing happens, when the entity is dead, lacks a part, or
+    /// is in a pool that requires one; [`World::try_take`] tells which.
     #[track_caller]
     pub fn take<B: Bundle>(&mut self, entity: Entity) -> Option<B> {
-        let from = self.archetype_of(entity)?;
+        self.try_take(entity).ok().flatten()
+    }
+
+    /// Removes a whole bundle and returns it; `None`, and nothing happens, when the entity lacks a part.
+    ///
+    /// # Errors
+    /// When the entity is dead, or its pool requires a component of the bundle.
+    #[track_caller]
+    pub fn try_take<B: Bundle>(&mut self, entity: Entity) -> Result<Option<B>, ChangeError> {
+        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let bundle = self.bundle::<B>();
         let info = self.bundles.info(bundle);
         let sparse = info.sparse.iter().all(|id| self.has_sparse(entity, id));
         if !sparse || !self.archetypes.signature(from).contains(&info.signature) {
-            return None;
+            return Ok(None);
         }
-        let at = self.removal::<B>(from);
-        let (values, sparse) = self.grouped(entity, Takes::Bundle(bundle), |world| {
+        let at = self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
+        let taken = self.grouped(entity, Takes::Bundle(bundle), |world| {
             let sparse = B::Sparse::complete(B::Sparse::take(&mut world.store, &world.plans, entity))?;
             let values = world.store.take::<B::Values>(entity, world.archetypes.transitions.at(at))?;
             Some((values, sparse))
-        })?;
-        Some(B::from_values(values, sparse))
+        });
+        Ok(taken.map(|(values, sparse)| B::from_values(values, sparse)))
     }
 
     /// Drops every component that is not in the bundle.
     ///
     /// # Errors
-    /// When the entity is dead.
+    /// When the entity is dead, or its pool requires a component that is not in the bundle.
     #[track_caller]
-    pub fn retain<B: Bundle>(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+    pub fn retain<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let bundle = self.bundle::<B>();
         let info = self.bundles.info(bundle);
         let (kept, kept_sparse) = (info.signature.clone(), info.sparse.clone());
+        self.may_retain(self.archetypes.pool_of(from), bundle)
+            .map_err(|refusal| self.refused(entity, refusal))?;
         let at = self.dropping(Kind::Retain, from, bundle.index(), |present| present.intersection(&kept));
         self.grouped(entity, Takes::Everything, |world| {
             for set in world.store.sets() {
@@ -306,9 +340,13 @@ impl World {
     /// Removes a component by its id. False when the entity lacks it.
     ///
     /// # Errors
-    /// When the entity is dead.
-    pub fn remove_by_id(&mut self, entity: Entity, id: ComponentId) -> Result<bool, NoSuchEntity> {
+    /// When the entity is dead, or its pool requires the component.
+    pub fn remove_by_id(&mut self, entity: Entity, id: ComponentId) -> Result<bool, ChangeError> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
+        let pool = self.archetypes.pools().record(self.archetypes.pool_of(from));
+        if pool.required().has(id) {
+            return Err(self.refused(entity, Refusal::Required(pool.id(), id)));
+        }
         if let Some(set) = self.set_of(id) {
             return Ok(
                 self.grouped(entity, Takes::Component(id), |world| world.store.set_remove(set, entity))

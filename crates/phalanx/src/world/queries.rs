@@ -192,6 +192,6 @@ impl DynamicQuery {
     /// Whether an entity matches.
     pub fn contains(&self, world: &World, entity: Entity) -> bool {
         let archetype = world.archetype_of(entity);
-        archetype.is_some_and(|id| self.filter().matches(world.archetypes.signature(id)))
+        archetype.is_some_and(|id| self.filter().admits(id, &world.archetypes))
     }
 }

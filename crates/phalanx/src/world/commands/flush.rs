@@ -5,14 +5,16 @@
 //! leave, but for the order of rows. [`FlushOrder::Staged`] makes one run of everything: inserts, then
 //! removes, then despawns, then functions.
 //!
-//! A command whose entity is dead is skipped and counted. A panic in the user's code ends the flush: what was
+//! A command whose entity is dead is skipped and counted, and so is one that the entity's pool refuses. A panic in the user's code ends the flush: what was
 //! applied stays, the command that panicked is gone, the others wait for the next flush.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use phalanx_store::Existing;
+
 use super::merge::{self, Merge};
 use super::queue::{Queue, What};
-use crate::world::World;
+use crate::world::{ChangeError, World};
 
 /// In which order recorded commands take effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct CommandStats {
     pub applied: u64,
     /// How many were skipped because their entity was dead.
     pub skipped: u64,
+    /// How many were skipped because the entity's pool forbids the change; see [`World::last_refused_command`].
+    pub refused: u64,
 }
 
 /// The commands of a world that wait for a flush.
@@ -41,6 +45,7 @@ pub(crate) struct Deferred {
     pub(crate) queue: Queue,
     pub(crate) order: FlushOrder,
     pub(crate) stats: CommandStats,
+    pub(crate) last_refused: Option<ChangeError>,
     /// Memory kept between flushes.
     spare: Queue,
     pub(crate) merge: Merge,
@@ -88,6 +93,23 @@ impl World {
     /// How many commands were applied and skipped so far.
     pub fn command_stats(&self) -> CommandStats {
         self.commands.stats
+    }
+
+    /// Why the last command that a pool refused was refused.
+    pub fn last_refused_command(&self) -> Option<&ChangeError> {
+        self.commands.last_refused.as_ref()
+    }
+
+    /// Counts a command as refused that was counted as applied.
+    #[cold]
+    pub(super) fn note_refused(&mut self, error: ChangeError) {
+        self.commands.stats.applied -= 1;
+        if matches!(error, ChangeError::NoSuchEntity(_)) {
+            self.commands.stats.skipped += 1;
+        } else {
+            self.commands.stats.refused += 1;
+            self.commands.last_refused = Some(error);
+        }
     }
 
     /// The order in which commands take effect.
@@ -206,15 +228,22 @@ impl Chains {
 fn apply_one(world: &mut World, work: &mut Queue, at: usize) {
     let entity = work.steps[at].entity;
     world.commands.stats.applied += 1;
-    match work.begin(at) {
+    let done = match work.begin(at) {
         What::Insert { kind, slot, existing } => {
-            work.kinds[kind as usize].insert(slot, world, entity, existing);
+            work.kinds[kind as usize].insert(slot, world, entity, existing)
+        }
+        What::Enter { kind, slot } => {
+            work.kinds[kind as usize].insert(slot, world, entity, Existing::Replace)
         }
         What::Remove { kind } => work.kinds[kind as usize].remove(world, entity),
         What::Despawn => {
             world.despawn(entity);
+            Ok(())
         }
-        What::Call(_) | What::Done => {}
+        What::Call(_) | What::Done => Ok(()),
+    };
+    if let Err(error) = done {
+        world.note_refused(error);
     }
 }
 
@@ -223,15 +252,20 @@ fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &m
     let entity = work.steps[steps[0]].entity;
     if world.commands.order == FlushOrder::Staged {
         steps.sort_by_key(|&at| match work.steps[at].what {
-            What::Insert { .. } => 0,
-            What::Remove { .. } => 1,
-            _ => 2,
+            What::Enter { .. } => 0,
+            What::Insert { .. } => 1,
+            What::Remove { .. } => 2,
+            _ => 3,
         });
     }
     let death = steps.iter().position(|&at| work.steps[at].what == What::Despawn);
     let Some(death) = death else {
-        world.commands.stats.applied += steps.len() as u64;
-        return merge::apply(world, merge, work, entity, steps);
+        // Entering a pool comes first: what else there is depends on what the pool allows.
+        let entering = steps.iter().take_while(|&&at| matches!(work.steps[at].what, What::Enter { .. })).count();
+        let (first, rest) = steps.split_at(entering);
+        first.iter().for_each(|&at| apply_one(world, work, at));
+        world.commands.stats.applied += rest.len() as u64;
+        return merge::apply(world, merge, work, entity, rest);
     };
     // What would be inserted before the end need not be: nobody can see it.
     world.commands.stats.applied += death as u64 + 1;

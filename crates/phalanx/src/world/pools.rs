@@ -1,0 +1,573 @@
+//! Pools of a world: registering, spawning, and the typed door to their entities.
+//!
+//! [`PoolRef`] and [`PoolMut`] know at compile time what their entities can have: a component that the pool does
+//! not declare, or the removal of one that it requires, does not compile. What is left to find out at run time
+//! is whether an entity is alive, and in this pool.
+
+use phalanx_store::{Col, Entity, Existing, TableId};
+
+use super::World;
+use crate::archetype::ArchetypeId;
+use crate::component::{Component, Queryable};
+use crate::pool::{
+    BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolId, PoolKey, PoolMark, Registration,
+    SpawnWay, pooled, seat,
+};
+use crate::query::{FilterIn, In, Query, QueryIn, ReadOnlyQueryData};
+use crate::registry::ComponentId;
+use crate::signature::Signature;
+use crate::storage::SparseParts;
+
+pub use error::{PoolEntityError, PoolError};
+
+mod error;
+
+/// What is written to the row of a new entity: its values, and the marks of its pool.
+pub(super) type PoolRow<V> = (V, Col<PoolMark>, Col<PoolMark>);
+
+pub(super) fn marked<V>(values: V) -> PoolRow<V> {
+    (values, Col(PoolMark), Col(PoolMark))
+}
+
+impl World {
+    /// Registers a pool and its components, and returns its id, the same in every call.
+    ///
+    /// Spawning registers on its own; this fixes the order in which queries visit pools, and reserves what the pool
+    /// asks for with `capacity`.
+    ///
+    /// # Panics
+    /// As [`World::try_register_pool`] has errors.
+    #[track_caller]
+    pub fn register_pool<P: Pool>(&mut self) -> PoolId {
+        match self.try_register_pool::<P>() {
+            Ok(id) => id,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// As [`World::register_pool`], with an error instead of a panic.
+    ///
+    /// # Errors
+    /// When a component cannot be registered, is declared twice, or requires one that the pool does not declare.
+    pub fn try_register_pool<P: Pool>(&mut self) -> Result<PoolId, PoolError> {
+        if let Some(id) = self.archetypes.pools().id::<P>() {
+            return Ok(id);
+        }
+        let mut declared = Vec::new();
+        P::register(&mut self.components, &mut declared)?;
+        self.declare_columns();
+        self.check_declared(P::name(), &declared)?;
+        let registration = Registration {
+            name: P::name(),
+            strategy: P::STRATEGY,
+            tag: P::tag().any(),
+            declared,
+            required: P::REQUIRED.into(),
+        };
+        let id = self.archetypes.pools_mut().add(registration, &self.components);
+        self.store.declare(pooled().any());
+        self.store.declare(P::tag().any());
+        self.update_queries();
+        if P::CAPACITY > 0 {
+            let required = self.archetypes.pools().record(id).required();
+            let required = required.iter().filter(|&id| self.set_of(id).is_none()).collect();
+            let archetype = self.archetype(id, required);
+            let table = self.archetypes.table(archetype).expect("the archetype was made just now");
+            self.store.reserve_rows(table, P::CAPACITY);
+            self.store.reserve_entities(P::CAPACITY);
+        }
+        Ok(id)
+    }
+
+    fn check_declared(&self, pool: &'static str, declared: &[ComponentId]) -> Result<(), PoolError> {
+        let name = |id: ComponentId| self.components.info(id).name().to_owned();
+        for (at, &id) in declared.iter().enumerate() {
+            if declared[..at].contains(&id) {
+                return Err(PoolError::Repeated { pool, component: name(id) });
+            }
+            let required = self.components.requirements(&[id]);
+            if let Some((missing, _)) = required.iter().find(|(id, _)| !declared.contains(id)) {
+                return Err(PoolError::Requires { pool, component: name(id), requires: name(*missing) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The id of a pool, if it is registered.
+    pub fn pool_id<P: Pool>(&self) -> Option<PoolId> {
+        self.archetypes.pools().id::<P>()
+    }
+
+    /// The pool that an entity is in; `None` when it is dead.
+    pub fn pool_of(&self, entity: Entity) -> Option<PoolId> {
+        Some(self.archetypes.pool_of(self.archetype_of(entity)?))
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(super) fn meet_pool<P: Pool>(&mut self) -> PoolId {
+        match self.archetypes.pools().id::<P>() {
+            Some(id) => id,
+            None => self.register_pool::<P>(),
+        }
+    }
+
+    /// Spawns an entity in a pool.
+    ///
+    /// # Panics
+    /// When the pool cannot be registered, or all entity indices are in use.
+    #[inline]
+    #[track_caller]
+    pub fn spawn_in<P: DeclaredPool>(&mut self, value: P) -> Entity {
+        let pool = self.meet_pool::<P>();
+        let at = self.spawn_way::<P>(pool, value.presence().into());
+        let (values, sparse) = value.into_values(self.store.tick());
+        let way = &self.archetypes.pools().record(pool).spawns[at];
+        let entity = match self.store.spawn(&way.edge, marked(values)) {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        };
+        self.settle::<P>(pool, at, entity, sparse);
+        entity
+    }
+
+    /// Spawns an entity per value, in a pool, and returns them.
+    ///
+    /// Neighbours with the same optional components are written together.
+    ///
+    /// # Panics
+    /// When the pool cannot be registered, or entity indices run out.
+    #[track_caller]
+    pub fn spawn_batch_in<P: DeclaredPool>(
+        &mut self,
+        values: impl IntoIterator<Item = P>,
+    ) -> std::vec::IntoIter<Entity> {
+        let pool = self.meet_pool::<P>();
+        let now = self.store.tick();
+        let mut entities = Vec::new();
+        let mut values = values.into_iter().peekable();
+        while let Some(first) = values.peek() {
+            let presence = first.presence().into();
+            let at = self.spawn_way::<P>(pool, presence);
+            let way = &self.archetypes.pools().record(pool).spawns[at];
+            if P::Sparse::ANY || way.then.is_some() || !way.required_sparse.is_empty() {
+                // Values in sets belong to an entity, so each one is spawned for itself.
+                entities.extend(values.next().map(|value| self.spawn_in(value)));
+                continue;
+            }
+            let run = Run { values: &mut values, presence };
+            let rows = run.map(|value| marked(value.into_values(now).0));
+            let rows = match self.store.spawn_batch(&way.edge, rows, |_| {}) {
+                Ok(rows) => rows,
+                Err(error) => panic!("{error}"),
+            };
+            entities.extend_from_slice(&self.store.table_entities(way.edge.target())[rows]);
+        }
+        entities.into_iter()
+    }
+
+    /// Brings an entity that was reserved for a pool there. What it may have got in General meanwhile is dropped.
+    pub(super) fn enter<P: DeclaredPool>(&mut self, entity: Entity, value: P) {
+        let pool = self.meet_pool::<P>();
+        if self.pool_of(entity) != Some(PoolId::GENERAL) || self.retain::<()>(entity).is_err() {
+            return;
+        }
+        let at = self.spawn_way::<P>(pool, value.presence().into());
+        let (values, sparse) = value.into_values(self.store.tick());
+        let way = &self.archetypes.pools().record(pool).spawns[at];
+        let entered = self.store.insert(entity, &way.edge, marked(values), Existing::Replace);
+        if entered.is_ok() {
+            self.settle::<P>(pool, at, entity, sparse);
+        }
+    }
+
+    /// How values with these components get into a row of the pool.
+    #[inline]
+    fn spawn_way<P: DeclaredPool>(&mut self, pool: PoolId, presence: u128) -> usize {
+        let ways = &self.archetypes.pools().record(pool).spawns;
+        match ways.iter().position(|way| way.presence == presence) {
+            Some(at) => at,
+            None => self.plan_spawn::<P>(pool, presence),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn plan_spawn<P: DeclaredPool>(&mut self, pool: PoolId, presence: u128) -> usize {
+        let given: Vec<ComponentId> = self.archetypes.pools().record(pool).components(presence).collect();
+        let is_sparse = |id: ComponentId| self.components.info(id).is_sparse();
+        let (required_sparse, required): (Vec<_>, Vec<_>) =
+            self.components.requirements(&given).into_iter().partition(|(id, _)| is_sparse(*id));
+        let signature: Signature = given.into_iter().filter(|&id| !is_sparse(id)).collect();
+        let target = self.archetype(pool, signature.clone());
+        let ids = (P::value_ids(), pooled(), P::tag());
+        let edge = self.edge(ArchetypeId::EMPTY, target, |store, source, target| {
+            store.insert_edge::<PoolRow<P::Values>>(source, target, ids, &[])
+        });
+        let then = (!required.is_empty()).then(|| {
+            let (ids, inits): (Vec<ComponentId>, Vec<_>) = required.into_iter().unzip();
+            let end = self.archetype(pool, signature.union(&ids.into_iter().collect()));
+            self.edge(target, end, |store, source, target| {
+                store.insert_edge::<()>(source, target, (), &inits)
+            })
+        });
+        let spawns = &mut self.archetypes.pools_mut().record_mut(pool).spawns;
+        spawns.push(SpawnWay { presence, edge, then, required_sparse });
+        spawns.len() - 1
+    }
+
+    /// Gives a new entity of a pool what does not stand in its first row.
+    #[inline]
+    fn settle<P: DeclaredPool>(&mut self, pool: PoolId, at: usize, entity: Entity, sparse: P::Sparse) {
+        sparse.insert(&mut self.store, &self.plans, entity, Existing::Replace);
+        let way = &self.archetypes.pools().record(pool).spawns[at];
+        if way.then.is_some() || !way.required_sparse.is_empty() {
+            self.bring_required(pool, at, entity);
+        }
+        self.refresh_groups(entity);
+    }
+
+    #[cold]
+    fn bring_required(&mut self, pool: PoolId, at: usize, entity: Entity) {
+        let way = &self.archetypes.pools().record(pool).spawns[at];
+        for (id, init) in &way.required_sparse {
+            let set = self.set_of(*id).expect("a required component is registered");
+            let made = self.store.set_insert_made(set, entity, std::slice::from_ref(init));
+            made.expect("a component's leaves are its columns");
+        }
+        if let Some(then) = &way.then {
+            let moved = self.store.insert(entity, then, (), Existing::Keep);
+            moved.expect("the entity stands where it was spawned");
+        }
+    }
+
+    /// The entities of a pool, to be read.
+    pub fn pool<P: Pool>(&self) -> PoolRef<'_, P> {
+        PoolRef { world: self, pool: std::marker::PhantomData }
+    }
+
+    /// The entities of a pool, to be read and changed.
+    ///
+    /// # Panics
+    /// When the pool cannot be registered.
+    #[track_caller]
+    pub fn pool_mut<P: Pool>(&mut self) -> PoolMut<'_, P> {
+        self.meet_pool::<P>();
+        PoolMut { world: self, pool: std::marker::PhantomData }
+    }
+
+    /// Whether the rows of a table belong to a pool.
+    #[inline]
+    fn is_in<P: Pool>(&self, table: TableId) -> bool {
+        let pool = self.archetypes.pool_of(self.archetypes.of_table(table));
+        self.archetypes.pools().id::<P>() == Some(pool)
+    }
+
+    /// The table of an entity of a pool.
+    #[inline]
+    pub(super) fn table_in<P: Pool>(&self, entity: Entity) -> Result<TableId, PoolEntityError> {
+        match self.store.locate(entity) {
+            Some(place) if self.is_in::<P>(place.table) => Ok(place.table),
+            _ => Err(self.stranger::<P>(entity)),
+        }
+    }
+
+    /// Why an entity is not one of a pool.
+    #[cold]
+    fn stranger<P: Pool>(&self, entity: Entity) -> PoolEntityError {
+        match self.pool_of(entity) {
+            None => PoolEntityError::NoSuchEntity { entity },
+            Some(actual) => {
+                let actual = self.archetypes.pools().record(actual).name();
+                PoolEntityError::OtherPool { entity, pool: P::name(), actual }
+            }
+        }
+    }
+
+    /// Why an entity does not yield `T`.
+    #[cold]
+    fn why_missing<P: Pool, T: Queryable>(&self, entity: Entity) -> PoolEntityError {
+        match self.table_in::<P>(entity) {
+            Err(error) => error,
+            Ok(_) => PoolEntityError::Missing { entity, component: std::any::type_name::<T::Owner>() },
+        }
+    }
+}
+
+/// Values with the same components, one after the other.
+struct Run<'v, I: Iterator> {
+    values: &'v mut std::iter::Peekable<I>,
+    presence: u128,
+}
+
+impl<P: DeclaredPool, I: Iterator<Item = P>> Iterator for Run<'_, I> {
+    type Item = P;
+
+    fn next(&mut self) -> Option<P> {
+        self.values.next_if(|value| value.presence().into() == self.presence)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let (least, most) = self.values.size_hint();
+        // Without optional components all values have the same.
+        (if P::REQUIRED.into() == P::DECLARED.into() { least } else { 0 }, most)
+    }
+}
+
+/// The entities of one pool, to be read.
+pub struct PoolRef<'w, P> {
+    world: &'w World,
+    pool: std::marker::PhantomData<fn() -> P>,
+}
+
+impl<P> Clone for PoolRef<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for PoolRef<'_, P> {}
+
+impl<'w, P: Pool> PoolRef<'w, P> {
+    /// The archetypes of the pool, in order of creation.
+    pub fn archetypes(&self) -> &'w [ArchetypeId] {
+        let pools = self.world.archetypes.pools();
+        pools.id::<P>().map_or(&[], |id| pools.record(id).archetypes())
+    }
+
+    /// How many entities are in the pool.
+    pub fn len(&self) -> usize {
+        let tables = self.archetypes().iter().filter_map(|&id| self.world.archetypes.table(id));
+        let rows: usize = tables.map(|table| self.world.store.table_len(table)).sum();
+        rows + if P::IS_GENERAL { self.world.store.entities().rowless_len() } else { 0 }
+    }
+
+    /// Whether no entity is in the pool.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entities of the pool: archetypes in order of creation, rows by position, those without a row last.
+    pub fn entities(&self) -> impl Iterator<Item = Entity> + use<'w, P> {
+        let world = self.world;
+        let tables = self.archetypes().iter().filter_map(|&id| world.archetypes.table(id));
+        let rowless = P::IS_GENERAL.then(|| world.store.entities().rowless());
+        let rows = tables.flat_map(|table| world.store.table_entities(table));
+        rows.chain(rowless.into_iter().flatten()).copied()
+    }
+
+    /// Whether an entity is alive and in the pool.
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.world.table_in::<P>(entity).is_ok()
+    }
+
+    /// A handle to an entity of the pool, which remembers where it is.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    pub fn handle(&self, entity: Entity) -> Result<Handle<P>, PoolEntityError> {
+        self.world.table_in::<P>(entity)?;
+        let seat = seat::seat(&self.world.store, entity);
+        seat.map(Handle::new).ok_or(PoolEntityError::NoSuchEntity { entity })
+    }
+
+    /// Reads a component, or one field of one.
+    ///
+    /// # Errors
+    /// When the entity is dead, in another pool, or lacks an optional component.
+    #[inline]
+    pub fn get<T: Queryable>(&self, mut key: impl PoolKey<P>) -> Result<T::Ref<'w>, PoolEntityError>
+    where
+        P: Declares<T::Owner>,
+    {
+        let (world, entity) = (self.world, key.entity());
+        let found = match key.seat() {
+            None => world.store.get::<T::Read>(entity, T::ids()).filter(|_| world.table_in::<P>(entity).is_ok()),
+            Some(at) => seat::get_at::<T::Read>(&world.store, at, T::ids()).filter(|_| world.is_in::<P>(at.table)),
+        };
+        found.map(T::wrap_ref).ok_or_else(|| world.why_missing::<P, T>(entity))
+    }
+
+    /// Reads all entities of the pool that have `D`.
+    pub fn query<D: ReadOnlyQueryData + QueryIn<P> + 'static>(&self) -> Query<'w, D, In<P>> {
+        self.world.query_filtered()
+    }
+
+    /// Reads all entities of the pool that have `D` and pass `F`.
+    pub fn query_filtered<D, F>(&self) -> Query<'w, D, (In<P>, F)>
+    where
+        D: ReadOnlyQueryData + QueryIn<P> + 'static,
+        F: FilterIn<P> + 'static,
+    {
+        self.world.query_filtered()
+    }
+}
+
+/// The entities of one pool, to be read and changed.
+pub struct PoolMut<'w, P> {
+    world: &'w mut World,
+    pool: std::marker::PhantomData<fn() -> P>,
+}
+
+impl<P: Pool> PoolMut<'_, P> {
+    /// The same pool, to be read.
+    pub fn as_ref(&self) -> PoolRef<'_, P> {
+        self.world.pool()
+    }
+
+    /// The archetypes of the pool, in order of creation.
+    pub fn archetypes(&self) -> &[ArchetypeId] {
+        self.as_ref().archetypes()
+    }
+
+    /// How many entities are in the pool.
+    pub fn len(&self) -> usize {
+        self.as_ref().len()
+    }
+
+    /// Whether no entity is in the pool.
+    pub fn is_empty(&self) -> bool {
+        self.as_ref().is_empty()
+    }
+
+    /// The entities of the pool; see [`PoolRef::entities`].
+    pub fn entities(&self) -> impl Iterator<Item = Entity> + use<'_, P> {
+        self.as_ref().entities()
+    }
+
+    /// Whether an entity is alive and in the pool.
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.as_ref().contains(entity)
+    }
+
+    /// A handle to an entity of the pool, which remembers where it is.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    pub fn handle(&self, entity: Entity) -> Result<Handle<P>, PoolEntityError> {
+        self.as_ref().handle(entity)
+    }
+
+    /// Reads a component, or one field of one.
+    ///
+    /// # Errors
+    /// When the entity is dead, in another pool, or lacks an optional component.
+    #[inline]
+    pub fn get<T: Queryable>(&self, key: impl PoolKey<P>) -> Result<T::Ref<'_>, PoolEntityError>
+    where
+        P: Declares<T::Owner>,
+    {
+        self.as_ref().get::<T>(key)
+    }
+
+    /// Writes a component, or one field of one.
+    ///
+    /// # Errors
+    /// When the entity is dead, in another pool, or lacks an optional component.
+    #[inline]
+    pub fn get_mut<T: Queryable>(&mut self, mut key: impl PoolKey<P>) -> Result<T::Mut<'_>, PoolEntityError>
+    where
+        P: Declares<T::Owner>,
+    {
+        let entity = key.entity();
+        // Asked first: what `get_mut` hands out counts as written.
+        let missing = match key.seat() {
+            None => self.world.table_in::<P>(entity).is_err(),
+            Some(at) => {
+                seat::get_at::<()>(&self.world.store, at, ()).is_none() || !self.world.is_in::<P>(at.table)
+            }
+        };
+        if missing {
+            return Err(self.world.stranger::<P>(entity));
+        }
+        let error = PoolEntityError::Missing { entity, component: std::any::type_name::<T::Owner>() };
+        let found = match key.seat() {
+            None => self.world.store.get_mut::<T::Write>(entity, T::ids()),
+            Some(at) => seat::get_at_mut::<T::Write>(&mut self.world.store, at, T::ids()),
+        };
+        found.map(T::wrap_mut).ok_or(error)
+    }
+
+    /// Inserts components that the pool declares. Those that the entity has are replaced, in place.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool; the bundle is dropped.
+    #[track_caller]
+    pub fn insert<B: BundleIn<P>>(&mut self, key: impl PoolKey<P>, bundle: B) -> Result<(), PoolEntityError> {
+        let entity = key.entity();
+        self.world.table_in::<P>(entity)?;
+        self.world.insert(entity, bundle).expect("a pool declares what its bundles bring");
+        Ok(())
+    }
+
+    /// Removes an optional component and drops it. False when the entity lacks it.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    #[track_caller]
+    pub fn remove<C: Component>(&mut self, key: impl PoolKey<P>) -> Result<bool, PoolEntityError>
+    where
+        P: Optional<C>,
+    {
+        let entity = key.entity();
+        self.world.table_in::<P>(entity)?;
+        let had = self.world.entity(entity).contains::<C>();
+        self.world.remove::<C>(entity).expect("optional components may go");
+        Ok(had)
+    }
+
+    /// Removes an optional component and returns it; `None` when the entity lacks it.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    #[track_caller]
+    pub fn take<C: Component>(&mut self, key: impl PoolKey<P>) -> Result<Option<C>, PoolEntityError>
+    where
+        P: Optional<C>,
+    {
+        let entity = key.entity();
+        self.world.table_in::<P>(entity)?;
+        Ok(self.world.take(entity))
+    }
+
+    /// Despawns an entity of the pool.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    pub fn despawn(&mut self, key: impl PoolKey<P>) -> Result<(), PoolEntityError> {
+        let entity = key.entity();
+        self.world.table_in::<P>(entity)?;
+        self.world.despawn(entity);
+        Ok(())
+    }
+
+    /// Reads and writes all entities of the pool that have `D`.
+    ///
+    /// # Panics
+    /// When two parts of `D` use the same data and one of them writes; both are named.
+    #[track_caller]
+    pub fn query<D: QueryIn<P> + 'static>(&mut self) -> Query<'_, D, In<P>> {
+        self.world.query_filtered_mut()
+    }
+
+    /// Reads and writes all entities of the pool that have `D` and pass `F`.
+    ///
+    /// # Panics
+    /// When two parts of `D` use the same data and one of them writes; both are named.
+    #[track_caller]
+    pub fn query_filtered<D: QueryIn<P> + 'static, F: FilterIn<P> + 'static>(
+        &mut self,
+    ) -> Query<'_, D, (In<P>, F)> {
+        self.world.query_filtered_mut()
+    }
+}
+
+impl<P: DeclaredPool> PoolMut<'_, P> {
+    /// Spawns an entity in the pool.
+    ///
+    /// # Panics
+    /// When all entity indices are in use.
+    #[track_caller]
+    pub fn spawn(&mut self, value: P) -> Entity {
+        self.world.spawn_in(value)
+    }
+}
