@@ -48,7 +48,7 @@ impl Store {
         let expected = values.size_hint().0;
         self.make_room(edge.target, expected);
         self.entities.reserve_slots(expected);
-        let first = self.lens[edge.target.index()] as usize;
+        let first = self.table_len(edge.target);
         let mut batch = Batch { store: self, edge, first, next: first };
         batch.fill(values)?;
         Ok(first..batch.next)
@@ -88,10 +88,12 @@ impl Store {
         count: usize,
     ) {
         let mask = V::mask(&mut edge.present.iter());
-        let pointers = V::pointers(&self.tables[edge.target.index()].columns, &mut edge.slots.iter());
+        // SAFETY: the edge is fresh, so its target lives (I7).
+        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
         self.mark_rows(edge.target, 0, count);
         for row in 0..count {
             let values = make(self.tick);
+            edge.expect_fit(&values);
             // SAFETY: the leaves are columns of this table (I1, I7), and the row is in range (I2).
             drop(unsafe { values.merge(pointers, mask, row, existing) });
         }
@@ -106,13 +108,15 @@ impl Store {
     ) {
         // All of the user's functions run before anything moves; what is replaced is dropped when all is done.
         let values: Vec<V> = (0..count).map(|_| make(self.tick)).collect();
+        values.iter().for_each(|values| edge.expect_fit(values));
         let mut replaced = Vec::with_capacity(count);
         self.make_room(edge.target, count);
-        let first = self.lens[edge.target.index()] as usize;
+        let first = self.table_len(edge.target);
         self.prepare_rows::<V>(edge, first).run_inits(count).counts();
         self.move_columns(edge, count);
         let mask = V::mask(&mut edge.present.iter());
-        let pointers = V::pointers(&self.tables[edge.target.index()].columns, &mut edge.slots.iter());
+        // SAFETY: the edge is fresh, so its target lives (I7).
+        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
         for (row, values) in (first..).zip(values) {
             // SAFETY: the leaves are columns of the target (I1, I7); masked ones were moved there (I2), the others get
             // their first value now, before any of the user's code runs.
@@ -125,7 +129,7 @@ impl Store {
         if edge.target != TableId::ROWLESS {
             self.make_room(edge.target, count);
         }
-        let first = self.lens[edge.target.index()] as usize;
+        let first = self.table_len(edge.target);
         self.prepare_rows::<V>(edge, first).run_inits(count).write(make, count).counts();
         self.move_columns(edge, count);
         self.drop_doomed(edge.source, &edge.doomed, count).resume();
@@ -152,13 +156,14 @@ impl Store {
     /// them count there. Doomed values stay in the source, behind its new end, which is its beginning.
     fn move_columns(&mut self, edge: &Edge, count: usize) {
         let (source, target) = (edge.source, edge.target);
-        let first = self.lens[target.index()] as usize;
-        let (from, into) = (&self.tables[source.index()].columns, &self.tables[target.index()].columns);
-        for &(at, dest) in &edge.copies {
-            let (from, into) = (&from[usize::from(at)], &into[usize::from(dest)]);
-            // SAFETY: the same column in two tables (I1, I7): `count` rows are initialised in the source (I2), and the
-            // target has room for as many after its own (I3).
-            unsafe { from.data.copy_to_nonoverlapping(into.data.add(first * from.size), count * from.size) };
+        let first = self.table_len(target);
+        for &(from, into) in &edge.copies {
+            // SAFETY: the same column in two tables that live (I1, I7): `count` rows are initialised in the source (I2),
+            // and the target has room for as many after its own (I3).
+            unsafe {
+                let size = from.size();
+                from.data().copy_to_nonoverlapping(into.data().add(first * size), count * size);
+            }
         }
         for row in 0..count {
             // SAFETY: the row is in range in the source (I5).
@@ -172,21 +177,23 @@ impl Store {
             }
         }
         self.mark_rows(source, 0, count);
-        self.lens[source.index()] = 0;
+        self.heads[source.index()].len = 0;
         if target != TableId::ROWLESS {
-            self.lens[target.index()] += u32::try_from(count).expect("a table holds fewer than 2^32 rows");
+            self.heads[target.index()].len +=
+                u32::try_from(count).expect("a table holds fewer than 2^32 rows");
             self.mark_rows(target, first, count);
         }
     }
 
     fn prepare_rows<'s, V: Values>(&'s self, edge: &'s Edge, first: usize) -> Uncounted<'s, V> {
-        let pointers = V::pointers(&self.tables[edge.target.index()].columns, &mut edge.slots.iter());
+        // SAFETY: callers follow a fresh edge, whose target lives (I7).
+        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
         Uncounted { store: self, edge, pointers, first, inits: 0, values: 0 }
     }
 
     /// Despawns everything. Ids from before are dead; tables stay, empty.
     pub fn clear_entities(&mut self) {
-        let lens: Vec<u32> = self.lens.iter_mut().map(std::mem::take).collect();
+        let lens: Vec<u32> = self.heads.iter_mut().map(|head| std::mem::take(&mut head.len)).collect();
         self.entities.clear();
         self.sets.iter_mut().for_each(SparseSet::clear);
         let mut panics = FirstPanic::default();
@@ -224,17 +231,19 @@ struct Batch<'s> {
 
 impl Batch<'_> {
     fn fill<V: Values>(&mut self, values: impl Iterator<Item = V>) -> Result<(), Exhausted> {
-        let at = self.edge.target.index();
-        let mut pointers = V::pointers(&self.store.tables[at].columns, &mut self.edge.slots.iter());
-        let mut capacity = self.store.tables[at].capacity;
+        // SAFETY: the batch follows a fresh edge, whose target lives (I7).
+        let mut pointers = unsafe { V::pointers(&mut self.edge.slots.iter()) };
+        let mut capacity = self.store.table_capacity(self.edge.target);
         for values in values {
             if self.next == capacity {
                 // Growth moves only rows that count.
                 self.publish()?;
                 self.store.make_room(self.edge.target, 1);
-                capacity = self.store.tables[at].capacity;
-                pointers = V::pointers(&self.store.tables[at].columns, &mut self.edge.slots.iter());
+                capacity = self.store.table_capacity(self.edge.target);
+                // SAFETY: as above; the data has moved.
+                pointers = unsafe { V::pointers(&mut self.edge.slots.iter()) };
             }
+            self.edge.expect_fit(&values);
             self.store.run_inits(self.edge, self.next).keep();
             // SAFETY: the leaves are columns of the target (I1, I7), which has room for the row (I3).
             unsafe { values.write(pointers, self.next) };
@@ -266,7 +275,7 @@ impl Batch<'_> {
             self.store.drop_doomed(table, &self.store.tables[table.index()].droppers, count).resume();
             return Err(error);
         }
-        self.store.lens[table.index()] += rows;
+        self.store.heads[table.index()].len += rows;
         self.store.mark_rows(table, first, count);
         self.first = self.next;
         Ok(())
@@ -309,6 +318,7 @@ impl<V: Values> Uncounted<'_, V> {
     fn write(mut self, mut make: impl FnMut(Tick) -> V, count: usize) -> Self {
         while self.values < count {
             let values = make(self.store.tick);
+            self.edge.expect_fit(&values);
             // SAFETY: the leaves are columns of the target (I1, I7), which has room for the row (I3).
             unsafe { values.write(self.pointers, self.first + self.values) };
             self.values += 1;
@@ -326,7 +336,7 @@ impl<V: Values> Drop for Uncounted<'_, V> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         for row in self.first..self.first + self.inits {
-            panics.guard(|| Pending::of(self.edge, row).abandon(self.store));
+            panics.guard(|| Pending::of(self.edge, row).abandon());
         }
         let all = vec![true; self.edge.slots.len()];
         for row in self.first..self.first + self.values {

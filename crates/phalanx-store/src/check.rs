@@ -53,10 +53,11 @@ impl Store {
 
     fn check_table(&self, id: TableId) -> Result<usize, String> {
         let (table, len) = (&self.tables[id.index()], self.table_len(id));
-        if len > table.capacity || (!table.live && len > 0) {
-            return Err(format!("I2: table {id:?} has {len} rows in {} places", table.capacity));
+        let capacity = self.table_capacity(id);
+        if len > capacity || (!table.live && len > 0) {
+            return Err(format!("I2: table {id:?} has {len} rows in {capacity} places"));
         }
-        for column in &table.columns {
+        for column in table.columns.iter() {
             let cell = self.cell(column.id, id).ok_or_else(|| format!("I4: no lane for {:?}", column.id))?;
             if cell.data != column.data {
                 return Err(format!("I3: the lane of {:?} does not mirror table {id:?}", column.id));

@@ -52,6 +52,21 @@ impl LaneCell {
         }
     }
 
+    /// As [`LaneCell::mark`], for one row of sized values.
+    ///
+    /// # Safety
+    /// As for [`LaneCell::mark`].
+    #[inline(always)]
+    pub(crate) unsafe fn mark_row(&self, row: usize, now: Tick) {
+        let tick = if row < BLOCK_ROWS {
+            &self.tick
+        } else {
+            // SAFETY: the row is within the capacity, so the header holds a tick for its block (I3).
+            unsafe { later_tick(self.data, row >> BLOCK_SHIFT) }
+        };
+        tick.store(now.get(), Ordering::Relaxed);
+    }
+
     /// # Safety
     /// As for [`LaneCell::mark`], with sized values and `start + len > BLOCK_ROWS`.
     #[inline]

@@ -55,7 +55,7 @@ impl Store {
             return None;
         }
         // SAFETY: the block begins within the table's rows (I3), and entities have a size.
-        Some(unsafe { self.owners[table.index()].block_tick(block, true) })
+        Some(unsafe { self.heads[table.index()].owners.block_tick(block, true) })
     }
 
     /// Whether a block begins within a table's rows. No product of `block`, which may be any number.

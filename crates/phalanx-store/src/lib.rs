@@ -9,14 +9,16 @@
 //! - **I2 Rows.** In each table, rows below its length hold initialised values in every column; rows from
 //!   there on hold nothing that will be read, except values that one operation is about to drop or to count.
 //! - **I3 Memory.** A column's data pointer is aligned, has room for the table's capacity, and is preceded by one
-//!   tick per block after the first. The lane cell of (column, table) holds the same pointer.
+//!   tick per block after the first. The lane cell of (column, table) holds the same pointer. A column's header stays
+//!   where it is until its table is dropped.
 //! - **I4 Lanes.** Every lane of a known column has a cell per table; it is null exactly when the table lacks the
 //!   column. The rowless and the dead have no columns.
 //! - **I5 Places.** An entity with a row is found at exactly that row: the directory and the table's entities
 //!   agree, rows are in range, distinct entities have distinct rows.
 //! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, visits no table twice, and each
 //!   of its tables has the columns. A view yields each row at most once, unless it only reads.
-//! - **I7 Plans.** A fresh edge fills every column of its target exactly once and leaves no column of its source open.
+//! - **I7 Plans.** A fresh edge fills every column of its target exactly once and leaves no column of its source open;
+//!   its tables live, and so do the headers it refers to.
 //! - **I8 Sessions.** While a lock lives, no other lock of the session writes its columns, or uses those it writes.
 //! - **I9 Slots.** A slot is written only through `&mut Slots`, or under its writing flag in a session that borrows
 //!   the slots exclusively.
@@ -35,10 +37,12 @@ mod entities;
 mod entity;
 mod fetch;
 mod flags;
+mod headers;
 mod place;
 mod plan;
 mod prepared;
 mod rows;
+mod seat;
 mod sets;
 mod shared;
 mod slots;
@@ -59,13 +63,16 @@ pub use fetch::{
     SetFetch, W, Wn,
 };
 pub use flags::{Borrow, BorrowFlags};
+pub use headers::TableShape;
 pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Alias, Prepared};
+pub use rows::NotInserted;
+pub use seat::Seat;
 pub use sets::{PAGE_ENTRIES, SetId, SetPlan};
 pub use shared::{Conflict, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use store::Store;
 pub use tick::Tick;
-pub use values::{Col, Existing, Keep, LeafSink, Values};
+pub use values::{Col, Existing, Keep, LeafSink, Maybe, Values};
 pub use view::{Chunk, ChunkRows, Chunks, Rows, View};

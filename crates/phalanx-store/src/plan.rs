@@ -20,13 +20,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::column_id::AnyColId;
+use crate::headers::ColumnRef;
 use crate::place::TableId;
 use crate::store::Store;
-use crate::table::{NO_COLUMN, Table, TableColumn};
+use crate::table::Table;
 use crate::tick::Tick;
 use crate::values::Values;
 
-type Write = dyn Fn(Tick, &[TableColumn], &[u16], usize) + Send + Sync;
+type Write = dyn Fn(Tick, &[ColumnRef], usize) + Send + Sync;
 
 /// Makes the values of columns that nobody gave.
 #[derive(Clone)]
@@ -42,11 +43,12 @@ impl Init {
         V::list(ids, &mut columns);
         Self {
             columns: columns.into(),
-            write: Arc::new(move |now, table, slots, row| {
+            write: Arc::new(move |now, slots, row| {
                 let values = make(now);
-                let pointers = V::pointers(table, &mut slots.iter());
-                // SAFETY: `Edge::run` passes the slots that were found for these ids, and a row within the capacity (I1, I7).
-                unsafe { values.write(pointers, row) };
+                assert!(values.fits(&mut slots.iter()), "{UNFIT}");
+                // SAFETY: `PlannedInit::run` passes the slots that were found for these ids in a table that lives, with room
+                // for the row (I1, I7).
+                unsafe { values.write(V::pointers(&mut slots.iter()), row) };
             }),
         }
     }
@@ -65,14 +67,14 @@ impl fmt::Debug for Init {
 
 pub(crate) struct PlannedInit {
     init: Init,
-    pub(crate) slots: Box<[u16]>,
+    pub(crate) slots: Box<[ColumnRef]>,
 }
 
 impl PlannedInit {
     /// # Safety
-    /// `table` are the columns of the edge's target, with room for `row`, which holds nothing yet.
-    pub(crate) unsafe fn run(&self, now: Tick, table: &[TableColumn], row: usize) {
-        (self.init.write)(now, table, &self.slots, row);
+    /// The edge is fresh, and its target has room for `row`, which holds nothing yet.
+    pub(crate) unsafe fn run(&self, now: Tick, row: usize) {
+        (self.init.write)(now, &self.slots, row);
     }
 }
 
@@ -82,10 +84,10 @@ pub struct Edge {
     pub(crate) values: TypeId,
     pub(crate) source: TableId,
     pub(crate) target: TableId,
-    /// (position in the source, position in the target)
-    pub(crate) copies: Box<[(u16, u16)]>,
-    /// The leaves' columns, in leaf order.
-    pub(crate) slots: Box<[u16]>,
+    /// The same column in the source and in the target.
+    pub(crate) copies: Box<[(ColumnRef, ColumnRef)]>,
+    /// The leaves' columns, in leaf order: in the source of an edge that takes, else in the target.
+    pub(crate) slots: Box<[ColumnRef]>,
     /// Which leaves the source has.
     pub(crate) present: Box<[bool]>,
     pub(crate) inits: Box<[PlannedInit]>,
@@ -93,6 +95,14 @@ pub struct Edge {
     pub(crate) doomed: Box<[u16]>,
     pub(crate) takes: bool,
 }
+
+// SAFETY: an edge only points at headers, which are reached through the store that made it (I7).
+unsafe impl Send for Edge {}
+// SAFETY: as above.
+unsafe impl Sync for Edge {}
+
+/// Why optional values are refused.
+const UNFIT: &str = "optional values must be there exactly where the table has a column for them";
 
 impl Edge {
     /// Where the edge begins.
@@ -103,6 +113,12 @@ impl Edge {
     /// Where the edge ends.
     pub fn target(&self) -> TableId {
         self.target
+    }
+
+    /// Panics unless the values that are there are those with a column (I7).
+    #[inline(always)]
+    pub(crate) fn expect_fit<V: Values>(&self, values: &V) {
+        assert!(values.fits(&mut self.slots.iter()), "{UNFIT}");
     }
 
     /// How many columns are copied from row to row.
@@ -116,7 +132,7 @@ impl fmt::Debug for Edge {
         f.debug_struct("Edge")
             .field("source", &self.source)
             .field("target", &self.target)
-            .field("copies", &self.copies)
+            .field("copies", &self.copies.len())
             .field("doomed", &self.doomed)
             .finish_non_exhaustive()
     }
@@ -178,7 +194,11 @@ impl Store {
         inits: &[Init],
     ) -> Result<Edge, PlanError> {
         let leaves = distinct_leaves::<V>(ids)?;
-        if let Some(&column) = leaves.iter().find(|&&column| !to.has(column)) {
+        let mut optional = Vec::with_capacity(leaves.len());
+        V::optional(&mut optional);
+        let misplaced =
+            leaves.iter().zip(&optional).find(|&(&column, &may_lack)| !may_lack && !to.has(column));
+        if let Some((&column, _)) = misplaced {
             return Err(PlanError::Misplaced(column));
         }
         let mut given = leaves.clone();
@@ -240,8 +260,8 @@ impl Store {
 
     fn edge<V: Values>(&self, source: TableId, target: TableId, home: &Table, leaves: &[AnyColId]) -> Edge {
         let (from, to) = (&self.tables[source.index()], &self.tables[target.index()]);
-        let copies =
-            (0u16..).zip(&from.columns).filter_map(|(at, column)| Some((at, to.position(column.id)?)));
+        let shared = from.columns.iter().filter(|column| to.has(column.id));
+        let copies = shared.map(|column| (from.find(column.id), to.find(column.id)));
         Edge {
             stamp: self.stamp,
             values: TypeId::of::<V>(),
@@ -288,13 +308,13 @@ pub(crate) fn distinct_leaves<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, P
     }
 }
 
-pub(crate) fn slots(table: &Table, columns: &[AnyColId]) -> Box<[u16]> {
-    columns.iter().map(|&column| table.position(column).unwrap_or(NO_COLUMN)).collect()
+pub(crate) fn slots(table: &Table, columns: &[AnyColId]) -> Box<[ColumnRef]> {
+    columns.iter().map(|&column| table.find(column)).collect()
 }
 
 fn uncopied_droppers(from: &Table, to: &Table, taken: &[AnyColId]) -> Box<[u16]> {
     let goes_nowhere = |at: &&u16| {
-        let id = from.columns[usize::from(**at)].id;
+        let id = from.columns.at(**at).id;
         !to.has(id) && !taken.contains(&id)
     };
     from.droppers.iter().filter(goes_nowhere).copied().collect()

@@ -49,6 +49,24 @@ impl FirstPanic {
     }
 }
 
+/// Values that found no place, and why.
+#[derive(Debug)]
+pub enum NotInserted<V> {
+    /// The entity is dead.
+    Dead(V),
+    /// The entity stands in this table, from which no way was named.
+    NoWay(V, TableId),
+}
+
+impl<V> NotInserted<V> {
+    /// The values.
+    pub fn into_values(self) -> V {
+        match self {
+            Self::Dead(values) | Self::NoWay(values, _) => values,
+        }
+    }
+}
+
 impl Store {
     /// Spawns an entity with these values, along an edge from [`TableId::ROWLESS`].
     ///
@@ -61,28 +79,54 @@ impl Store {
     pub fn spawn<V: Values>(&mut self, edge: &Edge, values: V) -> Result<Entity, Exhausted> {
         self.expect_edge::<V>(edge, false);
         assert!(edge.source == TableId::ROWLESS, "spawning follows an edge from nowhere");
+        edge.expect_fit(&values);
         let table = edge.target;
         if table == TableId::ROWLESS {
             return self.entities.alloc();
         }
-        self.make_room(table, 1);
-        let row = self.lens[table.index()] as usize;
+        let row = self.next_row(table);
         let pending = self.run_inits(edge, row);
         let entity = match self.entities.alloc_at(Place { table, row: Row::from_index(row) }) {
             Ok(entity) => entity,
             Err(error) => {
-                pending.abandon(self);
+                pending.abandon();
                 return Err(error);
             }
         };
-        let pointers = V::pointers(&self.tables[table.index()].columns, &mut edge.slots.iter());
-        // SAFETY: the plan found a column of the leaf's type for each leaf, and there is room for the row (I1, I3, I7).
-        unsafe { values.write(pointers, row) };
-        // SAFETY: there is room for the row (I3).
-        unsafe { self.owner_at(table, row).write(entity) };
-        self.lens[table.index()] += 1;
-        self.mark_rows(table, row, 1);
+        // SAFETY: the plan found a column of the leaf's type for each leaf, in a table that lives (I1, I7), and there is room
+        // for the row, in which each column has its value then (I3).
+        unsafe {
+            values.write(V::pointers(&mut edge.slots.iter()), row);
+            self.count_row(table, entity);
+        }
         Ok(entity)
+    }
+
+    /// The row behind the last one, with room for it.
+    #[inline(always)]
+    pub(crate) fn next_row(&mut self, table: TableId) -> usize {
+        let head = &self.heads[table.index()];
+        let row = head.len as usize;
+        if head.len == head.capacity {
+            self.grow(table, row + 1);
+        }
+        row
+    }
+
+    /// Lets the row behind the last one count, as this entity's.
+    ///
+    /// # Safety
+    /// The table has room for the row, in which each of its columns has a value.
+    #[inline(always)]
+    pub(crate) unsafe fn count_row(&mut self, table: TableId, entity: Entity) {
+        let (tick, head) = (self.tick, &mut self.heads[table.index()]);
+        let row = head.len as usize;
+        // SAFETY: there is room for the row (I3).
+        unsafe {
+            head.owners.data.cast::<Entity>().add(row).write(entity);
+            head.owners.mark_row(row, tick);
+        }
+        head.len += 1;
     }
 
     /// Spawns an entity without a row.
@@ -109,13 +153,36 @@ impl Store {
         existing: Existing,
     ) -> Result<(), V> {
         self.expect_edge::<V>(edge, false);
-        let Some(row) = self.row_at(entity, edge.source) else { return Err(values) };
+        let way = |table| (table == edge.source).then_some(edge);
+        self.insert_along(entity, values, existing, way).map_err(NotInserted::into_values)
+    }
+
+    /// As [`Store::insert`], along the edge that `way` names for the table where the entity stands.
+    ///
+    /// # Errors
+    /// Gives the values back when the entity is dead or no way is known.
+    ///
+    /// # Panics
+    /// When the edge is stale.
+    #[inline]
+    pub fn insert_along<'e, V: Values>(
+        &mut self,
+        entity: Entity,
+        values: V,
+        existing: Existing,
+        way: impl FnOnce(TableId) -> Option<&'e Edge>,
+    ) -> Result<(), NotInserted<V>> {
+        let Some(place) = self.entities.locate(entity) else { return Err(NotInserted::Dead(values)) };
+        let Some(edge) = way(place.table).filter(|edge| edge.source == place.table) else {
+            return Err(NotInserted::NoWay(values, place.table));
+        };
+        self.expect_edge::<V>(edge, false);
+        edge.expect_fit(&values);
         let mask = V::mask(&mut edge.present.iter());
-        let replaced = self.relocate(entity, row, edge, |store, to| {
-            let pointers = V::pointers(&store.tables[edge.target.index()].columns, &mut edge.slots.iter());
+        let replaced = self.relocate(entity, place.row.index(), edge, |to| {
             // SAFETY: leaves have columns of their type in the target (I1, I7), with room for the row (I3); the masked
             // ones were copied there from the source, or stand there already (I2).
-            unsafe { values.merge(pointers, mask, to, existing) }
+            unsafe { values.merge(V::pointers(&mut edge.slots.iter()), mask, to, existing) }
         });
         drop(replaced);
         Ok(())
@@ -126,7 +193,27 @@ impl Store {
     /// # Panics
     /// When the edge is stale.
     pub fn remove<V: Values>(&mut self, entity: Entity, edge: &Edge) -> bool {
-        self.take_present::<V>(entity, edge).is_some()
+        self.expect_edge::<V>(edge, true);
+        self.remove_along::<V>(entity, |table| (table == edge.source).then_some(edge)).is_ok()
+    }
+
+    /// As [`Store::remove`], along the edge that `way` names for the table where the entity stands.
+    ///
+    /// # Errors
+    /// When the entity is dead (`None`), or no way is known from its table.
+    ///
+    /// # Panics
+    /// When the edge is stale.
+    #[inline]
+    pub fn remove_along<'e, V: Values>(
+        &mut self,
+        entity: Entity,
+        way: impl FnOnce(TableId) -> Option<&'e Edge>,
+    ) -> Result<(), Option<TableId>> {
+        let place = self.entities.locate(entity).ok_or(None)?;
+        let edge = way(place.table).filter(|edge| edge.source == place.table).ok_or(Some(place.table))?;
+        drop(self.take_present::<V>(entity, place.row.index(), edge));
+        Ok(())
     }
 
     /// Removes `V` and returns it. `None`, and nothing happens, when the entity is dead, stands elsewhere, or
@@ -140,27 +227,26 @@ impl Store {
         if edge.present.contains(&false) {
             return None;
         }
-        V::complete(self.take_present::<V>(entity, edge)?)
+        let place = self.entities.locate(entity).filter(|place| place.table == edge.source)?;
+        V::complete(self.take_present::<V>(entity, place.row.index(), edge))
     }
 
+    /// Moves what the row has of `V` out; the entity stands there, at the edge's source.
     #[inline]
-    fn take_present<V: Values>(&mut self, entity: Entity, edge: &Edge) -> Option<V::Old> {
+    fn take_present<V: Values>(&mut self, entity: Entity, row: usize, edge: &Edge) -> V::Old {
         self.expect_edge::<V>(edge, true);
-        let row = self.row_at(entity, edge.source)?;
         let mask = V::mask(&mut edge.present.iter());
-        Some(self.relocate(entity, row, edge, |store, _| {
-            let pointers = V::pointers(&store.tables[edge.source.index()].columns, &mut edge.slots.iter());
+        self.relocate(entity, row, edge, |_| {
             // SAFETY: masked leaves are columns of the source (I1, I7), initialised at the entity's row (I2, I5); the
             // row is closed next, and the target has none of them.
-            unsafe { V::take(pointers, mask, row) }
-        }))
+            unsafe { V::take(V::pointers(&mut edge.slots.iter()), mask, row) }
+        })
     }
 
     /// Despawns an entity and drops its values. False when it was dead already.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
         let Some(Place { table, row }) = self.entities.free(entity) else { return false };
-        let mut panics = FirstPanic::default();
         if table != TableId::ROWLESS {
             // Lent out for the call: `leave` needs the store as a whole.
             let doomed = std::mem::take(&mut self.tables[table.index()].droppers);
@@ -169,8 +255,18 @@ impl Store {
             unsafe { self.leave(table, row.index(), &doomed) };
             self.tables[table.index()].droppers = doomed;
         }
+        if !self.sets.is_empty() || !self.tables[table.index()].droppers.is_empty() {
+            self.bury(entity, table);
+        }
+        true
+    }
+
+    /// Takes a dead entity out of the sets, and drops its values, which lie behind the ends of tables.
+    #[inline(never)]
+    fn bury(&mut self, entity: Entity, table: TableId) {
         let sets = if self.sets.is_empty() { Vec::new() } else { self.leave_all_sets(entity) };
         // The entity is gone from every structure: the user's code may run.
+        let mut panics = FirstPanic::default();
         for table in std::iter::once(table).chain(sets) {
             let doomed = &self.tables[table.index()].droppers;
             if !doomed.is_empty() {
@@ -178,52 +274,37 @@ impl Store {
             }
         }
         panics.resume();
-        true
-    }
-
-    #[inline(always)]
-    fn row_at(&self, entity: Entity, table: TableId) -> Option<usize> {
-        let place = self.entities.locate(entity)?;
-        (place.table == table).then_some(place.row.index())
     }
 
     /// Takes an entity along an edge. `values` reads from the source or writes to the target row; it runs
     /// when the shared columns were copied and both rows still count.
     #[inline(always)]
-    fn relocate<R>(
-        &mut self,
-        entity: Entity,
-        row: usize,
-        edge: &Edge,
-        values: impl FnOnce(&Self, usize) -> R,
-    ) -> R {
+    fn relocate<R>(&mut self, entity: Entity, row: usize, edge: &Edge, values: impl FnOnce(usize) -> R) -> R {
         let (source, target) = (edge.source, edge.target);
         if source == target {
             if source != TableId::ROWLESS {
                 self.mark_rows(source, row, 1);
             }
-            return values(self, row);
+            return values(row);
         }
         self.moves += 1;
         let mut to = entity.index() as usize;
         if target != TableId::ROWLESS {
-            self.make_room(target, 1);
-            to = self.lens[target.index()] as usize;
+            to = self.next_row(target);
             self.run_inits(edge, to).keep();
         }
-        let (from, into) = (&self.tables[source.index()].columns, &self.tables[target.index()].columns);
-        for &(at, dest) in &edge.copies {
-            let (from, into) = (&from[usize::from(at)], &into[usize::from(dest)]);
-            // SAFETY: both are the same column in different tables (I1, I7): the source row is in range (I5), the target
-            // has room for one more (I3).
-            unsafe { copy_value(from.data.add(row * from.size), into.data.add(to * from.size), from.size) };
+        for &(from, into) in &edge.copies {
+            // SAFETY: both are the same column in different tables that live (I1, I7): the source row is in range (I5), the
+            // target has room for one more (I3).
+            unsafe {
+                let size = from.size();
+                copy_value(from.data().add(row * size), into.data().add(to * size), size);
+            }
         }
-        let result = values(self, to);
+        let result = values(to);
         if target != TableId::ROWLESS {
-            // SAFETY: there is room for the row (I3).
-            unsafe { self.owner_at(target, to).write(entity) };
-            self.lens[target.index()] += 1;
-            self.mark_rows(target, to, 1);
+            // SAFETY: there is room for the row (I3), whose columns were copied, made or given (I7).
+            unsafe { self.count_row(target, entity) };
         }
         self.put_at(entity, target, to);
         if source != TableId::ROWLESS {
@@ -244,11 +325,11 @@ impl Store {
     #[inline(always)]
     pub(crate) unsafe fn close_gap(&mut self, table: TableId, row: usize, doomed: &[u16]) -> Option<Entity> {
         let mut owner = None;
-        let last = self.lens[table.index()] as usize - 1;
+        let last = self.heads[table.index()].len as usize - 1;
         if row != last {
             let columns = &self.tables[table.index()].columns;
             if doomed.is_empty() {
-                for column in columns {
+                for column in columns.iter() {
                     let data = column.data;
                     // SAFETY: both rows are in range and differ (I2, I5).
                     unsafe {
@@ -257,7 +338,7 @@ impl Store {
                 }
             } else {
                 let mut doomed = doomed.iter().copied().peekable();
-                for (at, column) in (0u16..).zip(columns) {
+                for (at, column) in (0u16..).zip(columns.iter()) {
                     let (here, end) = (row * column.size, last * column.size);
                     if doomed.next_if_eq(&at).is_some() {
                         // SAFETY: as above; the doomed value and the last one change places.
@@ -280,11 +361,14 @@ impl Store {
             unsafe { self.owner_at(table, row).write(moved) };
             owner = Some(moved);
         }
-        self.lens[table.index()] -= 1;
-        self.mark_rows(table, row, 1);
-        if last >= BLOCK_ROWS {
-            // Another block than that of the row may have lost its last one.
-            self.mark_rows(table, last, 1);
+        let (tick, head) = (self.tick, &mut self.heads[table.index()]);
+        head.len -= 1;
+        // SAFETY: the rows are within the capacity (I3). Another block than that of the row may have lost its last one.
+        unsafe {
+            head.owners.mark_row(row, tick);
+            if last >= BLOCK_ROWS {
+                head.owners.mark_row(last, tick);
+            }
         }
         owner
     }
@@ -304,11 +388,11 @@ impl Store {
     /// Drops `count` values of each of these columns, which lie right behind the end of the table.
     #[inline(never)]
     pub(crate) fn drop_doomed(&self, table: TableId, doomed: &[u16], count: usize) -> FirstPanic {
-        let len = self.lens[table.index()] as usize;
+        let len = self.table_len(table);
         let mut panics = FirstPanic::default();
         for &at in doomed {
-            let column = &self.tables[table.index()].columns[usize::from(at)];
-            if let Some(drop) = column.of.drop {
+            let column = self.tables[table.index()].columns.at(at);
+            if let Some(drop) = column.drop {
                 // SAFETY: callers left initialised values behind the end, which nothing else refers to (I2).
                 panics.guard(|| unsafe { drop(column.data.add(len * column.size), count) });
             }
@@ -330,15 +414,14 @@ impl Store {
         let mut pending = Pending { edge, row, done: 0 };
         let mut panics = FirstPanic::default();
         for init in &edge.inits {
-            let columns = &self.tables[edge.target.index()].columns;
             let mut finished = false;
             panics.guard(|| {
-                // SAFETY: the target's columns have room for the row (I3), for which the plan named these slots (I7).
-                unsafe { init.run(self.tick, columns, row) };
+                // SAFETY: callers follow a fresh edge, whose target has room for the row (I3, I7).
+                unsafe { init.run(self.tick, row) };
                 finished = true;
             });
             if !finished {
-                pending.abandon(self);
+                pending.abandon();
                 panics.resume();
                 unreachable!("a function that did not finish has panicked");
             }
@@ -367,12 +450,12 @@ impl<'e> Pending<'e> {
     pub(crate) fn keep(self) {}
 
     /// The row will not count: drops what was made for it.
-    pub(crate) fn abandon(self, store: &Store) {
-        let columns = &store.tables[self.edge.target.index()].columns;
+    pub(crate) fn abandon(self) {
         let mut panics = FirstPanic::default();
         for init in &self.edge.inits[..self.done] {
-            for column in init.slots.iter().filter_map(|&slot| columns.get(usize::from(slot))) {
-                if let Some(drop) = column.of.drop {
+            // SAFETY: the edge is fresh while it is followed, so its target lives (I7).
+            for column in init.slots.iter().filter_map(|slot| unsafe { slot.header() }) {
+                if let Some(drop) = column.drop {
                     // SAFETY: the function wrote an initialised value to this row, which is not counted (I2).
                     panics.guard(|| unsafe { drop(column.data.add(self.row * column.size), 1) });
                 }

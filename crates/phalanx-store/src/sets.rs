@@ -17,6 +17,7 @@ use std::ptr;
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::fetch::{ReadFetch, SetFetch};
+use crate::headers::ColumnRef;
 use crate::place::TableId;
 use crate::plan::{Init, PlanError, distinct_leaves, slots};
 use crate::prepared::find_alias;
@@ -219,6 +220,11 @@ impl Store {
         if let Some(&column) = leaves.iter().find(|&&column| !table.has(column)) {
             return Err(PlanError::Misplaced(column));
         }
+        let mut optional = Vec::new();
+        V::optional(&mut optional);
+        if let Some(at) = optional.iter().position(|&may_lack| may_lack) {
+            return Err(PlanError::Misplaced(leaves[at]));
+        }
         if let Some(column) = table.ids().find(|column| !leaves.contains(column)) {
             return Err(PlanError::Unfilled(column));
         }
@@ -255,23 +261,19 @@ impl Store {
         let set = &self.sets[plan.set.index()];
         let table = set.table;
         if let Some(row) = set.find(entity) {
-            let pointers = V::pointers(&self.tables[table.index()].columns, &mut plan.slots.iter());
             // SAFETY: the leaves are the set's columns (I1, I7), initialised at the entity's row (I2, I10).
-            let old = unsafe { values.merge(pointers, V::ALL, row, existing) };
+            let old = unsafe { values.merge(V::pointers(&mut plan.slots.iter()), V::ALL, row, existing) };
             self.mark_rows(table, row, 1);
             drop(old);
             return Ok(false);
         }
-        self.make_room(table, 1);
-        let row = self.lens[table.index()] as usize;
-        let pointers = V::pointers(&self.tables[table.index()].columns, &mut plan.slots.iter());
+        let row = self.next_row(table);
         // SAFETY: the leaves are the set's columns (I1, I7), with room for the row (I3).
-        unsafe { values.write(pointers, row) };
-        // SAFETY: there is room for the row (I3).
-        unsafe { self.owner_at(table, row).write(entity) };
-        self.lens[table.index()] += 1;
+        unsafe {
+            values.write(V::pointers(&mut plan.slots.iter()), row);
+            self.count_row(table, entity);
+        }
         self.sets[plan.set.index()].set(entity, row);
-        self.mark_rows(table, row, 1);
         Ok(true)
     }
 
@@ -285,14 +287,11 @@ impl Store {
             return Ok(false);
         }
         let edge = self.set_edge(table, inits)?;
-        self.make_room(table, 1);
-        let row = self.lens[table.index()] as usize;
+        let row = self.next_row(table);
         self.run_inits(&edge, row).keep();
         // SAFETY: there is room for the row (I3), and the functions filled it (I7).
-        unsafe { self.owner_at(table, row).write(entity) };
-        self.lens[table.index()] += 1;
+        unsafe { self.count_row(table, entity) };
         self.sets[set.index()].set(entity, row);
-        self.mark_rows(table, row, 1);
         Ok(true)
     }
 
@@ -304,10 +303,9 @@ impl Store {
     pub fn set_take<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
         self.expect_plan::<V>(plan);
         let set = &self.sets[plan.set.index()];
-        let (table, row) = (set.table, set.find(entity)?);
-        let pointers = V::pointers(&self.tables[table.index()].columns, &mut plan.slots.iter());
+        let row = set.find(entity)?;
         // SAFETY: the leaves are the set's columns (I1, I7), initialised at the row (I2, I10), which is closed next.
-        let values = unsafe { V::take(pointers, V::ALL, row) };
+        let values = unsafe { V::take(V::pointers(&mut plan.slots.iter()), V::ALL, row) };
         self.leave_set(plan.set, entity, row, &[]);
         V::complete(values)
     }
@@ -360,7 +358,7 @@ impl Store {
         if a == b || a >= len || b >= len {
             return;
         }
-        for column in &self.tables[table.index()].columns {
+        for column in self.tables[table.index()].columns.iter() {
             let (a, b) = (a * column.size, b * column.size);
             // SAFETY: both rows are in range and differ (I2).
             unsafe { ptr::swap_nonoverlapping(column.data.add(a), column.data.add(b), column.size) };
@@ -445,8 +443,14 @@ pub struct SetPlan {
     store: u64,
     values: TypeId,
     set: SetId,
-    slots: Box<[u16]>,
+    /// The leaves' columns. Sets are never dropped, so they live as long as the store.
+    slots: Box<[ColumnRef]>,
 }
+
+// SAFETY: a plan only points at headers, which are reached through the store that made it (I7).
+unsafe impl Send for SetPlan {}
+// SAFETY: as above.
+unsafe impl Sync for SetPlan {}
 
 impl SetPlan {
     /// The set.

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   entities   slot ─▶ (table, row)
-//!   lens       [0, 0, 3, 7, ..]              rows per table
+//!   heads      [Head]                        rows, room and entities of each table
 //!   lanes      column ─▶ [cell per table]    data pointer (null: absent) and tick of block 0
-//!   tables     [Table]                       capacity, columns; the owner of the memory
+//!   tables     [Table]                       the owner of the columns' memory
 //! ```
 //!
 //! Lanes are column-major: a query walks one short array per column and touches no table. They are a
@@ -18,9 +18,10 @@ use crate::column_id::{AnyColId, ColCell, ColumnType};
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::flags::BorrowFlags;
+use crate::headers::TableShape;
 use crate::place::{Place, Row, TableId};
 use crate::sets::{SetId, SparseSet};
-use crate::table::Table;
+use crate::table::{Head, Table};
 use crate::tick::Tick;
 
 /// The rows a table gets room for at first.
@@ -39,9 +40,7 @@ pub struct Store {
     pub(crate) stamp: u64,
     pub(crate) entities: Entities,
     pub(crate) tick: Tick,
-    pub(crate) lens: Vec<u32>,
-    /// The entities of each row; its ticks tell when rows came, went or moved.
-    pub(crate) owners: Vec<LaneCell>,
+    pub(crate) heads: Vec<Head>,
     /// Indexed by column id; empty for columns that this store has not met.
     pub(crate) lanes: Vec<Vec<LaneCell>>,
     /// A lane of nothing, for columns that this store has not met.
@@ -56,6 +55,7 @@ pub struct Store {
     pub(crate) set_of_column: Vec<Option<SetId>>,
     /// How often a single entity went from one table to another.
     pub(crate) moves: u64,
+    pub(crate) seat_repairs: AtomicU64,
     entity_type: &'static ColumnType,
 }
 
@@ -86,8 +86,7 @@ impl Store {
             stamp: fresh_stamp(),
             entities,
             tick: Tick::new(1),
-            lens: Vec::new(),
-            owners: Vec::new(),
+            heads: Vec::new(),
             lanes: Vec::new(),
             absent: Vec::new(),
             tables: Vec::new(),
@@ -97,6 +96,7 @@ impl Store {
             sets: Vec::new(),
             set_of_column: Vec::new(),
             moves: 0,
+            seat_repairs: AtomicU64::new(0),
             entity_type: ENTITY_COLUMN.id().any().column_type(),
         };
         store.push_table(Table::nowhere());
@@ -142,13 +142,28 @@ impl Store {
 
     /// Adds an empty table with these columns. Repeated ids count once.
     pub fn new_table(&mut self, ids: &[AnyColId]) -> TableId {
+        self.add_table(ids, None)
+    }
+
+    /// As [`Store::new_table`], with the record of the table in the given shape.
+    ///
+    /// # Panics
+    /// When a column with memory is not declared by the shape.
+    pub fn new_table_shaped(&mut self, shape: &TableShape, ids: &[AnyColId]) -> TableId {
+        for id in ids.iter().filter(|id| !id.is_virtual()) {
+            assert!(shape.declares(*id), "a column of {} is not in the shape of the table", id.type_name());
+        }
+        self.add_table(ids, Some(shape))
+    }
+
+    fn add_table(&mut self, ids: &[AnyColId], shape: Option<&TableShape>) -> TableId {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
         for &id in &ids {
             self.declare(id);
         }
-        let table = Table::new(&ids);
+        let table = Table::new(&ids, shape);
         let id = match self.free_tables.pop() {
             Some(id) => {
                 self.tables[id.index()] = table;
@@ -157,15 +172,17 @@ impl Store {
             None => self.push_table(table),
         };
         self.mirror(id);
-        self.owners[id.index()].data = column::dangling(self.entity_type);
+        for &tag in &self.tables[id.index()].tags {
+            self.lanes[tag.index()][id.index()].data = column::dangling(tag.column_type());
+        }
+        self.heads[id.index()].owners.data = column::dangling(self.entity_type);
         id
     }
 
     fn push_table(&mut self, table: Table) -> TableId {
         let id = TableId::new(u32::try_from(self.tables.len()).expect("fewer than 2^32 tables"));
         self.tables.push(table);
-        self.lens.push(0);
-        self.owners.push(LaneCell::ABSENT);
+        self.heads.push(Head::nowhere());
         self.absent.push(LaneCell::ABSENT);
         for lane in self.lanes.iter_mut().filter(|lane| !lane.is_empty()) {
             lane.push(LaneCell::ABSENT);
@@ -176,11 +193,8 @@ impl Store {
     /// Writes the data pointers of a table's columns to the lanes (I3, I4).
     fn mirror(&mut self, id: TableId) {
         let table = &self.tables[id.index()];
-        for column in &table.columns {
+        for column in table.columns.iter() {
             self.lanes[column.id.index()][id.index()].data = column.data;
-        }
-        for tag in &table.tags {
-            self.lanes[tag.index()][id.index()].data = column::dangling(tag.column_type());
         }
     }
 
@@ -189,7 +203,7 @@ impl Store {
     /// Queries and plans prepared before become stale: using them panics until they are prepared again.
     pub fn drop_table(&mut self, id: TableId) -> bool {
         let at = id.index();
-        if self.tables.get(at).is_none_or(|table| !table.live || table.is_set) || self.lens[at] > 0 {
+        if self.tables.get(at).is_none_or(|table| !table.live || table.is_set) || self.heads[at].len > 0 {
             return false;
         }
         self.set_capacity(id, 0);
@@ -197,7 +211,7 @@ impl Store {
         for column in table.ids() {
             self.lanes[column.index()][at] = LaneCell::ABSENT;
         }
-        self.owners[at] = LaneCell::ABSENT;
+        self.heads[at] = Head::nowhere();
         self.free_tables.push(id);
         self.stamp = fresh_stamp();
         true
@@ -205,42 +219,41 @@ impl Store {
 
     /// Gives a table room for exactly `capacity` rows, at least as many as it has.
     pub(crate) fn set_capacity(&mut self, id: TableId, capacity: usize) {
-        let at = id.index();
-        let len = self.lens[at] as usize;
+        let (table, head) = (&mut self.tables[id.index()], &mut self.heads[id.index()]);
+        let (len, old) = (head.len as usize, head.capacity as usize);
         assert!(capacity >= len, "a table keeps its rows");
-        let table = &mut self.tables[at];
         // Whatever can panic comes first: afterwards every column has the new capacity.
-        assert!(capacity < u32::MAX as usize, "a table holds fewer than 2^32 - 1 rows");
+        let rows = u32::try_from(capacity).ok().filter(|&rows| rows < u32::MAX);
+        let rows = rows.expect("a table holds fewer than 2^32 - 1 rows");
         column::assert_capacity(self.entity_type, capacity);
-        for column in &table.columns {
+        for column in table.columns.iter() {
             column::assert_capacity(column.of, capacity);
         }
-        for column in &mut table.columns {
-            // SAFETY: the data was allocated with the table's capacity, which is at least `len` (I3).
-            column.data =
-                unsafe { column::reallocate(column.of, column.data, len, table.capacity, capacity) };
-        }
-        let owners = &mut self.owners[at];
+        // SAFETY: the data was allocated with the old capacity, which is at least `len` (I3).
+        table
+            .columns
+            .set_data(|column| unsafe { column::reallocate(column.of, column.data, len, old, capacity) });
+        head.capacity = rows;
+        let owners = &mut head.owners;
         // SAFETY: the owners' column has the table's capacity and length as well (I3).
-        owners.data =
-            unsafe { column::reallocate(self.entity_type, owners.data, len, table.capacity, capacity) };
-        table.capacity = capacity;
+        owners.data = unsafe { column::reallocate(self.entity_type, owners.data, len, old, capacity) };
         self.mirror(id);
     }
 
     /// Makes room for `additional` more rows.
     #[inline]
     pub(crate) fn make_room(&mut self, id: TableId, additional: usize) {
-        let needed = (self.lens[id.index()] as usize).saturating_add(additional);
-        if needed > self.tables[id.index()].capacity {
+        let head = &self.heads[id.index()];
+        let needed = (head.len as usize).saturating_add(additional);
+        if needed > head.capacity as usize {
             self.grow(id, needed);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, id: TableId, needed: usize) {
-        let doubled = self.tables[id.index()].capacity * 2;
+    pub(crate) fn grow(&mut self, id: TableId, needed: usize) {
+        let doubled = (self.heads[id.index()].capacity as usize * 2).min(u32::MAX as usize - 1);
         self.set_capacity(id, needed.max(doubled).max(FIRST_CAPACITY));
     }
 
@@ -250,8 +263,8 @@ impl Store {
     /// When a table cannot have as many rows.
     pub fn reserve_rows(&mut self, id: TableId, additional: usize) {
         if self.tables.get(id.index()).is_some_and(|table| table.live) {
-            let needed = (self.lens[id.index()] as usize).saturating_add(additional);
-            if needed > self.tables[id.index()].capacity {
+            let needed = self.table_len(id).saturating_add(additional);
+            if needed > self.table_capacity(id) {
                 self.set_capacity(id, needed);
             }
         }
@@ -260,8 +273,9 @@ impl Store {
     /// Gives memory back that holds no rows.
     pub fn shrink_to_fit(&mut self) {
         for at in 0..self.tables.len() {
-            if self.tables[at].live && self.tables[at].capacity > self.lens[at] as usize {
-                self.set_capacity(TableId::from_index(at), self.lens[at] as usize);
+            let head = &self.heads[at];
+            if self.tables[at].live && head.capacity > head.len {
+                self.set_capacity(TableId::from_index(at), head.len as usize);
             }
         }
         self.shrink_sets();
@@ -300,12 +314,12 @@ impl Store {
     /// The rows of a table; zero when there is no such table.
     #[inline]
     pub fn table_len(&self, id: TableId) -> usize {
-        self.lens.get(id.index()).map_or(0, |&len| len as usize)
+        self.heads.get(id.index()).map_or(0, |head| head.len as usize)
     }
 
     /// The rows a table has room for.
     pub fn table_capacity(&self, id: TableId) -> usize {
-        self.tables.get(id.index()).map_or(0, |table| table.capacity)
+        self.heads.get(id.index()).map_or(0, |head| head.capacity as usize)
     }
 
     /// The columns of a table: those with memory in ascending order, then tags.
@@ -321,9 +335,13 @@ impl Store {
     /// The bytes that one column of a table occupies.
     pub fn column_bytes(&self, id: TableId, column: AnyColId) -> usize {
         let Some(table) = self.tables.get(id.index()) else { return 0 };
-        table
-            .position(column)
-            .map_or(0, |at| column::bytes(table.columns[usize::from(at)].of, table.capacity))
+        let found = table.columns.iter().find(|header| header.id == column);
+        found.map_or(0, |header| column::bytes(header.of, self.table_capacity(id)))
+    }
+
+    /// The bytes of a table's record: its column headers, in whatever shape, without rows.
+    pub fn record_bytes(&self, id: TableId) -> usize {
+        self.tables.get(id.index()).map_or(0, |table| table.columns.bytes())
     }
 
     /// The bytes that the entity ids of a table occupy.
@@ -334,7 +352,7 @@ impl Store {
     /// The bytes of the lanes, which mirror all tables.
     pub fn lane_bytes(&self) -> usize {
         let cells: usize = self.lanes.iter().map(Vec::capacity).sum();
-        (cells + self.owners.capacity() + self.absent.capacity()) * size_of::<LaneCell>()
+        (cells + self.absent.capacity()) * size_of::<LaneCell>()
     }
 
     #[inline]
@@ -354,7 +372,7 @@ impl Store {
     #[inline(always)]
     pub(crate) fn mark_rows(&self, table: TableId, start: usize, len: usize) {
         // SAFETY: callers name rows within the table's capacity; entities have a size (I3).
-        unsafe { self.owners[table.index()].mark(start, len, true, self.tick) };
+        unsafe { self.heads[table.index()].owners.mark(start, len, true, self.tick) };
     }
 
     /// # Safety
@@ -362,7 +380,7 @@ impl Store {
     #[inline(always)]
     pub(crate) unsafe fn owner_at(&self, table: TableId, row: usize) -> *mut Entity {
         // SAFETY: the owners' column has room for every row of the table's capacity (I3).
-        unsafe { self.owners[table.index()].data.cast::<Entity>().add(row) }
+        unsafe { self.heads[table.index()].owners.data.cast::<Entity>().add(row) }
     }
 
     #[inline]

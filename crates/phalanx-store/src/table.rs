@@ -1,36 +1,41 @@
 //! One table: equally long columns of rows that belong to entities with the same components.
 //!
-//! A table owns the memory of its columns and knows their capacity; how many rows exist stands in
-//! `Store::lens`, beside those of all other tables, because queries read nothing else of most tables.
+//! A table owns the memory of its columns. How many rows exist, for how many there is room, and whose they
+//! are stands in the store's array of heads, because queries read nothing else of most tables.
 //!
 //! ```text
-//!   Table  capacity ──┬─ columns[0] data ─▶ | row 0 | row 1 | ...
-//!                     ├─ columns[1] data ─▶ | row 0 | row 1 | ...
-//!                     └─ tags: ids only, no memory
+//!   Head   len, capacity, owners ─▶ | entity | entity | ...
+//!   Table  headers ─┬─ data ──────▶ | row 0  | row 1  | ...
+//!                   └─ data ──────▶ | row 0  | row 1  | ...
+//!          tags: ids only, no memory
 //! ```
 //!
 //! Columns are sorted by id and never change. A column whose values have neither size nor drop glue is a
 //! *tag*: it is listed, has a lane pointer, and costs nothing when rows move.
 
-use crate::column;
-use crate::column_id::{AnyColId, ColumnType};
+use crate::column::LaneCell;
+use crate::column_id::AnyColId;
+use crate::headers::{ColumnRef, Headers, TableShape};
 
-/// "No column here", in plans.
-pub(crate) const NO_COLUMN: u16 = u16::MAX;
-
-/// A column as its table sees it. Public only because sealed traits name it.
+/// What every operation on a table's rows needs first.
 #[doc(hidden)]
-pub struct TableColumn {
-    pub(crate) id: AnyColId,
-    pub(crate) of: &'static ColumnType,
-    pub(crate) data: *mut u8,
-    pub(crate) size: usize,
+pub struct Head {
+    /// The entity of each row; the ticks tell when rows came, went or moved.
+    pub(crate) owners: LaneCell,
+    pub(crate) len: u32,
+    pub(crate) capacity: u32,
 }
 
-/// The columns of one table and their common capacity.
+impl Head {
+    /// The head of what is no table.
+    pub(crate) fn nowhere() -> Self {
+        Self { owners: LaneCell::ABSENT, len: 0, capacity: 0 }
+    }
+}
+
+/// The columns of one table.
 pub(crate) struct Table {
-    pub(crate) capacity: usize,
-    pub(crate) columns: Box<[TableColumn]>,
+    pub(crate) columns: Headers,
     pub(crate) tags: Box<[AnyColId]>,
     /// Positions of the columns with drop glue, ascending.
     pub(crate) droppers: Box<[u16]>,
@@ -42,49 +47,41 @@ pub(crate) struct Table {
 impl Table {
     /// A place that holds no rows: the dead, the rowless, and dropped tables.
     pub(crate) fn nowhere() -> Self {
-        Self {
-            capacity: 0,
-            columns: Box::new([]),
-            tags: Box::new([]),
-            droppers: Box::new([]),
-            live: false,
-            is_set: false,
-        }
+        Self { live: false, ..Self::new(&[], None) }
     }
 
     /// An empty table with these columns, given in ascending order without repetition.
-    pub(crate) fn new(ids: &[AnyColId]) -> Self {
-        let mut columns = Vec::new();
-        let mut tags = Vec::new();
-        for &id in ids {
-            let of = id.column_type();
-            if of.is_virtual() {
-                tags.push(id);
-            } else {
-                columns.push(TableColumn { id, of, data: column::dangling(of), size: of.layout.size() });
-            }
-        }
-        assert!(columns.len() < usize::from(NO_COLUMN), "a table holds fewer than 65,535 columns");
-        let droppers = (0u16..).zip(&columns).filter(|(_, column)| column.of.drop.is_some());
+    pub(crate) fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+        let (tags, columns): (Vec<AnyColId>, Vec<AnyColId>) = ids.iter().partition(|id| id.is_virtual());
+        assert!(columns.len() < usize::from(u16::MAX), "a table holds fewer than 65,535 columns");
+        let columns = Headers::new(&columns, shape);
+        let droppers = (0u16..).zip(columns.iter()).filter(|(_, column)| column.drop.is_some());
         Self {
-            capacity: 0,
             droppers: droppers.map(|(at, _)| at).collect(),
-            columns: columns.into(),
+            columns,
             tags: tags.into(),
             live: true,
             is_set: false,
         }
     }
 
-    /// The position of a column with memory.
-    pub(crate) fn position(&self, id: AnyColId) -> Option<u16> {
-        let found = self.columns.binary_search_by_key(&id, |column| column.id).ok()?;
-        Some(u16::try_from(found).expect("a table holds fewer than 65,535 columns"))
+    /// Where a column stands, for plans.
+    pub(crate) fn find(&self, id: AnyColId) -> ColumnRef {
+        match self.position(id) {
+            Some(at) => self.columns.refs()[at],
+            None if self.tags.binary_search(&id).is_ok() => ColumnRef::TAG,
+            None => ColumnRef::ABSENT,
+        }
+    }
+
+    fn position(&self, id: AnyColId) -> Option<usize> {
+        let at = self.columns.iter().take_while(|column| column.id < id).count();
+        self.columns.iter().nth(at).is_some_and(|column| column.id == id).then_some(at)
     }
 
     /// Whether the table has the column, with memory or as a tag.
     pub(crate) fn has(&self, id: AnyColId) -> bool {
-        self.position(id).is_some() || self.tags.binary_search(&id).is_ok()
+        !self.find(id).is_absent()
     }
 
     /// All columns, in ascending order of each kind: with memory first, then tags.

@@ -10,8 +10,11 @@
 use std::ptr;
 
 use crate::column_id::{AnyColId, ColId};
-use crate::table::{NO_COLUMN, TableColumn};
+use crate::headers::ColumnRef;
 
+pub use maybe::Maybe;
+
+mod maybe;
 mod sealed {
     pub trait Sealed {}
 }
@@ -40,10 +43,11 @@ pub trait LeafSink {
     fn leaf<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing);
 }
 
-/// The values of a row. Implemented for [`Col`], [`Keep`] and tuples of them; it cannot be implemented elsewhere.
+/// The values of a row. Implemented for [`Col`], [`Keep`], [`Maybe`] and tuples of them; it cannot be implemented
+/// elsewhere.
 ///
 /// # Safety
-/// `ids`, `pointers`, `mask`, `write`, `merge` and `take` visit the same leaves in the same order.
+/// All methods visit the same leaves in the same order.
 pub unsafe trait Values: Sized + 'static + Sealed {
     /// The column ids of the leaves, in the same shape.
     type Ids: Copy;
@@ -66,9 +70,24 @@ pub unsafe trait Values: Sized + 'static + Sealed {
     /// Hands each value to `sink`, in leaf order.
     fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink);
 
-    /// The base pointers, found by the leaves' positions in `slots`.
+    /// Whether each leaf may be absent from the row, in leaf order.
     #[doc(hidden)]
-    fn pointers(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> Self::Pointers;
+    fn optional(out: &mut Vec<bool>);
+
+    /// Whether the values that are there are those with a column: always, but for optional leaves.
+    #[doc(hidden)]
+    fn fits(&self, slots: &mut Slots<'_>) -> bool;
+
+    /// Whether all leaves have a column, or none has.
+    #[doc(hidden)]
+    fn have_columns(slots: &mut Slots<'_>, all: bool) -> bool;
+
+    /// The base pointers of the leaves' columns.
+    ///
+    /// # Safety
+    /// The slots are of a table that lives, each a column of its leaf's type or absent.
+    #[doc(hidden)]
+    unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers;
 
     /// Which leaves are present, found likewise.
     #[doc(hidden)]
@@ -106,14 +125,9 @@ pub unsafe trait Values: Sized + 'static + Sealed {
     fn complete(old: Self::Old) -> Option<Self>;
 }
 
-#[inline(always)]
-fn pointer<T>(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> *mut T {
-    match slots.next() {
-        Some(&slot) if slot != NO_COLUMN => columns[usize::from(slot)].data.cast(),
-        // A tag has no memory; any aligned pointer will do.
-        _ => ptr::without_provenance_mut(align_of::<T>()),
-    }
-}
+/// The columns of the leaves, one by one.
+#[doc(hidden)]
+pub type Slots<'a> = std::slice::Iter<'a, ColumnRef>;
 
 macro_rules! leaf {
     ($leaf:ident, $keeps:expr) => {
@@ -133,9 +147,25 @@ macro_rules! leaf {
             fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
                 sink.leaf(ids, self.0, if $keeps { Existing::Keep } else { Existing::Replace });
             }
+            fn optional(out: &mut Vec<bool>) {
+                out.push(false);
+            }
             #[inline(always)]
-            fn pointers(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> *mut T {
-                pointer(columns, slots)
+            fn fits(&self, slots: &mut Slots<'_>) -> bool {
+                slots.next();
+                true
+            }
+            fn have_columns(slots: &mut Slots<'_>, all: bool) -> bool {
+                slots.next().is_some_and(|slot| slot.is_absent() != all)
+            }
+            #[inline(always)]
+            unsafe fn pointers(slots: &mut Slots<'_>) -> *mut T {
+                match slots.next() {
+                    // SAFETY: the table lives, and has the column, with memory since its type has a size (I7).
+                    Some(slot) if size_of::<T>() > 0 && !slot.is_absent() => unsafe { slot.data().cast() },
+                    // Without memory, any aligned pointer will do.
+                    _ => ptr::without_provenance_mut(align_of::<T>()),
+                }
             }
             #[inline(always)]
             fn mask(present: &mut std::slice::Iter<'_, bool>) -> bool {
@@ -195,9 +225,20 @@ macro_rules! values_tuple {
             fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
                 $(self.$at.scatter(ids.$at, sink);)*
             }
+            fn optional(out: &mut Vec<bool>) {
+                $($name::optional(out);)*
+            }
             #[inline(always)]
-            fn pointers(columns: &[TableColumn], slots: &mut std::slice::Iter<'_, u16>) -> Self::Pointers {
-                ($($name::pointers(columns, slots),)*)
+            fn fits(&self, slots: &mut Slots<'_>) -> bool {
+                true $(& self.$at.fits(slots))*
+            }
+            fn have_columns(slots: &mut Slots<'_>, all: bool) -> bool {
+                true $(& $name::have_columns(slots, all))*
+            }
+            #[inline(always)]
+            unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers {
+                // SAFETY: forwarded, part by part.
+                ($(unsafe { $name::pointers(slots) },)*)
             }
             #[inline(always)]
             fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask {

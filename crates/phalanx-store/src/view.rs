@@ -6,13 +6,14 @@
 //!
 //! The view keeps its slices by value: behind a reference they would be loaded again after each write.
 
-use crate::column::{BLOCK_ROWS, LaneCell};
+use crate::column::BLOCK_ROWS;
 use crate::entities::Entities;
 use crate::entity::Entity;
-use crate::fetch::{DenseFetch, Driver, Ents, Fetch, ReadFetch};
+use crate::fetch::{DenseFetch, Driver, Fetch, ReadFetch};
 use crate::place::TableId;
 use crate::prepared::{Prepared, find_alias};
 use crate::store::Store;
+use crate::table::Head;
 use crate::tick::Tick;
 use std::marker::PhantomData;
 
@@ -25,8 +26,7 @@ mod rows;
 /// Access to the rows that a query visits.
 pub struct View<'w, F: Fetch> {
     lanes: F::Lanes,
-    owners: *const LaneCell,
-    lens: &'w [u32],
+    heads: &'w [Head],
     tables: &'w [TableId],
     member: &'w [bool],
     entities: &'w Entities,
@@ -83,8 +83,7 @@ impl Store {
         self.expect_fresh(query);
         View {
             lanes: F::lanes(self, query.ids, now),
-            owners: self.owners.as_ptr(),
-            lens: &self.lens,
+            heads: &self.heads,
             tables: &query.tables,
             member: &query.member,
             entities: &self.entities,
@@ -115,7 +114,7 @@ impl Store {
     /// # Safety
     /// As for `view_unchecked`; a fetch that writes names no column twice.
     #[inline(always)]
-    unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
+    pub(crate) unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
         let place = self.entities.locate(entity)?;
         let (table, lanes) = (place.table.index(), F::lanes(self, ids, self.tick));
         // SAFETY: the directory names a table of this store (I4, I5).
@@ -157,8 +156,7 @@ impl<'w, F: Fetch> View<'w, F> {
     pub fn read_only(&self) -> View<'_, F::ReadOnly> {
         View {
             lanes: self.lanes,
-            owners: self.owners,
-            lens: self.lens,
+            heads: self.heads,
             tables: self.tables,
             member: self.member,
             entities: self.entities,
@@ -214,9 +212,14 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The length of a member table.
     #[inline(always)]
     fn table_len(&self, table: TableId) -> usize {
-        debug_assert!(table.index() < self.lens.len());
-        // SAFETY: a table that a fresh query visits exists (I6), so it has a length.
-        unsafe { *self.lens.get_unchecked(table.index()) as usize }
+        self.head(table).len as usize
+    }
+
+    #[inline(always)]
+    fn head(&self, table: TableId) -> &'w Head {
+        debug_assert!(table.index() < self.heads.len());
+        // SAFETY: a table that a fresh query visits exists (I6), so it has a head.
+        unsafe { self.heads.get_unchecked(table.index()) }
     }
 
     fn rowless_len(&self) -> usize {
@@ -324,7 +327,7 @@ impl<'w, F: Fetch> View<'w, F> {
                 // SAFETY: a member table has the columns (I6), and the block begins within its rows (I3).
                 let written = unsafe {
                     F::block_tick(self.lanes, table.index(), block)
-                        .max((*self.owners.add(table.index())).block_tick(block, true))
+                        .max(self.head(table).owners.block_tick(block, true))
                 };
                 if !F::DENSE || written.is_after(since) {
                     let start = block * BLOCK_ROWS;
@@ -347,7 +350,7 @@ impl<'w, F: Fetch> View<'w, F> {
         // SAFETY: callers name rows in range of a member table (I6).
         unsafe {
             F::mark(self.lanes, at, start, len, self.now);
-            Chunk::new(F::ptrs(self.lanes, at), Ents::ptrs(self.owners, at), start, len)
+            Chunk::new(F::ptrs(self.lanes, at), self.head(table).owners.data.cast(), start, len)
         }
     }
 

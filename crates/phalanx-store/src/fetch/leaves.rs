@@ -12,6 +12,7 @@ use crate::column::LaneCell;
 use crate::column_id::{AnyColId, ColId};
 use crate::entity::Entity;
 use crate::store::Store;
+use crate::table::Head;
 use crate::tick::Tick;
 
 /// Reads the column of `T`.
@@ -202,31 +203,31 @@ unsafe impl Fetch for Ents {
     type Item<'a> = Entity;
     type Slices<'a> = &'a [Entity];
     type ReadOnly = Self;
-    type Lanes = *const LaneCell;
+    type Lanes = *const Head;
     type Ptrs = *const Entity;
     type Spots = ();
     const DENSE: bool = true;
 
     fn visit((): (), _: &mut impl FnMut(Access)) {}
     #[inline(always)]
-    fn lanes(store: &Store, (): (), _: Tick) -> *const LaneCell {
-        store.owners.as_ptr()
+    fn lanes(store: &Store, (): (), _: Tick) -> *const Head {
+        store.heads.as_ptr()
     }
     #[inline(always)]
-    unsafe fn present(_: *const LaneCell, _: usize) -> bool {
+    unsafe fn present(_: *const Head, _: usize) -> bool {
         true
     }
     #[inline(always)]
-    unsafe fn ptrs(lane: *const LaneCell, table: usize) -> *const Entity {
-        // SAFETY: forwarded.
-        unsafe { cell(lane, table) }.data.cast()
+    unsafe fn ptrs(lane: *const Head, table: usize) -> *const Entity {
+        // SAFETY: the store has a head per table (I4).
+        unsafe { (*lane.add(table)).owners.data.cast() }
     }
     #[inline(always)]
     fn rowless(_: *const Entity, entity: &Entity) -> *const Entity {
         ptr::from_ref(entity)
     }
     #[inline(always)]
-    unsafe fn mark(_: *const LaneCell, _: usize, _: usize, _: usize, _: Tick) {}
+    unsafe fn mark(_: *const Head, _: usize, _: usize, _: usize, _: Tick) {}
     #[inline(always)]
     unsafe fn spots(_: Self::Ptrs, _: Entity) -> Option<()> {
         Some(())
@@ -245,7 +246,7 @@ unsafe impl Fetch for Ents {
         // SAFETY: each row has its entity (I5), and entities are not written while rows are borrowed.
         unsafe { std::slice::from_raw_parts(ptrs.add(start), len) }
     }
-    unsafe fn block_tick(_: *const LaneCell, _: usize, _: usize) -> Tick {
+    unsafe fn block_tick(_: *const Head, _: usize, _: usize) -> Tick {
         Tick::ZERO
     }
 }

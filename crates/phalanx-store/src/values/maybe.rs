@@ -1,0 +1,97 @@
+//! A part of a row that may be absent: what a pool's optional components are spawned with.
+//!
+//! Whether the part is there must agree with the plan: a value for which the table has no column, or a
+//! column for which there is no value, is refused before anything is written ([`Values::fits`]).
+
+use super::sealed::Sealed;
+use super::{Existing, LeafSink, Slots, Values};
+use crate::column_id::AnyColId;
+
+/// Values that the row has or lacks as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maybe<V>(pub Option<V>);
+
+impl<V: Values> Sealed for Maybe<V> {}
+
+/// The pointers of a part that is there.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Found<P>(Option<P>);
+
+// SAFETY: every method visits the leaves of `V`, or none where it is absent and says so.
+unsafe impl<V: Values> Values for Maybe<V> {
+    type Ids = V::Ids;
+    type Old = Option<V::Old>;
+    type Pointers = Found<V::Pointers>;
+    type Mask = V::Mask;
+    const ALL: V::Mask = V::ALL;
+
+    fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
+        V::list(ids, out);
+    }
+    fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
+        if let Some(values) = self.0 {
+            values.scatter(ids, sink);
+        }
+    }
+    fn optional(out: &mut Vec<bool>) {
+        let first = out.len();
+        V::optional(out);
+        out[first..].fill(true);
+    }
+    #[inline]
+    fn fits(&self, slots: &mut Slots<'_>) -> bool {
+        let columns = slots.clone();
+        let agrees = V::have_columns(slots, self.0.is_some());
+        agrees && self.0.as_ref().is_none_or(|values| values.fits(&mut columns.clone()))
+    }
+    fn have_columns(slots: &mut Slots<'_>, all: bool) -> bool {
+        V::have_columns(slots, all)
+    }
+    #[inline(always)]
+    unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers {
+        let mut columns = slots.clone();
+        if V::have_columns(slots, true) {
+            // SAFETY: forwarded: the slots are those of `V`, and none is absent.
+            Found(Some(unsafe { V::pointers(&mut columns) }))
+        } else {
+            Found(None)
+        }
+    }
+    #[inline(always)]
+    fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask {
+        V::mask(present)
+    }
+    #[inline(always)]
+    unsafe fn write(self, pointers: Self::Pointers, row: usize) {
+        if let (Some(values), Some(pointers)) = (self.0, pointers.0) {
+            // SAFETY: forwarded.
+            unsafe { values.write(pointers, row) }
+        }
+    }
+    #[inline(always)]
+    unsafe fn merge(
+        self,
+        pointers: Self::Pointers,
+        mask: Self::Mask,
+        row: usize,
+        existing: Existing,
+    ) -> Self::Old {
+        match (self.0, pointers.0) {
+            // SAFETY: forwarded.
+            (Some(values), Some(pointers)) => Some(unsafe { values.merge(pointers, mask, row, existing) }),
+            _ => None,
+        }
+    }
+    #[inline(always)]
+    unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old {
+        // SAFETY: forwarded.
+        pointers.0.map(|pointers| unsafe { V::take(pointers, mask, row) })
+    }
+    fn complete(old: Self::Old) -> Option<Self> {
+        match old {
+            None => Some(Self(None)),
+            Some(old) => V::complete(old).map(|values| Self(Some(values))),
+        }
+    }
+}
