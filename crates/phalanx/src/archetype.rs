@@ -218,10 +218,13 @@ impl Archetypes {
         }
         let mut columns: Vec<AnyColId> =
             signature.iter().flat_map(|id| components.info(id).columns()).copied().collect();
-        if pool != PoolId::GENERAL {
-            columns.extend([pooled().any(), self.pools.record(pool).tag()]);
-        }
-        let table = store.new_table(&columns);
+        let table = if pool == PoolId::GENERAL {
+            store.new_table(&columns)
+        } else {
+            let record = self.pools.record(pool);
+            columns.extend([pooled().any(), record.tag()]);
+            store.new_table_shaped(record.shape(), &columns)
+        };
         self.insert(pool, signature, table)
     }
 

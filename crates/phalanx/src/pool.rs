@@ -26,7 +26,6 @@ pub(crate) use record::{Refusal, Registration, SpawnWay};
 
 mod handle;
 mod record;
-pub(crate) mod seat;
 
 /// The number of a pool in one world, in order of registration; [`General`] is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

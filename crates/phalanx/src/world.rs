@@ -349,6 +349,12 @@ impl World {
         self.archetypes.transitions.computed()
     }
 
+    /// How often a handle was out of date, and the entity directory was asked; reading entities that have not moved
+    /// does not raise it.
+    pub fn handle_repairs(&self) -> u64 {
+        self.store.seat_repairs()
+    }
+
     /// Puts the free entity slot `index` forward to a generation, so that tests reach the end of the counter.
     #[doc(hidden)]
     pub fn set_free_generation_for_tests(&mut self, index: u32, generation: u32) {

@@ -8,9 +8,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-use phalanx_store::Entity;
-
-use super::seat::Seat;
+use phalanx_store::{Entity, Seat};
 
 /// An entity of the pool `P`, in 16 bytes, with its last known place.
 ///
@@ -28,7 +26,7 @@ impl<P> Handle<P> {
     /// The entity.
     #[inline]
     pub fn entity(&self) -> Entity {
-        self.seat.entity
+        self.seat.entity()
     }
 }
 
@@ -99,7 +97,7 @@ impl<P> sealed::Sealed for Handle<P> {}
 impl<P> PoolKey<P> for Handle<P> {
     #[inline]
     fn entity(&self) -> Entity {
-        self.seat.entity
+        self.seat.entity()
     }
     #[inline]
     fn seat(&mut self) -> Option<&mut Seat> {
@@ -111,7 +109,7 @@ impl<P> sealed::Sealed for &mut Handle<P> {}
 impl<P> PoolKey<P> for &mut Handle<P> {
     #[inline]
     fn entity(&self) -> Entity {
-        self.seat.entity
+        self.seat.entity()
     }
     #[inline]
     fn seat(&mut self) -> Option<&mut Seat> {

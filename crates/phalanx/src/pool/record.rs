@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use phalanx_store::{AnyColId, Edge, Init};
+use phalanx_store::{AnyColId, Edge, Init, TableShape};
 
 use super::{PoolId, Strategy};
 use crate::archetype::ArchetypeId;
@@ -125,6 +125,8 @@ pub struct PoolRecord {
     required_mask: u128,
     masks: Masks,
     ids: Vec<ArchetypeId>,
+    /// Where tables keep the headers of the declared columns.
+    shape: TableShape,
     /// Where the last search ended.
     last: usize,
     pub(crate) spawns: Vec<SpawnWay>,
@@ -148,6 +150,7 @@ impl PoolRecord {
                 .collect(),
             required_mask: required & table_mask,
             masks: if declared.len() > 64 { Masks::Wide(Vec::new()) } else { Masks::Narrow(Vec::new()) },
+            shape: shape(strategy, &declared, components),
             declared,
             ids: Vec::new(),
             last: 0,
@@ -193,6 +196,10 @@ impl PoolRecord {
     /// The bytes of the masks, which queries of the pool read.
     pub fn mask_bytes(&self) -> usize {
         self.masks.bytes()
+    }
+
+    pub(crate) fn shape(&self) -> &TableShape {
+        &self.shape
     }
 
     pub(crate) fn tag(&self) -> AnyColId {
@@ -299,6 +306,17 @@ impl PoolRecord {
             }
         }
         Ok(())
+    }
+}
+
+/// One group of columns per declared component; none for sparse ones, which are not in tables.
+fn shape(strategy: Strategy, declared: &[ComponentId], components: &Components) -> TableShape {
+    let infos = declared.iter().map(|&id| components.info(id));
+    let groups: Vec<&[AnyColId]> =
+        infos.map(|info| if info.is_sparse() { &[][..] } else { info.columns() }).collect();
+    match strategy {
+        Strategy::Inline => TableShape::inline(&groups),
+        Strategy::Boxed => TableShape::boxed(&groups),
     }
 }
 

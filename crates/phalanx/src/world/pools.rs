@@ -11,7 +11,7 @@ use crate::archetype::ArchetypeId;
 use crate::component::{Component, Queryable};
 use crate::pool::{
     BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolId, PoolKey, PoolMark, Registration,
-    SpawnWay, pooled, seat,
+    SpawnWay, pooled,
 };
 use crate::query::{FilterIn, In, Query, QueryIn, ReadOnlyQueryData};
 use crate::registry::ComponentId;
@@ -284,13 +284,11 @@ impl World {
         }
     }
 
-    /// Why an entity does not yield `T`.
-    #[cold]
-    fn why_missing<P: Pool, T: Queryable>(&self, entity: Entity) -> PoolEntityError {
-        match self.table_in::<P>(entity) {
-            Err(error) => error,
-            Ok(_) => PoolEntityError::Missing { entity, component: std::any::type_name::<T::Owner>() },
-        }
+    /// Whether the table of a handle is one of its pool. Not known for General's, where a dropped table may have made
+    /// way for a sparse set.
+    #[inline]
+    fn is_seated<P: Pool>(&self, table: TableId) -> bool {
+        !P::IS_GENERAL && self.is_in::<P>(table)
     }
 }
 
@@ -366,7 +364,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     /// When the entity is dead, or in another pool.
     pub fn handle(&self, entity: Entity) -> Result<Handle<P>, PoolEntityError> {
         self.world.table_in::<P>(entity)?;
-        let seat = seat::seat(&self.world.store, entity);
+        let seat = self.world.store.seat(entity);
         seat.map(Handle::new).ok_or(PoolEntityError::NoSuchEntity { entity })
     }
 
@@ -379,12 +377,17 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     where
         P: Declares<T::Owner>,
     {
-        let (world, entity) = (self.world, key.entity());
-        let found = match key.seat() {
-            None => world.store.get::<T::Read>(entity, T::ids()).filter(|_| world.table_in::<P>(entity).is_ok()),
-            Some(at) => seat::get_at::<T::Read>(&world.store, at, T::ids()).filter(|_| world.is_in::<P>(at.table)),
-        };
-        found.map(T::wrap_ref).ok_or_else(|| world.why_missing::<P, T>(entity))
+        let world = self.world;
+        if let Some(at) = key.seat()
+            && let Some(item) = world.store.get_at::<T::Read>(at, T::ids())
+            && world.is_seated::<P>(at.table())
+        {
+            return Ok(T::wrap_ref(item));
+        }
+        let entity = key.entity();
+        world.table_in::<P>(entity)?;
+        let item = world.store.get::<T::Read>(entity, T::ids());
+        item.map(T::wrap_ref).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
 
     /// Reads all entities of the pool that have `D`.
@@ -468,23 +471,18 @@ impl<P: Pool> PoolMut<'_, P> {
     where
         P: Declares<T::Owner>,
     {
-        let entity = key.entity();
-        // Asked first: what `get_mut` hands out counts as written.
-        let missing = match key.seat() {
-            None => self.world.table_in::<P>(entity).is_err(),
-            Some(at) => {
-                seat::get_at::<()>(&self.world.store, at, ()).is_none() || !self.world.is_in::<P>(at.table)
-            }
-        };
-        if missing {
-            return Err(self.world.stranger::<P>(entity));
+        let (entity, world) = (key.entity(), &mut *self.world);
+        // The pool is asked first: what is handed out counts as written.
+        if let Some(at) = key.seat()
+            && world.store.find_seat(at)
+            && world.is_seated::<P>(at.table())
+        {
+            let item = world.store.get_at_mut::<T::Write>(at, T::ids());
+            return item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity));
         }
-        let error = PoolEntityError::Missing { entity, component: std::any::type_name::<T::Owner>() };
-        let found = match key.seat() {
-            None => self.world.store.get_mut::<T::Write>(entity, T::ids()),
-            Some(at) => seat::get_at_mut::<T::Write>(&mut self.world.store, at, T::ids()),
-        };
-        found.map(T::wrap_mut).ok_or(error)
+        world.table_in::<P>(entity)?;
+        let item = world.store.get_mut::<T::Write>(entity, T::ids());
+        item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
 
     /// Inserts components that the pool declares. Those that the entity has are replaced, in place.

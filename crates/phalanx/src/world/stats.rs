@@ -133,7 +133,7 @@ impl World {
             strategy: pool.strategy(),
             entities: rowless + tables.clone().map(|table| self.store.table_len(table)).sum::<usize>(),
             archetypes: pool.archetypes().to_vec(),
-            record_bytes: tables.map(|_| 0).collect(),
+            record_bytes: tables.map(|table| self.store.record_bytes(table)).collect(),
             mask_bytes: pool.mask_bytes(),
         }
     }

@@ -7,6 +7,7 @@ use std::fmt;
 
 use phalanx_store::Entity;
 
+use crate::component::Queryable;
 use crate::registry::RegisterError;
 
 /// Why a pool cannot be registered.
@@ -81,6 +82,13 @@ pub enum PoolEntityError {
         /// The component's type.
         component: &'static str,
     },
+}
+
+impl PoolEntityError {
+    #[cold]
+    pub(super) fn missing<T: Queryable>(entity: Entity) -> Self {
+        Self::Missing { entity, component: std::any::type_name::<T::Owner>() }
+    }
 }
 
 impl fmt::Display for PoolEntityError {
