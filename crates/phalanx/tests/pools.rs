@@ -11,6 +11,7 @@ use pool_kinds::{
     position,
 };
 
+#[path = "common/pool_kinds.rs"]
 mod pool_kinds;
 
 // Z-004, Z-005, Z-014.

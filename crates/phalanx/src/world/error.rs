@@ -113,6 +113,17 @@ pub enum ChangeError {
     RequiredByPool(RequiredByPool),
 }
 
+impl ChangeError {
+    /// The entity that was to be changed.
+    pub fn entity(&self) -> Entity {
+        match self {
+            Self::NoSuchEntity(error) => error.entity,
+            Self::NotInPool(error) => error.entity,
+            Self::RequiredByPool(error) => error.entity,
+        }
+    }
+}
+
 impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
