@@ -121,7 +121,7 @@ impl<'a> Half<'a> {
         let yielded = yielded::emit(self);
         let pooled = parts.target.with_pool();
         let (pool_params, _, _) = pooled.split_for_impl();
-        let scoped = self.types.iter().map(|ty| quote!(#ty: #p::QueryIn<__P>));
+        let scoped = parts.target.bounds_in_pool(&self.types, &quote!(#p::QueryIn));
         let scoped = parts.clause(self.bounds.iter().cloned().chain(scoped));
         quote! {
             #quiet

@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{DeriveInput, Result};
 
-use super::{Field, Parts};
+use super::Parts;
 use crate::attr;
 use crate::column::quiet;
 use crate::nest::nest;
@@ -27,7 +27,8 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let reads = parts.reads();
     let pooled = parts.target.with_pool();
     let (pool_params, _, _) = pooled.split_for_impl();
-    let scoped = parts.fields.iter().map(|Field { ty, .. }| quote!(#ty: #p::FilterIn<__P>));
+    let types: Vec<TokenStream> = parts.fields.iter().map(|field| field.ty.to_token_stream()).collect();
+    let scoped = parts.target.bounds_in_pool(&types, &quote!(#p::FilterIn));
     let scoped = parts.clause(parts.each(&quote!(#p::QueryFilter)).into_iter().chain(scoped));
     let quiet = quiet();
     Ok(quote! {

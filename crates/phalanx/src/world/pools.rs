@@ -169,7 +169,8 @@ impl World {
     /// Brings an entity that was reserved for a pool there. What it may have got in General meanwhile is dropped.
     pub(super) fn enter<P: DeclaredPool>(&mut self, entity: Entity, value: P) {
         let pool = self.meet_pool::<P>();
-        if self.pool_of(entity) != Some(PoolId::GENERAL) || self.retain::<()>(entity).is_err() {
+        let foreign = self.pool_of(entity) != Some(PoolId::GENERAL);
+        if foreign || (!self.is_orphan(entity) && self.retain::<()>(entity).is_err()) {
             return;
         }
         let at = self.spawn_way::<P>(pool, value.presence().into());
