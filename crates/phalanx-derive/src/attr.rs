@@ -9,7 +9,7 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Data, Error, Field, LitInt, LitStr, Meta, Path, Result, Token};
 
-/// How a component is laid out, as far as the attribute can say.
+/// How a component or a message is laid out, as far as the attribute can say.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     Whole,
@@ -49,7 +49,7 @@ impl ComponentAttr {
         Ok(Self {
             sparse: storage.is_some_and(|storage| storage.value),
             name: pairs.get("name").map(|name| not_empty(name, "name")).transpose()?.cloned(),
-            layout: pairs.choice("layout", &[("soa", Layout::Soa), ("whole", Layout::Whole)])?,
+            layout: pairs.layout()?,
             track: pairs
                 .choice("track", &[("none", Track::None), ("block", Track::Block), ("row", Track::Row)])?,
             fields: pairs.get("fields").map(identifier).transpose()?,
@@ -63,14 +63,16 @@ pub fn only_crate(attrs: &[Attribute], attribute: &str) -> Result<Path> {
     Pairs::parse(attrs, attribute, &["crate"])?.krate()
 }
 
-/// The path of the library in `#[message(..)]`.
-pub fn message(attrs: &[Attribute]) -> Result<Path> {
-    let pairs = Pairs::parse(attrs, "message", &["layout", "crate"])?;
-    match pairs.choice("layout", &[("soa", Layout::Soa), ("whole", Layout::Whole)])? {
-        Some(At { value: Layout::Soa, span }) => {
-            Err(Error::new(span, "messages with `layout = \"soa\"` are not available yet"))
-        }
-        _ => pairs.krate(),
+/// The content of all `#[message(..)]` on a type.
+pub struct MessageAttr {
+    pub layout: Option<At<Layout>>,
+    pub krate: Path,
+}
+
+impl MessageAttr {
+    pub fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let pairs = Pairs::parse(attrs, "message", &["layout", "crate"])?;
+        Ok(Self { layout: pairs.layout()?, krate: pairs.krate()? })
     }
 }
 
@@ -223,6 +225,10 @@ impl Pairs {
 
     fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<At<T>>> {
         self.get(key).map(|text| Ok(At { value: choice(text, key, choices)?, span: text.span() })).transpose()
+    }
+
+    fn layout(&self) -> Result<Option<At<Layout>>> {
+        self.choice("layout", &[("soa", Layout::Soa), ("whole", Layout::Whole)])
     }
 
     fn krate(&self) -> Result<Path> {

@@ -1,4 +1,5 @@
-//! Derive macros for Phalanx: `Component`, `Bundle`, `Pool`, `Resource`, `Message`, `QueryData` and `QueryFilter`.
+//! Derive macros for Phalanx: `Component`, `Bundle`, `Pool`, `Resource`, `Message`, `QueryData`, `QueryFilter`,
+//! `SystemParam`, `ScheduleLabel` and `SystemSet`.
 //!
 //! The macros write declarations only: types, and trait functions that forward. How columns are kept and
 //! visited is the business of the libraries. Emitted code names everything by absolute path
@@ -9,7 +10,9 @@
 //!   attr, require      what stands in the attributes
 //!   target             the type a derive stands on: names, generics, the library's path
 //!   column, nest       one column; many columns as nested tuples
-//!   component, whole, soa, soa/*    bundle    pool    plain    query, query/*      what is emitted
+//!   split, split/*     a struct taken apart into columns; its rows and slices
+//!   component, whole, soa    bundle    pool    plain    message    query, query/*    label    system_param
+//!                      what is emitted
 //! ```
 #![forbid(unsafe_code)]
 
@@ -21,6 +24,7 @@ mod bundle;
 mod column;
 mod component;
 mod label;
+mod message;
 mod names;
 mod nest;
 mod plain;
@@ -28,6 +32,7 @@ mod pool;
 mod query;
 mod require;
 mod soa;
+mod split;
 mod system_param;
 mod target;
 mod whole;
@@ -47,6 +52,7 @@ mod whole;
 /// | `track = "none"` | remember nothing |
 /// | `fields = "pos"` | the name of the module of field markers, with `layout = "soa"` |
 /// | `storage = "table"` | kept in the tables of archetypes (the default) |
+/// | `storage = "sparse"` | kept in a set of its own: adding and removing it moves no other component |
 /// | `crate = "path"` | where the library is found; `::phalanx` unless given |
 ///
 /// `#[require(Other, Third(3), Fourth { a: 1 }, Fifth = expression)]` names components that are added
@@ -130,10 +136,58 @@ pub fn derive_resource(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
 
 /// Makes a type a message, which systems write and read.
 ///
-/// `#[message(crate = "path")]` says where the library is found; `::phalanx` unless given.
+/// A unit struct is a signal, which is only counted. Any other type is kept as whole values, or field by field
+/// with `layout = "soa"`.
+///
+/// | `#[message(..)]` | meaning |
+/// |---|---|
+/// | `layout = "whole"` | one array of whole messages (the default); `read` yields `&T` |
+/// | `layout = "soa"` | one array per field, for structs with named fields; see below |
+/// | `crate = "path"` | where the library is found; `::phalanx` unless given |
+///
+/// For `layout = "soa"` on `struct Hit { who: Entity, damage: f32 }` there appear beside it:
+/// - `HitRef<'_>`, one message, whose fields are references: this is what `read` yields;
+/// - `HitSlices<'_>`, consecutive messages, whose fields are equally long slices: `columns` yields one with all
+///   that the reader has not read yet, and counts them as read.
+///
+/// Writers take the struct itself, whatever the layout. The two types are as visible as the struct, so the types
+/// of its fields must be, too. They have the names of those of a component with `layout = "soa"`, so a type can
+/// have that layout in one of both roles only. A type with a `Drop` of its own cannot be taken apart into fields.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Message)]
+/// #[message(layout = "soa")]
+/// struct Hit {
+///     who: Entity,
+///     damage: f32,
+/// }
+///
+/// fn strike(mut hits: MessageWriter<Hit>, targets: Query<Entity>) {
+///     for who in &targets {
+///         hits.write(Hit { who, damage: 1.5 });
+///     }
+/// }
+/// fn sum_up(mut hits: MessageReader<Hit>) {
+///     let HitSlices { who, damage } = hits.columns();
+///     assert_eq!((who.len(), damage.iter().sum::<f32>()), (2, 3.0));
+/// }
+/// fn one_by_one(mut hits: MessageReader<Hit>) {
+///     for HitRef { who, damage } in hits.read() {
+///         println!("{who} takes {damage}");
+///     }
+/// }
+///
+/// let mut app = App::new();
+/// app.world_mut().spawn_empty();
+/// app.world_mut().spawn_empty();
+/// app.add_systems(Update, (strike, sum_up, one_by_one).chain());
+/// app.update(0.1);
+/// ```
 #[proc_macro_derive(Message, attributes(message))]
 pub fn derive_message(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    finish(plain::message(&parse_macro_input!(input as DeriveInput)))
+    finish(message::derive(&parse_macro_input!(input as DeriveInput)))
 }
 
 /// Makes a struct whose fields are query data itself query data: what it yields has fields with names.

@@ -1,11 +1,11 @@
-//! `#[derive(Resource)]` and `#[derive(Message)]`: traits without items.
+//! `#[derive(Resource)]`: a trait without items.
 //!
-//! Both ask only that values may be kept and shared between threads, so any struct, enum or union can have
-//! them; generic types have them for the parameters with which that holds.
+//! It asks only that values may be kept and shared between threads, so any struct, enum or union can have
+//! it; generic types have it for the parameters with which that holds.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
-use syn::{DeriveInput, Path, Result};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DeriveInput, Result};
 
 use crate::attr;
 use crate::column::quiet;
@@ -14,17 +14,7 @@ use crate::target::Target;
 pub fn resource(input: &DeriveInput) -> Result<TokenStream> {
     attr::refuse_inside(&input.data, &["resource"])?;
     let krate = attr::only_crate(&input.attrs, "resource")?;
-    emit(input, &krate, &format_ident!("Resource"), "a resource")
-}
-
-pub fn message(input: &DeriveInput) -> Result<TokenStream> {
-    attr::refuse_inside(&input.data, &["message"])?;
-    let krate = attr::message(&input.attrs)?;
-    emit(input, &krate, &format_ident!("Message"), "a message")
-}
-
-fn emit(input: &DeriveInput, krate: &Path, implemented: &Ident, what: &str) -> Result<TokenStream> {
-    let target = Target::new(input, krate, what)?;
+    let target = Target::new(input, &krate, "a resource")?;
     let p = &target.private;
     let owner = target.path();
     let (params, _, _) = target.generics.split_for_impl();
@@ -32,6 +22,6 @@ fn emit(input: &DeriveInput, krate: &Path, implemented: &Ident, what: &str) -> R
     let quiet = quiet();
     Ok(quote! {
         #quiet
-        impl #params #p::#implemented for #owner #bounds {}
+        impl #params #p::Resource for #owner #bounds {}
     })
 }

@@ -1,17 +1,16 @@
 //! Components with one column per field: `#[component(layout = "soa")]`.
 //!
 //! For `struct Position { x: f32, y: f32 }` this emits the module `position` with the marker types `x` and
-//! `y`, the rows and slices (`proxies`), and implementations over the fields' columns. Each field's
+//! `y`, the rows and slices (`split/proxies`), and implementations over the fields' columns. Each field's
 //! column belongs to its marker; the component reaches it through the marker.
 //!
 //! The struct may stand in a function body, where a module sees nothing of what surrounds it. So the
 //! module holds only the markers, and all implementations stand beside it.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::ext::IdentExt;
+use quote::quote;
 use syn::spanned::Spanned;
-use syn::{Fields, GenericParam, Member, Result, Type, WhereClause};
+use syn::{Fields, GenericParam, Result};
 
 use crate::attr::{ComponentAttr, Track};
 use crate::column::{Column, Stamp, id_of, in_set, quiet, write_leaf};
@@ -19,34 +18,17 @@ use crate::component::{self, Parts};
 use crate::names;
 use crate::nest::nest;
 use crate::require::Requirement;
+use crate::split::proxies::{self, Proxy};
+use crate::split::{Field, Split};
 use crate::target::{Target, param_ident};
 
-mod methods;
-mod proxies;
-
-/// One field, which is one column.
-struct Field {
-    member: Member,
-    ty: Type,
-    /// The field's name as text: `x`, or `0`.
-    name: String,
-    /// The marker type in the module: `x`, or `_0`.
-    marker: Ident,
-    /// A local variable that holds the field.
-    local: Ident,
-}
-
-/// A struct that is split into its fields.
+/// A component that is split into its fields.
 struct Soa<'a> {
     target: &'a Target,
-    fields: Vec<Field>,
-    /// Whether fields have names, rather than numbers.
-    is_named: bool,
+    split: Split<'a>,
     module: Ident,
     track: Track,
     sparse: bool,
-    /// What must hold for the fields to be columns.
-    bounds: Option<WhereClause>,
 }
 
 pub fn derive(
@@ -57,9 +39,9 @@ pub fn derive(
 ) -> Result<TokenStream> {
     let soa = Soa::new(target, attr, fields)?;
     let (module, markers) = (soa.module(), soa.markers());
-    let (proxies, queryable) = (proxies::emit(&soa), soa.queryable());
+    let (proxies, queryable) = (proxies::emit(&soa.split, &Proxy::ALL), soa.queryable());
     let component = component::emit(target, attr, soa.track, requirements, &soa.parts());
-    let no_drop = soa.no_drop();
+    let no_drop = soa.split.no_drop();
     Ok(quote!(#no_drop #module #proxies #markers #queryable #component))
 }
 
@@ -69,16 +51,8 @@ impl<'a> Soa<'a> {
             Some(module) => module.clone(),
             None => names::module(&target.ident)?,
         };
-        let is_named = matches!(fields, Fields::Named(_));
-        let fields: Vec<Field> = fields
-            .members()
-            .zip(fields)
-            .enumerate()
-            .map(|(i, (member, field))| Ok(Field::new(i, member, target.without_self(&field.ty)?)))
-            .collect::<Result<_>>()?;
-        let bounds = target.bounds(column_bounds(target, &fields));
         let track = attr.track.as_ref().map_or(Track::Block, |track| track.value);
-        Ok(Self { target, fields, is_named, module, track, sparse: attr.sparse, bounds })
+        Ok(Self { target, split: Split::new(target, fields)?, module, track, sparse: attr.sparse })
     }
 
     /// The module of field markers. The markers are types only, so that they never get in the way of
@@ -93,7 +67,7 @@ impl<'a> Soa<'a> {
             _ => None,
         });
         let holds = quote!(::core::marker::PhantomData<fn() -> (#(::core::marker::PhantomData<#idents>,)*)>);
-        let markers = self.fields.iter().map(|field| {
+        let markers = self.split.fields.iter().map(|field| {
             let (marker, doc) =
                 (&field.marker, format!("The field `{}` of `{}`.", field.name, target.name()));
             if target.is_generic() {
@@ -112,26 +86,6 @@ impl<'a> Soa<'a> {
             #vis mod #module {
                 #(#markers)*
             }
-        }
-    }
-
-    /// Refuses a `Drop` of the struct, which would run whenever a value is taken apart: two implementations
-    /// that conflict exactly when there is one.
-    fn no_drop(&self) -> TokenStream {
-        let Self { target, bounds, .. } = self;
-        let owner = target.path();
-        let (params, _, _) = target.generics.split_for_impl();
-        let conflict = quote_spanned! {target.span()=>
-            #[allow(deprecated)]
-            impl #params MustNotImplementDrop for #owner #bounds {}
-        };
-        quote! {
-            const _: () = {
-                trait MustNotImplementDrop {}
-                #[allow(drop_bounds)]
-                impl<__T: ::core::ops::Drop> MustNotImplementDrop for __T {}
-                #conflict
-            };
         }
     }
 
@@ -159,7 +113,7 @@ impl<'a> Soa<'a> {
 
     /// The implementations of `Queryable` for the markers, which own the columns' ids.
     fn markers(&self) -> TokenStream {
-        let columns = self.fields.iter().map(|field| {
+        let columns = self.split.fields.iter().map(|field| {
             let ty = &field.ty;
             let column = Column {
                 target: self.target,
@@ -168,7 +122,7 @@ impl<'a> Soa<'a> {
                 write: write_leaf(self.track),
                 stamp: if self.track == Track::Row { Stamp::OnAccess } else { Stamp::No },
                 sparse: self.sparse,
-                bounds: self.bounds.as_ref(),
+                bounds: self.split.bounds.as_ref(),
                 span: ty.span().resolved_at(Span::call_site()),
             };
             column.queryable()
@@ -179,37 +133,27 @@ impl<'a> Soa<'a> {
     /// An expression for the id of each field's column.
     fn ids(&self) -> Vec<TokenStream> {
         let p = &self.target.private;
-        self.each(|field| {
+        self.split.each(|field| {
             let marker = self.marker(field);
             id_of(p, &marker, self.track)
         })
     }
 
-    fn each(&self, make: impl Fn(&Field) -> TokenStream) -> Vec<TokenStream> {
-        self.fields.iter().map(make).collect()
-    }
-
-    /// `{ x: __f0, y: __f1 }`: a struct over the fields, as a pattern or from local variables.
-    fn braces(&self) -> TokenStream {
-        let members = self.fields.iter().map(|field| &field.member);
-        let locals = self.fields.iter().map(|field| &field.local);
-        quote!({ #(#members: #locals),* })
-    }
-
     fn queryable(&self) -> TokenStream {
-        let Self { target, bounds, .. } = self;
+        let (target, bounds) = (self.target, &self.split.bounds);
         let p = &target.private;
         let owner = target.path();
         let (params, _, _) = target.generics.split_for_impl();
         let [of_ref, of_mut, of_slices, of_slices_mut] =
-            proxies::ALL.map(|proxy| proxy.path(self, &quote!('row)));
-        let [make_ref, make_mut, make_slices, make_slices_mut] = proxies::ALL.map(|proxy| proxy.ident(self));
+            Proxy::ALL.map(|proxy| proxy.path(&self.split, &quote!('row)));
+        let [make_ref, make_mut, make_slices, make_slices_mut] =
+            Proxy::ALL.map(|proxy| proxy.ident(&self.split));
         let leaf = write_leaf(self.track);
 
-        let mut reads = self.each(|Field { ty, .. }| quote!(#p::R<#ty>));
-        let mut writes = self.each(|Field { ty, .. }| quote!(#p::#leaf<#ty>));
+        let mut reads = self.split.each(|Field { ty, .. }| quote!(#p::R<#ty>));
+        let mut writes = self.split.each(|Field { ty, .. }| quote!(#p::#leaf<#ty>));
         let mut ids = self.ids();
-        let mut pattern = self.each(|Field { local, .. }| quote!(#local));
+        let mut pattern = self.split.each(|Field { local, .. }| quote!(#local));
         let (mut stamp, mut stamp_all) = (TokenStream::new(), TokenStream::new());
         if self.track == Track::Row {
             reads.extend([quote!(#p::R<#p::Tick>), quote!(#p::Now)]);
@@ -221,7 +165,7 @@ impl<'a> Soa<'a> {
         }
         let (reads, writes) = (in_set(p, self.sparse, nest(&reads)), in_set(p, self.sparse, nest(&writes)));
         let (ids, pattern) = (nest(&ids), nest(&pattern));
-        let (braces, quiet) = (self.braces(), quiet());
+        let (braces, quiet) = (self.split.braces(), quiet());
         quote! {
             #quiet
             impl #params #p::Queryable for #owner #bounds {
@@ -264,47 +208,19 @@ impl<'a> Soa<'a> {
 
     fn parts(&self) -> Parts {
         let p = &self.target.private;
-        let braces = self.braces();
-        let columns = self.fields.iter().zip(self.ids()).map(|(Field { name, .. }, id)| {
+        let braces = self.split.braces();
+        let columns = self.split.fields.iter().zip(self.ids()).map(|(Field { name, .. }, id)| {
             quote!(#p::Descriptor::field(__descriptor, #name, #p::ColId::any(#id));)
         });
         Parts {
-            types: self.each(|Field { ty, .. }| quote!(#ty)),
+            types: self.split.each(|Field { ty, .. }| quote!(#ty)),
             ids: self.ids(),
             apart: quote!(Self #braces),
-            values: self.each(|Field { local, .. }| quote!(#local)),
-            patterns: self.each(|Field { local, .. }| quote!(#local)),
+            values: self.split.each(|Field { local, .. }| quote!(#local)),
+            patterns: self.split.each(|Field { local, .. }| quote!(#local)),
             together: quote!(Self #braces),
             columns: quote!(#(#columns)*),
-            bounds: self.bounds.clone(),
+            bounds: self.split.bounds.clone(),
         }
-    }
-}
-
-/// What must hold for the fields to be columns: their types can be shared between threads.
-///
-/// As for whole components, a type without parameters has its bound only to be reported once where it does
-/// not hold; for the plain numbers, which most fields are, it is left out.
-fn column_bounds(target: &Target, fields: &[Field]) -> Vec<TokenStream> {
-    let mut bounds: Vec<TokenStream> = Vec::new();
-    for Field { ty, .. } in fields {
-        let text = quote!(#ty).to_string();
-        let any = if target.is_dependent(ty) { None } else { Some(quote!(for<'any>)) };
-        let bound = quote!(#any #ty: ::core::marker::Send + ::core::marker::Sync);
-        if !names::is_primitive(&text) && bounds.iter().all(|known| known.to_string() != bound.to_string()) {
-            bounds.push(bound);
-        }
-    }
-    bounds
-}
-
-impl Field {
-    fn new(position: usize, member: Member, ty: Type) -> Self {
-        let (name, marker) = match &member {
-            Member::Named(ident) => (ident.unraw().to_string(), ident.clone()),
-            Member::Unnamed(index) => (index.index.to_string(), format_ident!("_{}", index.index)),
-        };
-        let local = format_ident!("__f{position}", span = Span::mixed_site());
-        Self { member, ty, name, marker, local }
     }
 }

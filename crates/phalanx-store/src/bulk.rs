@@ -193,23 +193,27 @@ impl Store {
 
     /// Despawns everything. Ids from before are dead; tables stay, empty.
     pub fn clear_entities(&mut self) {
-        let lens: Vec<u32> = self.heads.iter_mut().map(|head| std::mem::take(&mut head.len)).collect();
         self.entities.clear();
         self.sets.iter_mut().for_each(SparseSet::clear);
+        self.drop_rows().resume();
+    }
+
+    /// Drops all rows, whose entities are gone already.
+    fn drop_rows(&mut self) -> FirstPanic {
+        let lens: Vec<u32> = self.heads.iter_mut().map(|head| std::mem::take(&mut head.len)).collect();
         let mut panics = FirstPanic::default();
         for (at, &len) in lens.iter().enumerate().filter(|&(_, &len)| len > 0) {
             let table = TableId::from_index(at);
             self.mark_rows(table, 0, len as usize);
             panics.join(self.drop_doomed(table, &self.tables[at].droppers, len as usize));
         }
-        panics.resume();
+        panics
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let mut panics = FirstPanic::default();
-        panics.guard(|| self.clear_entities());
+        let panics = self.drop_rows();
         for at in 0..self.tables.len() {
             if self.tables[at].live {
                 self.set_capacity(TableId::from_index(at), 0);

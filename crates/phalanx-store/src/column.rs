@@ -43,12 +43,21 @@ impl LaneCell {
     /// `self.data` is column data with room for those rows; `sized` tells whether its values have a size.
     #[inline(always)]
     pub(crate) unsafe fn mark(&self, start: usize, len: usize, sized: bool, now: Tick) {
-        if start < BLOCK_ROWS || !sized {
+        if !sized {
             self.tick.store(now.get(), Ordering::Relaxed);
+            return;
         }
-        if sized && start + len > BLOCK_ROWS {
-            // SAFETY: forwarded.
-            unsafe { self.mark_later(start, len, now) }
+        if start >= BLOCK_ROWS && len == 0 {
+            // There may be no such block. Block 0 has a tick in any case.
+            return;
+        }
+        let (first, last) = (start >> BLOCK_SHIFT, (start + len).saturating_sub(1) >> BLOCK_SHIFT);
+        // SAFETY: forwarded.
+        unsafe {
+            self.mark_row(start, now);
+            if first < last {
+                self.mark_later(first + 1, last, now);
+            }
         }
     }
 
@@ -68,11 +77,9 @@ impl LaneCell {
     }
 
     /// # Safety
-    /// As for [`LaneCell::mark`], with sized values and `start + len > BLOCK_ROWS`.
+    /// As for [`LaneCell::mark`], with sized values that reach into the blocks from `first`, above zero, to `last`.
     #[inline]
-    unsafe fn mark_later(&self, start: usize, len: usize, now: Tick) {
-        let first = (start >> BLOCK_SHIFT).max(1);
-        let last = (start + len - 1) >> BLOCK_SHIFT;
+    unsafe fn mark_later(&self, first: usize, last: usize, now: Tick) {
         for block in first..=last {
             // SAFETY: the rows are within the capacity, so the header holds a tick for each of their blocks (I3).
             unsafe { later_tick(self.data, block) }.store(now.get(), Ordering::Relaxed);
@@ -195,23 +202,22 @@ pub(crate) unsafe fn reallocate(
     moved
 }
 
-/// Copies one value, by the sizes that components have most.
+/// Copies one value, quickly for the sizes that components have most.
 ///
 /// # Safety
 /// Both point to `size` bytes and do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
-    // A chain of comparisons: a `match` becomes a jump table, which is slower here.
+    // Two halves that may overlap serve a whole range of sizes. Ranges, because a list of sizes becomes a jump table,
+    // which is slower here.
     // SAFETY: the caller's promise, for exactly `size` bytes (I2).
     unsafe {
-        if size == 8 {
-            ptr::copy_nonoverlapping(from, to, 8);
+        if (8..=16).contains(&size) {
+            let last = from.add(size - 8).cast::<u64>().read_unaligned();
+            to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
+            to.add(size - 8).cast::<u64>().write_unaligned(last);
         } else if size == 4 {
             ptr::copy_nonoverlapping(from, to, 4);
-        } else if size == 12 {
-            ptr::copy_nonoverlapping(from, to, 12);
-        } else if size == 16 {
-            ptr::copy_nonoverlapping(from, to, 16);
         } else {
             ptr::copy_nonoverlapping(from, to, size);
         }

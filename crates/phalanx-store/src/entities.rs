@@ -237,6 +237,15 @@ impl Entities {
         slot.link = Entity::new(row, slot.link.raw_generation());
     }
 
+    /// As [`set_place`](Entities::set_place), for an entity that goes from one row to another: for the store alone.
+    #[inline]
+    pub(crate) fn move_place(&mut self, index: u32, place: Place) {
+        let slot = &mut self.slots[index as usize];
+        debug_assert!(slot.table.has_rows() && place.table.has_rows(), "slot {index} has no row");
+        slot.table = place.table;
+        slot.link = Entity::new(place.row.get(), slot.link.raw_generation());
+    }
+
     /// Records that the living entity of slot `index` has another row in the same table: for the store alone.
     #[inline]
     pub(crate) fn set_row(&mut self, index: u32, row: Row) {

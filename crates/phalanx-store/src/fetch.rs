@@ -66,6 +66,9 @@ pub unsafe trait Fetch: 'static + Sealed {
 
     /// Whether every row of a table that is visited has everything, so that nothing is looked up per row.
     const DENSE: bool;
+    /// Whether only entities with a row can be visited: some column is not optional.
+    #[doc(hidden)]
+    const ROWED: bool = false;
 
     /// Reports each column in use.
     fn visit(ids: Self::Ids, report: &mut impl FnMut(Access));
@@ -179,6 +182,7 @@ macro_rules! fetch_tuple {
             type Ptrs = ($($name::Ptrs,)*);
             type Spots = ($($name::Spots,)*);
             const DENSE: bool = true $(&& $name::DENSE)*;
+            const ROWED: bool = false $(|| $name::ROWED)*;
 
             fn visit(ids: Self::Ids, report: &mut impl FnMut(Access)) {
                 $($name::visit(ids.$at, report);)*

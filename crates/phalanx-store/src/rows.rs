@@ -10,7 +10,6 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr;
 
 use crate::column::{BLOCK_ROWS, copy_value};
 use crate::entities::Exhausted;
@@ -18,6 +17,7 @@ use crate::entity::Entity;
 use crate::place::{Place, Row, TableId};
 use crate::plan::Edge;
 use crate::store::Store;
+use crate::table::Head;
 use crate::values::{Existing, Values};
 
 /// The first panic of several, kept while the others' work is finished.
@@ -113,13 +113,24 @@ impl Store {
         row
     }
 
+    /// # Safety
+    /// The table exists.
+    #[inline(always)]
+    unsafe fn head_of(&mut self, table: TableId) -> &mut Head {
+        debug_assert!(table.index() < self.heads.len());
+        // SAFETY: forwarded: each table has a head (I4).
+        unsafe { self.heads.get_unchecked_mut(table.index()) }
+    }
+
     /// Lets the row behind the last one count, as this entity's.
     ///
     /// # Safety
     /// The table has room for the row, in which each of its columns has a value.
     #[inline(always)]
     pub(crate) unsafe fn count_row(&mut self, table: TableId, entity: Entity) {
-        let (tick, head) = (self.tick, &mut self.heads[table.index()]);
+        let tick = self.tick;
+        // SAFETY: the table exists, since it has room for a row.
+        let head = unsafe { self.head_of(table) };
         let row = head.len as usize;
         // SAFETY: there is room for the row (I3).
         unsafe {
@@ -306,7 +317,12 @@ impl Store {
             // SAFETY: there is room for the row (I3), whose columns were copied, made or given (I7).
             unsafe { self.count_row(target, entity) };
         }
-        self.put_at(entity, target, to);
+        let place = Place { table: target, row: Row::from_index(to) };
+        if source.has_rows() && target.has_rows() {
+            self.entities.move_place(entity.index(), place);
+        } else {
+            self.entities.set_place(entity.index(), place);
+        }
         if source != TableId::ROWLESS {
             // SAFETY: the row is in range (I5); its values were copied away, taken, or are doomed (I7).
             unsafe { self.leave(source, row, &edge.doomed) };
@@ -325,11 +341,11 @@ impl Store {
     #[inline(always)]
     pub(crate) unsafe fn close_gap(&mut self, table: TableId, row: usize, doomed: &[u16]) -> Option<Entity> {
         let mut owner = None;
-        let last = self.heads[table.index()].len as usize - 1;
+        // SAFETY: the table exists, since it has a row (I5).
+        let last = unsafe { self.head_of(table) }.len as usize - 1;
         if row != last {
-            let columns = &self.tables[table.index()].columns;
             if doomed.is_empty() {
-                for column in columns.iter() {
+                for column in self.tables[table.index()].columns.iter() {
                     let data = column.data;
                     // SAFETY: both rows are in range and differ (I2, I5).
                     unsafe {
@@ -337,31 +353,20 @@ impl Store {
                     }
                 }
             } else {
-                let mut doomed = doomed.iter().copied().peekable();
-                for (at, column) in (0u16..).zip(columns.iter()) {
-                    let (here, end) = (row * column.size, last * column.size);
-                    if doomed.next_if_eq(&at).is_some() {
-                        // SAFETY: as above; the doomed value and the last one change places.
-                        unsafe {
-                            ptr::swap_nonoverlapping(
-                                column.data.add(here),
-                                column.data.add(end),
-                                column.size,
-                            );
-                        }
-                    } else {
-                        // SAFETY: as above.
-                        unsafe { copy_value(column.data.add(end), column.data.add(here), column.size) };
-                    }
-                }
+                // SAFETY: forwarded; both rows are in range and differ (I2, I5).
+                unsafe { self.tables[table.index()].replace_row(row, last, doomed) };
             }
             // SAFETY: both rows are in range (I5).
-            let moved = unsafe { self.owner_at(table, last).read() };
-            // SAFETY: as above.
-            unsafe { self.owner_at(table, row).write(moved) };
-            owner = Some(moved);
+            unsafe {
+                let owners = self.head_of(table).owners.data.cast::<Entity>();
+                let moved = owners.add(last).read();
+                owners.add(row).write(moved);
+                owner = Some(moved);
+            }
         }
-        let (tick, head) = (self.tick, &mut self.heads[table.index()]);
+        let tick = self.tick;
+        // SAFETY: as above.
+        let head = unsafe { self.head_of(table) };
         head.len -= 1;
         // SAFETY: the rows are within the capacity (I3). Another block than that of the row may have lost its last one.
         unsafe {

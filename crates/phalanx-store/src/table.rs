@@ -13,7 +13,9 @@
 //! Columns are sorted by id and never change. A column whose values have neither size nor drop glue is a
 //! *tag*: it is listed, has a lane pointer, and costs nothing when rows move.
 
-use crate::column::LaneCell;
+use std::ptr;
+
+use crate::column::{LaneCell, copy_value};
 use crate::column_id::AnyColId;
 use crate::headers::{ColumnRef, Headers, TableShape};
 
@@ -62,6 +64,27 @@ impl Table {
             tags: tags.into(),
             live: true,
             is_set: false,
+        }
+    }
+
+    /// Puts the last row in the place of another one, whose doomed values change places with it.
+    ///
+    /// # Safety
+    /// Both rows are in range and differ; values of `row` are not needed any more, but for those of `doomed` columns.
+    #[inline(never)]
+    pub(crate) unsafe fn replace_row(&self, row: usize, last: usize, doomed: &[u16]) {
+        let mut doomed = doomed.iter().copied().peekable();
+        for (at, column) in (0u16..).zip(self.columns.iter()) {
+            let (here, end) = (row * column.size, last * column.size);
+            // SAFETY: forwarded (I2).
+            unsafe {
+                let (here, end) = (column.data.add(here), column.data.add(end));
+                if doomed.next_if_eq(&at).is_some() {
+                    ptr::swap_nonoverlapping(here, end, column.size);
+                } else {
+                    copy_value(end, here, column.size);
+                }
+            }
         }
     }
 

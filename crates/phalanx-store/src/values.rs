@@ -85,7 +85,7 @@ pub unsafe trait Values: Sized + 'static + Sealed {
     /// The base pointers of the leaves' columns.
     ///
     /// # Safety
-    /// The slots are of a table that lives, each a column of its leaf's type or absent.
+    /// There is a slot per leaf, of a table that lives: a column of the leaf's type, a tag or absent.
     #[doc(hidden)]
     unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers;
 
@@ -160,11 +160,14 @@ macro_rules! leaf {
             }
             #[inline(always)]
             unsafe fn pointers(slots: &mut Slots<'_>) -> *mut T {
-                match slots.next() {
+                // SAFETY: there is a slot per leaf (I7).
+                let slot = unsafe { slots.next().unwrap_unchecked() };
+                if size_of::<T>() > 0 && !slot.is_absent() {
                     // SAFETY: the table lives, and has the column, with memory since its type has a size (I7).
-                    Some(slot) if size_of::<T>() > 0 && !slot.is_absent() => unsafe { slot.data().cast() },
+                    unsafe { slot.data().cast() }
+                } else {
                     // Without memory, any aligned pointer will do.
-                    _ => ptr::without_provenance_mut(align_of::<T>()),
+                    ptr::without_provenance_mut(align_of::<T>())
                 }
             }
             #[inline(always)]

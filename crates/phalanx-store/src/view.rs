@@ -124,7 +124,7 @@ impl Store {
         // SAFETY: the table has the columns; the row is in range, for the rowless there is none and `F` reaches
         // no column (I4, I5); access is granted by the caller.
         unsafe {
-            if place.table == TableId::ROWLESS {
+            if !F::ROWED && place.table == TableId::ROWLESS {
                 let ptrs = rowless_ptrs::<F>(lanes, self.entities.rowless_id(entity)?);
                 return Some(F::item(ptrs, 0, F::spots(ptrs, entity)?));
             }
@@ -242,7 +242,8 @@ impl<'w, F: Fetch> View<'w, F> {
         if self.member.get(place.table.index()) == Some(&true) {
             return Some((place.table.index(), place.row.index()));
         }
-        (self.rowless && place.table == TableId::ROWLESS).then_some((place.table.index(), place.row.index()))
+        (!F::ROWED && self.rowless && place.table == TableId::ROWLESS)
+            .then_some((place.table.index(), place.row.index()))
     }
 
     /// # Safety
@@ -255,7 +256,7 @@ impl<'w, F: Fetch> View<'w, F> {
         let (table, row) = self.find(entity)?;
         // SAFETY: a member table has the columns (I6), and the directory's row is in range (I5); the rowless reach no column.
         unsafe {
-            if table == TableId::ROWLESS.index() {
+            if !F::ROWED && table == TableId::ROWLESS.index() {
                 let ptrs = rowless_ptrs::<F>(self.lanes, self.entities.rowless_id(entity)?);
                 return Some(F::item(ptrs, 0, F::spots(ptrs, entity)?));
             }

@@ -14,7 +14,7 @@
 //! archetypes, which stay within a pool, are in `transitions`.
 
 use hashbrown::HashTable;
-use phalanx_store::{AnyColId, Store, TableId};
+use phalanx_store::{AnyColId, Edge, Store, TableId};
 
 use crate::pool::{PoolId, Pools, pooled};
 use crate::registry::{ComponentId, Components};
@@ -125,6 +125,12 @@ impl Archetypes {
     #[inline]
     pub(crate) fn of_table(&self, table: TableId) -> ArchetypeId {
         self.by_table[table.index()]
+    }
+
+    /// The way from a table, if it is known.
+    #[inline]
+    pub(crate) fn way(&mut self, kind: Kind, table: TableId, index: usize) -> Option<&Edge> {
+        self.transitions.from_table(kind, table, index, |table| self.by_table[table.index()])
     }
 
     /// General's archetype with exactly these components, if it exists.

@@ -75,7 +75,7 @@ impl<C: Component> Bundle for C {
 
 macro_rules! bundle_tuple {
     ($(($name:ident $at:tt))*) => {
-        #[allow(unused_variables, clippy::unused_unit)]
+        #[allow(unused_variables, non_snake_case, clippy::unused_unit)]
         impl<$($name: Bundle),*> Bundle for ($($name,)*) {
             type Values = ($($name::Values,)*);
             type Sparse = ($($name::Sparse,)*);
@@ -89,8 +89,9 @@ macro_rules! bundle_tuple {
             }
             #[inline(always)]
             fn into_values(self, now: Tick) -> (Self::Values, Self::Sparse) {
-                let parts = ($(self.$at.into_values(now),)*);
-                (($(parts.$at.0,)*), ($(parts.$at.1,)*))
+                // One variable per part, not a tuple of them: that would be copied once more.
+                $(let $name = self.$at.into_values(now);)*
+                (($($name.0,)*), ($($name.1,)*))
             }
             #[inline(always)]
             fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self {

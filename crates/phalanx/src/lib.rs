@@ -110,7 +110,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::bundle::Bundle;
     pub use crate::component::{Component, Descriptor, Queryable, RowTracked, Track};
-    pub use crate::messages::Message;
+    pub use crate::messages::{Columns, Message};
     pub use crate::pool::{BundleIn, DeclaredPool, Declares, Optional, Pool, PoolMark, Strategy};
     pub use crate::query::{
         ArchetypeFilter, Condition, FilterIn, QueryData, QueryFilter, QueryIn, ReadOnlyQueryData, Term,

@@ -11,26 +11,49 @@
 //! each message once, and nothing has to be noted down per reader. What expires does so by frames, read
 //! or not: no reader can make a channel grow. User code runs last: expired messages first leave the live
 //! ones, of all channels when a world ends its frame, and only then are dropped.
+//!
+//! `live` is one vector, or one per field with `#[message(layout = "soa")]`: [`Columns`]. All that is kept is in one
+//! piece, however many frames it is from, so what is unread is one slice, or one per field.
 //! This file knows no world; [`MessageRegistry`] holds the channels of one.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::slice;
 
-pub use cursor::{Cursor, Unread};
+pub use columns::Columns;
+pub use cursor::{Cursor, Iter, Unread};
 pub(crate) use registry::{Channel, SharedChannels, typed, typed_mut};
 pub use registry::{ChannelId, MessageRegistry};
 
+mod columns;
 mod cursor;
 mod registry;
 
 /// A type of which systems send values to each other. A unit struct is a signal.
+///
+/// Derive it: [`#[derive(Message)]`](derive@crate::Message). The derive says how messages are kept: whole, or field
+/// by field. What a reader yields follows from that; numbers, cursors and frames are the same.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "expected a message",
     note = "add `#[derive(Message)]` to `{Self}`"
 )]
-pub trait Message: Send + Sync + 'static {}
+pub trait Message: Send + Sync + Sized + 'static {
+    /// What a channel keeps: a vector of whole messages, or one per field.
+    type Columns: Columns;
+    /// One message in a channel: `&Self`, or a struct with one reference per field.
+    type Ref<'a>;
+    /// Consecutive messages in a channel: `&[Self]`, or a struct with one slice per field.
+    type Slices<'a>;
+
+    /// Takes the message apart.
+    fn into_values(self) -> <Self::Columns as Columns>::Values;
+    /// Puts a message together again.
+    fn from_values(values: <Self::Columns as Columns>::Values) -> Self;
+    /// Turns what the columns yield for a message into what the user sees.
+    fn wrap_ref<'a>(refs: <Self::Columns as Columns>::Refs<'a>) -> Self::Ref<'a>;
+    /// Turns slices of the columns into what the user sees.
+    fn wrap_slices<'a>(slices: <Self::Columns as Columns>::Slices<'a>) -> Self::Slices<'a>;
+}
 
 /// The number of a message in its channel: the first is 0, and no number is given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,15 +67,15 @@ impl MessageId {
 }
 
 /// The channel of one message type: what was written, oldest first, until it expires.
-pub struct Messages<M> {
-    live: Vec<M>,
-    /// The number of `live[0]`, or of the next message when nothing is live.
+pub struct Messages<M: Message> {
+    live: M::Columns,
+    /// The number of the first live message, or of the next message when nothing is live.
     first: u64,
     /// Where the frames ended whose messages are still kept: numbers, oldest first.
     ends: VecDeque<u64>,
     keep: usize,
     /// Expired messages that are still to be dropped.
-    spent: Vec<M>,
+    spent: M::Columns,
 }
 
 impl<M: Message> Messages<M> {
@@ -63,7 +86,8 @@ impl<M: Message> Messages<M> {
 
     /// A channel whose messages live for `frames` more frames.
     pub fn with_keep(frames: usize) -> Self {
-        Self { live: Vec::new(), first: 0, ends: VecDeque::new(), keep: frames, spent: Vec::new() }
+        let (live, spent) = (M::Columns::default(), M::Columns::default());
+        Self { live, first: 0, ends: VecDeque::new(), keep: frames, spent }
     }
 
     /// For how many frames messages outlive the one they were written in.
@@ -80,13 +104,13 @@ impl<M: Message> Messages<M> {
     /// Appends a message. Every cursor will come by it.
     pub fn write(&mut self, message: M) -> MessageId {
         let id = MessageId(self.end());
-        self.live.push(message);
+        self.live.push(message.into_values());
         id
     }
 
     /// Appends messages in order.
     pub fn write_batch(&mut self, messages: impl IntoIterator<Item = M>) {
-        self.live.extend(messages);
+        self.live.push_all(messages.into_iter().map(M::into_values));
     }
 
     /// The messages that `cursor` has not seen yet, oldest first.
@@ -94,7 +118,17 @@ impl<M: Message> Messages<M> {
     /// A message counts as seen when the iterator yields it: those left in it come again next time.
     pub fn read<'a>(&'a self, cursor: &'a mut Cursor<M>) -> Unread<'a, M> {
         let seen = self.seen(cursor);
-        Unread::new(&self.live[seen..], self.first + seen as u64, cursor)
+        Unread::new(self.iter_from(seen), self.first + seen as u64, cursor)
+    }
+
+    /// The messages that `cursor` has not seen yet, oldest first, in one slice, or in one per field with
+    /// `#[message(layout = "soa")]`.
+    ///
+    /// They are the channel's own memory, and all of them count as seen.
+    pub fn columns(&self, cursor: &mut Cursor<M>) -> M::Slices<'_> {
+        let seen = self.seen(cursor);
+        *cursor = self.cursor();
+        M::wrap_slices(self.live.slices_from(seen))
     }
 
     /// How many messages `cursor` has not seen yet.
@@ -108,19 +142,19 @@ impl<M: Message> Messages<M> {
     }
 
     /// The message of this number, while it is live.
-    pub fn get(&self, id: MessageId) -> Option<&M> {
+    pub fn get(&self, id: MessageId) -> Option<M::Ref<'_>> {
         let offset = id.0.checked_sub(self.first)?;
-        self.live.get(usize::try_from(offset).ok()?)
+        self.live.get(usize::try_from(offset).ok()?).map(M::wrap_ref)
     }
 
     /// The live messages, oldest first.
-    pub fn iter(&self) -> slice::Iter<'_, M> {
-        self.live.iter()
+    pub fn iter(&self) -> Iter<'_, M> {
+        self.iter_from(0)
     }
 
-    /// The live messages in one slice, oldest first.
-    pub fn as_slice(&self) -> &[M] {
-        &self.live
+    /// The live messages in one slice, oldest first, or in one per field with `#[message(layout = "soa")]`.
+    pub fn as_columns(&self) -> M::Slices<'_> {
+        M::wrap_slices(self.live.slices_from(0))
     }
 
     /// How many messages are live.
@@ -136,7 +170,7 @@ impl<M: Message> Messages<M> {
     /// Takes all live messages out, oldest first. Readers that have not seen them never will.
     pub fn drain(&mut self) -> impl DoubleEndedIterator<Item = M> + ExactSizeIterator {
         self.first = self.end();
-        self.live.drain(..)
+        self.live.drain_front(self.live.len()).map(M::from_values)
     }
 
     /// Drops all live messages.
@@ -162,13 +196,18 @@ impl<M: Message> Messages<M> {
         if count == self.live.len() && self.spent.is_empty() {
             std::mem::swap(&mut self.live, &mut self.spent);
         } else {
-            self.spent.extend(self.live.drain(..count));
+            self.spent.push_all(self.live.drain_front(count));
         }
     }
 
     /// The second half: drops what was set aside. A message may panic in its drop; the others still go.
     fn sweep(&mut self) {
-        self.spent.clear();
+        drop(self.spent.drain_front(self.spent.len()));
+    }
+
+    /// The live messages from the `from`-th on.
+    fn iter_from(&self, from: usize) -> Iter<'_, M> {
+        Iter::new(self.live.iter_from(from))
     }
 
     /// The number of the next message.
@@ -189,23 +228,45 @@ impl<M: Message> Messages<M> {
     }
 }
 
+impl<M: Message<Columns = Vec<M>>> Messages<M> {
+    /// The live messages in one slice, oldest first.
+    pub fn as_slice(&self) -> &[M] {
+        &self.live
+    }
+}
+
 impl<M: Message> Default for Messages<M> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<M: fmt::Debug> fmt::Debug for Messages<M> {
+impl<M: Message> fmt::Debug for Messages<M>
+where
+    for<'a> M::Ref<'a>: fmt::Debug,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Messages").field("first", &self.first).field("live", &self.live).finish()
+        f.debug_struct("Messages").field("first", &self.first).field("live", &Live(self)).finish()
+    }
+}
+
+/// The live messages, to be shown as a list.
+struct Live<'a, M: Message>(&'a Messages<M>);
+
+impl<M: Message> fmt::Debug for Live<'_, M>
+where
+    for<'a> M::Ref<'a>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter()).finish()
     }
 }
 
 impl<'a, M: Message> IntoIterator for &'a Messages<M> {
-    type Item = &'a M;
-    type IntoIter = slice::Iter<'a, M>;
+    type Item = M::Ref<'a>;
+    type IntoIter = Iter<'a, M>;
 
-    fn into_iter(self) -> slice::Iter<'a, M> {
+    fn into_iter(self) -> Iter<'a, M> {
         self.iter()
     }
 }
@@ -216,16 +277,15 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
 
-    #[derive(Debug, PartialEq)]
+    #[derive(phalanx_derive::Message, Debug, PartialEq)]
     struct Hit(u32);
-    impl Message for Hit {}
 
+    #[derive(phalanx_derive::Message)]
     struct Signal;
-    impl Message for Signal {}
 
     /// Counts itself by the reference it holds, and may panic when dropped.
+    #[derive(phalanx_derive::Message)]
     struct Counted(#[allow(dead_code, reason = "held to be counted")] Arc<()>, bool);
-    impl Message for Counted {}
     impl Drop for Counted {
         fn drop(&mut self) {
             assert!(!self.1, "told to panic");

@@ -116,7 +116,14 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// When it is dead or does not match.
     #[inline]
     pub fn get(&self, entity: Entity) -> Result<<D::ReadOnly as QueryData>::Item<'_>, QueryEntityError> {
-        self.as_readonly().into_get(entity)
+        // Not through `as_readonly`: a copy of the query would be made for the sake of the error alone.
+        let view: View<'_, Both<D::ReadOnly, F>> = self.view.read_only();
+        if let Some((ticks, row)) = view.into_get(entity)
+            && F::keep(ticks, self.since)
+        {
+            return Ok(D::ReadOnly::item(row, self.since));
+        }
+        Err(self.why(entity))
     }
 
     /// Reads and writes one entity.
@@ -125,7 +132,19 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// When it is dead or does not match.
     #[inline]
     pub fn get_mut(&mut self, entity: Entity) -> Result<D::Item<'_>, QueryEntityError> {
-        self.reborrow().into_get(entity)
+        let (since, context, entities) = (self.since, &self.context, self.view.entities());
+        if let Some((ticks, row)) = self.view.get_mut(entity)
+            && F::keep(ticks, since)
+        {
+            return Ok(D::item(row, since));
+        }
+        Err(context.why::<Both<D, F>>(entity, entities.locate(entity)))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn why(&self, entity: Entity) -> QueryEntityError {
+        self.context.why::<Both<D, F>>(entity, self.view.entities().locate(entity))
     }
 
     /// One entity, for as long as the query would have lived.

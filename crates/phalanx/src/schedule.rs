@@ -11,9 +11,9 @@
 //! were added. Only systems that do not conflict overlap, and commands are applied in the order of the plan when
 //! all systems have run: the same world, whatever the number of threads.
 //!
-//! **Panics.** A panic in a system is passed on with the system's name. The others that run at that moment finish,
-//! none is started any more. Commands of systems that finished are applied, those of the one that panicked are
-//! forgotten.
+//! **Panics.** A panic in a system is passed on with the system's name; of several, the first in the order. The
+//! others that run at that moment finish, none is started any more. Commands of systems that finished are applied,
+//! those of the one that panicked are forgotten; entities that it spawned are there without components.
 
 use phalanx_store::Tick;
 

@@ -221,6 +221,9 @@ impl World {
     /// Reserves an id from a shared world. It comes alive, without components, at the next [`World::flush`] or
     /// structural change.
     ///
+    /// Ids reserved by several threads are unique, but which thread gets which is up to chance. In systems,
+    /// [`Commands`] give ids in the order of the schedule.
+    ///
     /// # Panics
     /// When all entity indices are in use.
     #[track_caller]

@@ -252,3 +252,21 @@ fn without_a_handler_an_error_is_a_panic_with_the_systems_name() {
     let text = *panic.expect_err("it failed").downcast::<String>().expect("a text");
     assert_eq!(text, "system `unlucky` failed: no luck");
 }
+
+// A panic ends neither the app nor the frame: what was left behind is there in the next update.
+#[test]
+fn after_a_panic_the_next_update_goes_on() {
+    let mut app = app();
+    app.add_systems(Startup, say("startup"));
+    app.add_systems(PreUpdate, |mut notes: MessageWriter<Note>, time: Res<Time>| {
+        notes.write(Note(u32::try_from(time.frame()).expect("few")));
+    });
+    app.add_systems(Update, |time: Res<Time>| assert!(time.frame() != 1, "told to panic"));
+    app.add_systems(PostUpdate, |mut notes: MessageReader<Note>, mut log: ResMut<Log>| {
+        log.0.push(format!("{:?}", notes.read().map(|note| note.0).collect::<Vec<_>>()));
+    });
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| app.update(0.1)));
+    assert!(panic.is_err());
+    (0..2).for_each(|_| app.update(0.1));
+    assert_eq!(log(&mut app), ["startup", "[1, 2]", "[3]"]);
+}

@@ -236,6 +236,39 @@ fn a_drop_that_panics_in_a_merge_leaks_nothing_twice() {
     assert_eq!(DROPS.load(Ordering::Relaxed), 3);
 }
 
+// Hazard 58: the panic comes from a despawn, with commands on the same and on other entities around it.
+#[test]
+fn a_drop_that_panics_in_a_despawn_leaves_the_others_defined() {
+    #[derive(Component)]
+    struct Bomb(#[allow(dead_code, reason = "held to be counted")] Arc<()>);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("told to");
+        }
+    }
+    for order in [FlushOrder::Recorded, FlushOrder::Staged] {
+        let count = Arc::new(());
+        let mut world = World::new();
+        world.set_flush_order(order);
+        let bomb = world.spawn((Bomb(Arc::clone(&count)), Counted(Arc::clone(&count)))).id();
+        let (last, other) = (world.spawn(Counted(Arc::clone(&count))).id(), world.spawn(A(0)).id());
+        let mut commands = world.commands();
+        commands.entity(bomb).insert((B(1), Counted(Arc::clone(&count))));
+        commands.entity(bomb).despawn();
+        commands.entity(last).despawn();
+        commands.entity(other).insert(B(2));
+        let held = Arc::clone(&count);
+        commands.queue(move |_| drop(held));
+        assert!(catch_unwind(AssertUnwindSafe(|| world.flush())).is_err(), "{order:?}");
+        assert!(!world.contains(bomb));
+        world.flush();
+        assert!(!world.contains(last));
+        assert_eq!(world.get::<B>(other), Some(&B(2)));
+        assert_eq!(Arc::strong_count(&count), 1);
+        world.check().expect("sound");
+    }
+}
+
 #[test]
 fn functions_see_what_was_recorded_before_them_and_may_record_more() {
     let mut world = World::new();

@@ -107,7 +107,7 @@ fn a_slice_of_unread_messages_is_the_channels_own_memory() {
     world.messages_mut::<Hit>().write_batch([Hit(1), Hit(2)]);
     let own = world.messages::<Hit>().expect("written").as_slice().as_ptr().addr();
     world.run_system_once(move |mut hits: MessageReader<Hit>| {
-        let slice = hits.read_slice();
+        let slice = hits.columns();
         assert_eq!((slice, slice.as_ptr().addr()), (&[Hit(1), Hit(2)][..], own));
         assert!(hits.is_empty());
     });

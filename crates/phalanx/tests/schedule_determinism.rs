@@ -212,11 +212,15 @@ fn outcome(seed: u64, threads: Threads, frames: usize) -> Vec<String> {
         .collect()
 }
 
+/// How many random cases to try, where `PHALANX_CASES` says so: more for a long run, fewer under a sanitizer.
+fn cases() -> Option<u64> {
+    std::env::var("PHALANX_CASES").ok().map(|text| text.parse().expect("PHALANX_CASES is a number"))
+}
+
 // Hazard 52.
 #[test]
 fn the_world_does_not_depend_on_the_number_of_threads() {
-    let cases = std::env::var("PHALANX_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
-    for seed in 0..cases {
+    for seed in 0..cases().unwrap_or(300) {
         let serial = outcome(seed, Threads::Serial, 5);
         for threads in [Threads::N(2), Threads::N(8)] {
             let parallel = outcome(seed, threads, 5);
@@ -229,7 +233,7 @@ fn the_world_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn choosing_threads_by_measured_time_changes_nothing_either() {
-    for seed in 1000..1010 {
+    for seed in 1000..1000 + cases().unwrap_or(10).min(10) {
         let mut adaptive = build(seed, Threads::N(4));
         adaptive.configure(AppConfig { small_phase: Duration::from_nanos(1), ..adaptive.config().clone() });
         let serial = outcome(seed, Threads::Serial, 80);

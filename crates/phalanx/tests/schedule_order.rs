@@ -227,6 +227,24 @@ fn conflicts_name_pairs_and_columns() {
     assert!(pairs.iter().any(|p| p.second == "exclusive" && p.parts == ["everything"] && p.declared));
 }
 
+// The order of their ids is what two systems with commands share; whoever only looks does not see it.
+#[test]
+fn systems_with_commands_conflict_on_the_ids_of_new_entities() {
+    fn spawn(_: Commands) {}
+    fn spawn_more(_: Commands) {}
+    fn look(_: &World) {}
+    fn look_and_spawn(_: &World, _: Commands) {}
+    let mut app = app();
+    app.add_systems(Update, (spawn, spawn_more, look, look_and_spawn));
+    let pairs = app.schedule(Update).conflicts().expect("no cycle");
+    let shown: Vec<_> = pairs.iter().map(|p| (p.first.as_str(), p.second.as_str())).collect();
+    assert_eq!(
+        shown,
+        [("spawn", "spawn_more"), ("spawn", "look_and_spawn"), ("spawn_more", "look_and_spawn")]
+    );
+    assert!(pairs.iter().all(|pair| pair.parts == ["ids of new entities"] && !pair.declared));
+}
+
 #[test]
 fn pictures_show_every_system_and_arrow() {
     let mut app = app();

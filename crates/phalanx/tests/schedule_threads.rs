@@ -107,11 +107,57 @@ fn commands_of_finished_systems_are_applied_and_those_of_the_panicking_one_forgo
         fn never_runs(mut commands: Commands) {
             commands.spawn(Health(3));
         }
-        app.add_systems(Update, (finishes, panics, never_runs).chain());
+        // Beside the chain, so that there is something to overlap, and threads are used.
+        fn beside(_: Query<&Pos>) {}
+        app.add_systems(Update, ((finishes, panics, never_runs).chain(), beside));
         panic_text(&mut app);
         let healths: Vec<u32> = app.world().query::<&Health>().into_iter().map(|h| h.0).collect();
         assert_eq!(healths, [1], "{threads:?}");
+        // Ids that the panicking system was given are valid all the same: two entities without components.
+        let bare = app.world().query_filtered::<Entity, Without<Health>>().count();
+        assert_eq!((bare, app.world().entities().len()), (2, 3), "{threads:?}");
         app.world().check().expect("the world is sound");
+    }
+}
+
+// The number of a run must not be mistaken for that of a run before the systems changed.
+#[test]
+fn commands_of_a_panicking_system_are_forgotten_after_systems_came_and_went() {
+    for threads in ALL {
+        let mut app = app(threads);
+        fn panics(time: Res<Time>, mut commands: Commands) {
+            commands.spawn(Health(7));
+            assert!(time.frame() < 3, "told to panic");
+        }
+        fn beside(_: Query<&Pos>) {}
+        app.add_systems(Update, (panics, beside));
+        (0..2).for_each(|_| app.update(0.1));
+        for _ in 0..4 {
+            let id = app.add_system(Update, beside);
+            panic_text(&mut app);
+            app.remove_system(id).expect("it is there");
+            (0..2).for_each(|_| drop(panic_text(&mut app)));
+            assert_eq!(app.world().query::<&Health>().count(), 2, "{threads:?}");
+        }
+    }
+}
+
+// Of several panics, that of the first system in the order is passed on.
+#[test]
+fn the_first_panic_in_the_order_of_the_schedule_is_reported() {
+    let meeting = Arc::new(Barrier::new(2));
+    let mut app = app(Threads::N(2));
+    for name in ["one", "two"] {
+        let meeting = Arc::clone(&meeting);
+        let panics = move |healths: Query<&Health>| {
+            // Both are under way before either panics.
+            meeting.wait();
+            assert!(healths.count() > 0, "told to panic");
+        };
+        app.add_systems(Update, panics.named(name));
+    }
+    for _ in 0..20 {
+        assert_eq!(panic_text(&mut app), "system `one` panicked: told to panic");
     }
 }
 
@@ -211,23 +257,27 @@ fn exclusive_systems_stay_on_the_calling_thread() {
     assert!(threads.lock().expect("not poisoned").iter().all(|id| *id == std::thread::current().id()));
 }
 
+// Starting threads would cost more than the systems do.
 #[test]
-fn small_phases_stay_on_the_calling_thread() {
+fn a_phase_of_a_hundred_empty_systems_stays_on_the_calling_thread() {
     static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
     let caller = std::thread::current().id();
     let mut app = App::new();
     app.configure(AppConfig {
         threads: Threads::N(4),
+        // What is small does not depend on the machine that runs the test.
         small_phase: Duration::from_secs(1),
         ..Default::default()
     });
-    for _ in 0..20 {
-        app.add_systems(Update, move |_: Query<&Health>| {
+    for _ in 0..100 {
+        app.add_systems(Update, move || {
+            RUNS.fetch_add(1, Ordering::Relaxed);
             ELSEWHERE.fetch_add(usize::from(std::thread::current().id() != caller), Ordering::Relaxed);
         });
     }
     (0..100).for_each(|_| app.update(0.1));
-    assert_eq!(ELSEWHERE.load(Ordering::Relaxed), 0);
+    assert_eq!((RUNS.load(Ordering::Relaxed), ELSEWHERE.load(Ordering::Relaxed)), (10_000, 0));
 }
 
 // Hazard 51: systems see archetypes and components that came since they last ran.

@@ -261,6 +261,10 @@ fn conflicting_parameters_are_refused_and_both_named() {
     assert!(
         conflict(|_: Query<&mut Health, With<Frozen>>, _: Query<&mut Health, Without<Frozen>>| {}).is_some()
     );
+    #[derive(Component)]
+    #[component(track = "row")]
+    struct Tracked(#[allow(dead_code, reason = "only the access counts")] u8);
+    assert!(conflict(|_: Query<&mut Tracked>, _: Query<(), Changed<Tracked>>| {}).is_some());
     // Whole against field, and inside a set against outside.
     assert!(conflict(|_: Query<&Position>, _: Query<&mut position::x>| {}).is_some());
     fn across(_: ParamSet<(Query<&mut Health>,)>, _: Query<&Health>) {}

@@ -54,6 +54,7 @@ macro_rules! column_leaf {
             type Ptrs = *mut T;
             type Spots = ();
             const DENSE: bool = true;
+            const ROWED: bool = true;
 
             fn visit(ids: ColId<T>, report: &mut impl FnMut(Access)) {
                 report(Access { column: ids.any(), writes: $writes, optional: false, copies: false });
@@ -149,6 +150,7 @@ unsafe impl<T: Copy + Send + Sync + 'static> Fetch for Peek<T> {
     type Ptrs = *const T;
     type Spots = ();
     const DENSE: bool = true;
+    const ROWED: bool = true;
 
     fn visit(ids: ColId<T>, report: &mut impl FnMut(Access)) {
         report(Access { column: ids.any(), writes: false, optional: false, copies: true });

@@ -4,7 +4,7 @@
 //! way is an array read, then the store's copies. Nothing is computed, hashed or allocated.
 
 use hashbrown::HashMap;
-use phalanx_store::Edge;
+use phalanx_store::{Edge, TableId};
 
 use super::ArchetypeId;
 use crate::pool::PoolId;
@@ -36,7 +36,23 @@ pub(crate) struct Transitions {
     /// From an archetype to another pool, with a bundle; explicit and rare, so found by hash.
     migrations: HashMap<(ArchetypeId, PoolId, usize), usize>,
     found: Vec<Edge>,
+    /// The way that was asked for last, per kind: changes come in runs of equal ones.
+    last: [Last; KINDS],
     computed: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Last {
+    table: TableId,
+    index: usize,
+    position: usize,
+}
+
+impl Default for Last {
+    fn default() -> Self {
+        // Nobody asks for ways from where the dead are.
+        Self { table: TableId::DEAD, index: 0, position: 0 }
+    }
 }
 
 impl Transitions {
@@ -46,6 +62,26 @@ impl Transitions {
             0 => None,
             at => Some(*at as usize - 1),
         }
+    }
+
+    /// As [`Transitions::position`], for the archetype of a table, quickly when the same was asked before.
+    #[inline(always)]
+    pub(crate) fn from_table(
+        &mut self,
+        kind: Kind,
+        table: TableId,
+        index: usize,
+        archetype: impl FnOnce(TableId) -> ArchetypeId,
+    ) -> Option<&Edge> {
+        let last = self.last[kind as usize];
+        let position = if last.table == table && last.index == index {
+            last.position
+        } else {
+            let position = self.position(kind, archetype(table), index)?;
+            self.last[kind as usize] = Last { table, index, position };
+            position
+        };
+        self.found.get(position)
     }
 
     #[inline]
@@ -96,5 +132,6 @@ impl Transitions {
         self.ways = Default::default();
         self.migrations.clear();
         self.found.clear();
+        self.last = Default::default();
     }
 }

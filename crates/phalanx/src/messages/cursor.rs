@@ -1,4 +1,4 @@
-//! A reader's place in a channel, and the iterator that moves it.
+//! A reader's place in a channel, and the iterators over messages: with and without moving it.
 //!
 //! A cursor is the number of the next message its reader will see. It moves by one with each message
 //! that is yielded, not when reading begins, so a loop that breaks early loses nothing.
@@ -7,7 +7,8 @@
 use std::fmt;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
-use std::slice;
+
+use super::{Columns, Message};
 
 /// How far one reader has come in the channel of `M`. The default has seen nothing.
 ///
@@ -45,26 +46,58 @@ impl<M> fmt::Debug for Cursor<M> {
     }
 }
 
-/// The messages a cursor has not seen; it moves on with each one yielded.
-#[derive(Debug)]
-pub struct Unread<'a, M> {
-    unread: slice::Iter<'a, M>,
-    cursor: &'a mut Cursor<M>,
-}
+/// Messages of a channel, oldest first: `&M`, or a struct of references with `#[message(layout = "soa")]`.
+pub struct Iter<'a, M: Message>(<M::Columns as Columns>::Iter<'a>);
 
-impl<'a, M> Unread<'a, M> {
-    /// The first of `unread` has the number `next`.
-    pub(super) fn new(unread: &'a [M], next: u64, cursor: &'a mut Cursor<M>) -> Self {
-        cursor.next = next;
-        Self { unread: unread.iter(), cursor }
+impl<'a, M: Message> Iter<'a, M> {
+    pub(super) fn new(columns: <M::Columns as Columns>::Iter<'a>) -> Self {
+        Self(columns)
     }
 }
 
-impl<'a, M> Iterator for Unread<'a, M> {
-    type Item = &'a M;
+impl<'a, M: Message> Iterator for Iter<'a, M> {
+    type Item = M::Ref<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<&'a M> {
+    fn next(&mut self) -> Option<M::Ref<'a>> {
+        self.0.next().map(M::wrap_ref)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<M: Message> DoubleEndedIterator for Iter<'_, M> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(M::wrap_ref)
+    }
+}
+
+impl<M: Message> ExactSizeIterator for Iter<'_, M> {}
+
+impl<M: Message> FusedIterator for Iter<'_, M> {}
+
+/// The messages a cursor has not seen; it moves on with each one yielded.
+pub struct Unread<'a, M: Message> {
+    unread: Iter<'a, M>,
+    cursor: &'a mut Cursor<M>,
+}
+
+impl<'a, M: Message> Unread<'a, M> {
+    /// The first of `unread` has the number `next`.
+    pub(super) fn new(unread: Iter<'a, M>, next: u64, cursor: &'a mut Cursor<M>) -> Self {
+        cursor.next = next;
+        Self { unread, cursor }
+    }
+}
+
+impl<'a, M: Message> Iterator for Unread<'a, M> {
+    type Item = M::Ref<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<M::Ref<'a>> {
         let message = self.unread.next()?;
         self.cursor.next += 1;
         Some(message)
@@ -75,20 +108,24 @@ impl<'a, M> Iterator for Unread<'a, M> {
     }
 }
 
-impl<M> ExactSizeIterator for Unread<'_, M> {}
+impl<M: Message> ExactSizeIterator for Unread<'_, M> {}
 
-impl<M> FusedIterator for Unread<'_, M> {}
+impl<M: Message> FusedIterator for Unread<'_, M> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[derive(phalanx_derive::Message, Debug, PartialEq)]
+    struct Letter(char);
+
     #[test]
     fn a_cursor_moves_with_each_message_yielded_and_no_further() {
-        let mut cursor = Cursor::at(0);
-        let mut unread = Unread::new(&["a", "b", "c"], 10, &mut cursor);
-        assert_eq!((unread.next(), unread.len()), (Some(&"a"), 2));
-        assert_eq!((unread.nth(1), unread.next(), unread.next()), (Some(&"c"), None, None));
+        let mut cursor = Cursor::<Letter>::at(0);
+        let letters = ['a', 'b', 'c'].map(Letter);
+        let mut unread = Unread::new(Iter::new(letters.iter()), 10, &mut cursor);
+        assert_eq!((unread.next(), unread.len()), (Some(&Letter('a')), 2));
+        assert_eq!((unread.nth(1), unread.next(), unread.next()), (Some(&Letter('c')), None, None));
         assert_eq!(cursor.next(), 13);
     }
 

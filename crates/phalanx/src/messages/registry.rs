@@ -160,16 +160,15 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::{Arc, Mutex};
 
-    #[derive(Debug, PartialEq)]
+    #[derive(phalanx_derive::Message, Debug, PartialEq)]
     struct Hit(u32);
-    impl Message for Hit {}
 
     /// Writes down that it was dropped; panics then, when told to.
+    #[derive(phalanx_derive::Message)]
     struct Noisy<const N: usize> {
         log: Arc<Mutex<Vec<usize>>>,
         panics: bool,
     }
-    impl<const N: usize> Message for Noisy<N> {}
     impl<const N: usize> Drop for Noisy<N> {
         fn drop(&mut self) {
             self.log.lock().expect("no test panics while it writes").push(N);

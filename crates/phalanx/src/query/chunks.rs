@@ -112,6 +112,7 @@ pub struct QueryTable<'w, D: QueryData, F: QueryFilter = ()> {
 }
 
 impl<'w, D: QueryData, F: QueryFilter> QueryTable<'w, D, F> {
+    #[cfg(feature = "parallel")]
     pub(super) fn new(chunk: Chunk<'w, Both<D, F>>, since: Tick) -> Self {
         Self { chunk, since }
     }

@@ -114,11 +114,10 @@ pub(crate) fn run(
     world: &mut World,
     handler: &mut dyn FnMut(&mut World, SystemError),
 ) {
-    plan.run += 1;
     let open: Vec<AtomicBool> = gates.iter().map(|_| AtomicBool::new(false)).collect();
     let mut tasks = Tasks { nodes, gates, order: &plan.order };
     let failed = AtomicBool::new(false);
-    let now = Now { gates: &open, failed: &failed, executor, run: plan.run };
+    let now = Now { gates: &open, failed: &failed, executor };
     let mut panicked: Option<Panicked> = None;
     // How many tasks, in order, have certainly finished.
     let mut finished = 0;
@@ -135,7 +134,9 @@ pub(crate) fn run(
     }
     for &at in &plan.deferring {
         let task = tasks.at(at);
-        if at < finished || task.finished == plan.run { task.apply(world) } else { task.discard() }
+        // Taken, so that the next run, or that of another plan, does not take it for its own.
+        let elsewhere = std::mem::take(&mut task.finished);
+        if at < finished || elsewhere { task.apply(world) } else { task.discard() }
     }
     let Some((at, payload)) = panicked else {
         world.flush();
@@ -173,8 +174,6 @@ pub(crate) struct Now<'a> {
     /// Set when a system returned an error.
     failed: &'a AtomicBool,
     executor: &'a Executor,
-    #[cfg_attr(not(feature = "parallel"), allow(dead_code, reason = "only threads need it"))]
-    run: u64,
 }
 
 fn run_stage(stage: &mut Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mut World) -> Option<Panicked> {
@@ -235,7 +234,7 @@ impl Work<'_> {
     #[cfg(feature = "parallel")]
     pub(crate) fn run_and_note(&self, task: &mut Task, position: usize) {
         self.run(task, position);
-        task.finished = self.now.run;
+        task.finished = true;
     }
 }
 

@@ -25,8 +25,6 @@ pub(crate) struct Plan {
     pub(crate) stages: Vec<Stage>,
     /// Positions in `order` of tasks that keep commands.
     pub(crate) deferring: Vec<usize>,
-    /// How often the plan was run, counted from 1.
-    pub(crate) run: u64,
 }
 
 /// A run of tasks that share a session, or one that runs alone.
@@ -93,7 +91,7 @@ impl Plan {
             start = end;
         }
         let deferring = (0..order.len()).filter(|&at| task(order[at]).defers()).collect();
-        Self { order, stages, deferring, run: 0 }
+        Self { order, stages, deferring }
     }
 }
 
@@ -122,8 +120,8 @@ impl Stage {
 /// How long a stage took on one thread and on several, and with it what to do next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    serial: Option<Duration>,
-    parallel: Option<Duration>,
+    serial: Measured,
+    parallel: Measured,
     runs: u32,
 }
 
@@ -134,7 +132,7 @@ impl Pace {
     /// Whether several threads are worth it. Stages below `small` stay on the calling thread.
     pub(crate) fn wants_threads(&mut self, small: Duration) -> bool {
         self.runs = self.runs.wrapping_add(1);
-        match (self.serial, self.parallel) {
+        match (self.serial.mean, self.parallel.mean) {
             _ if small.is_zero() => true,
             (None, _) => false,
             (Some(serial), _) if serial < small => false,
@@ -144,8 +142,75 @@ impl Pace {
     }
 
     pub(crate) fn note(&mut self, threads: bool, took: Duration) {
-        let known = if threads { &mut self.parallel } else { &mut self.serial };
-        // A moving mean; the first run, cold, counts little later on.
-        *known = Some(known.map_or(took, |known| (known * 3 + took) / 4));
+        if threads { self.parallel.note(took) } else { self.serial.note(took) }
+    }
+}
+
+/// What a stage takes, as far as is known: a moving mean.
+///
+/// Of each two runs in a row the shorter one counts, so that neither the first run, which is cold, nor one that
+/// was interrupted makes a small stage look large.
+#[derive(Clone, Copy, Debug, Default)]
+struct Measured {
+    last: Option<Duration>,
+    mean: Option<Duration>,
+}
+
+impl Measured {
+    fn note(&mut self, took: Duration) {
+        if let Some(last) = self.last.replace(took) {
+            let took = took.min(last);
+            self.mean = Some(self.mean.map_or(took, |mean| (mean * 3 + took) / 4));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: Duration = Duration::from_micros(20);
+
+    fn pace(serial: u64, parallel: Option<u64>) -> Pace {
+        let mut pace = Pace::default();
+        for _ in 0..2 {
+            pace.note(false, Duration::from_micros(serial));
+            if let Some(parallel) = parallel {
+                pace.note(true, Duration::from_micros(parallel));
+            }
+        }
+        pace
+    }
+    fn threads(mut pace: Pace) -> usize {
+        (0..RETRY).filter(|_| pace.wants_threads(SMALL)).count()
+    }
+
+    #[test]
+    fn a_stage_is_measured_on_the_calling_thread_first() {
+        assert!(!Pace::default().wants_threads(SMALL));
+        assert!(Pace::default().wants_threads(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_stage_that_takes_less_than_the_limit_never_gets_threads() {
+        assert_eq!(threads(pace(19, None)), 0);
+        assert_eq!(threads(pace(19, Some(1))), 0);
+    }
+
+    #[test]
+    fn a_cold_or_interrupted_run_does_not_make_a_small_stage_large() {
+        let mut pace = Pace::default();
+        for took in [900, 5, 5, 5, 900, 5, 5, 900, 5] {
+            assert!(!pace.wants_threads(SMALL));
+            pace.note(false, Duration::from_micros(took));
+        }
+        assert!(!pace.wants_threads(SMALL));
+    }
+
+    #[test]
+    fn the_faster_way_is_taken_and_the_other_tried_again_now_and_then() {
+        assert_eq!(threads(pace(100, None)), RETRY as usize);
+        assert_eq!(threads(pace(100, Some(50))), RETRY as usize - 1);
+        assert_eq!(threads(pace(100, Some(200))), 1);
     }
 }

@@ -32,8 +32,8 @@ pub(crate) struct Task {
     what: What,
     /// Whether there is neither a condition nor a gate to be asked.
     plain: bool,
-    /// The number of the last run in which it finished on another thread.
-    pub(crate) finished: u64,
+    /// Whether it finished on another thread, until its commands are applied.
+    pub(crate) finished: bool,
     pub(crate) error: Option<BoxedError>,
     conditions: Vec<BoxedCondition>,
     /// The gates that must be open; for a gate, first its own number.
@@ -64,7 +64,7 @@ impl Task {
         Self {
             what,
             plain: false,
-            finished: 0,
+            finished: false,
             error: None,
             conditions,
             gates: Vec::new(),

@@ -4,7 +4,7 @@
 //! (archetype, bundle), together with the way back: what comes often goes again, and the other way round.
 //! Moving the row is the store's business.
 
-use phalanx_store::{Edge, Entity, Existing, Init, SetId};
+use phalanx_store::{Edge, Entity, Existing, Init, NotInserted, SetId, TableId};
 
 use super::groups::Takes;
 use super::{ChangeError, NoSuchEntity, World};
@@ -165,11 +165,7 @@ impl World {
         &self,
         from: ArchetypeId,
         target: ArchetypeId,
-        plan: impl FnOnce(
-            &phalanx_store::Store,
-            phalanx_store::TableId,
-            phalanx_store::TableId,
-        ) -> Result<Edge, phalanx_store::PlanError>,
+        plan: impl FnOnce(&phalanx_store::Store, TableId, TableId) -> Result<Edge, phalanx_store::PlanError>,
     ) -> Edge {
         let table = |id| self.archetypes.table(id).expect("both ends of a transition exist");
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
@@ -188,9 +184,14 @@ impl World {
 
     /// Puts the sparse parts of a bundle, and what they require, into their sets.
     #[inline(always)]
-    pub(crate) fn put_sparse<B: Bundle>(&mut self, entity: Entity, sparse: B::Sparse, existing: Existing) {
+    pub(crate) fn put_sparse<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: BundleId,
+        sparse: B::Sparse,
+        existing: Existing,
+    ) {
         sparse.insert(&mut self.store, &self.plans, entity, existing);
-        let bundle = self.bundles.find(B::key()).expect("the bundle was met before");
         if !self.bundles.info(bundle).required_sparse.is_empty() {
             self.put_required(entity, bundle);
         }
@@ -212,13 +213,18 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
-        let at = self.first_insertion::<B>();
+        let bundle_id = self.bundle::<B>();
+        let at =
+            match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, bundle_id.index()) {
+                Some(at) => at,
+                None => self.plan_insertion::<B>(ArchetypeId::EMPTY, bundle_id),
+            };
         let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        self.put_sparse::<B>(entity, sparse, Existing::Replace);
+        self.put_sparse::<B>(entity, bundle_id, sparse, Existing::Replace);
         self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
@@ -254,15 +260,65 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
-        let at = self.insertion::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
+        let id = self.bundle::<B>();
+        if self.groups.is_empty() {
+            return self.insert_parts(entity, id, bundle, existing);
+        }
+        self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))
+    }
+
+    #[inline(always)]
+    fn insert_parts<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
         let (values, sparse) = bundle.into_values(self.store.tick());
-        self.grouped(entity, Takes::Nothing, |world| {
-            let inserted = world.store.insert(entity, world.archetypes.transitions.at(at), values, existing);
-            inserted.map_err(|_| NoSuchEntity::new(entity))?;
-            world.put_sparse::<B>(entity, sparse, existing);
-            Ok(())
-        })
+        self.insert_values::<B>(entity, id, values, existing)?;
+        self.put_sparse::<B>(entity, id, sparse, existing);
+        Ok(())
+    }
+
+    /// Inserts the table part of a bundle, on the known way from wherever the entity stands.
+    #[inline(always)]
+    fn insert_values<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: BundleId,
+        values: B::Values,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let archetypes = &mut self.archetypes;
+        let inserted = self.store.insert_along(entity, values, existing, |table| {
+            archetypes.way(Kind::Insert, table, bundle.index())
+        });
+        match inserted {
+            Ok(()) => Ok(()),
+            Err(NotInserted::Dead(_)) => Err(NoSuchEntity::new(entity).into()),
+            Err(NotInserted::NoWay(values, table)) => {
+                self.insert_on_new_way::<B>(entity, table, bundle, values, existing)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_on_new_way<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        table: TableId,
+        bundle: BundleId,
+        values: B::Values,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let from = self.archetypes.of_table(table);
+        self.may_insert(self.archetypes.pool_of(from), bundle)
+            .map_err(|refusal| self.refused(entity, refusal))?;
+        let at = self.plan_insertion::<B>(from, bundle);
+        let inserted = self.store.insert(entity, self.archetypes.transitions.at(at), values, existing);
+        inserted.map_err(|_| NoSuchEntity::new(entity).into())
     }
 
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
@@ -272,15 +328,54 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
-        let at = self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
         let bundle = self.bundle::<B>();
-        self.grouped(entity, Takes::Bundle(bundle), |world| {
-            // Taken out here, dropped when the table part is gone too.
-            let sparse = B::Sparse::take(&mut world.store, &world.plans, entity);
-            world.store.remove::<B::Values>(entity, world.archetypes.transitions.at(at));
-            drop(sparse);
-        });
+        if self.archetypes.pools().len() > 1 && (B::Sparse::ANY || !self.groups.is_empty()) {
+            // Asked before anything is taken, or leaves a group; otherwise it is asked where a way is planned.
+            let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
+            self.may_remove(pool, bundle).map_err(|refusal| self.refused(entity, refusal))?;
+        }
+        if self.groups.is_empty() {
+            return self.remove_parts::<B>(entity, bundle);
+        }
+        self.grouped(entity, Takes::Bundle(bundle), |world| world.remove_parts::<B>(entity, bundle))
+    }
+
+    #[inline(always)]
+    fn remove_parts<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
+        // Taken out here, dropped when the table part is gone too.
+        let sparse = B::Sparse::take(&mut self.store, &self.plans, entity);
+        let removed = self.remove_values::<B>(entity, bundle);
+        drop(sparse);
+        removed
+    }
+
+    /// Removes the table part of a bundle, on the known way from wherever the entity stands.
+    #[inline(always)]
+    fn remove_values<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
+        let archetypes = &mut self.archetypes;
+        let removed = self
+            .store
+            .remove_along::<B::Values>(entity, |table| archetypes.way(Kind::Remove, table, bundle.index()));
+        match removed {
+            Ok(()) => Ok(()),
+            Err(None) => Err(NoSuchEntity::new(entity).into()),
+            Err(Some(table)) => self.remove_on_new_way::<B>(entity, table, bundle),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remove_on_new_way<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        table: TableId,
+        bundle: BundleId,
+    ) -> Result<(), ChangeError> {
+        let from = self.archetypes.of_table(table);
+        self.may_remove(self.archetypes.pool_of(from), bundle)
+            .map_err(|refusal| self.refused(entity, refusal))?;
+        let at = self.plan_removal::<B>(from, bundle);
+        self.store.remove::<B::Values>(entity, self.archetypes.transitions.at(at));
         Ok(())
     }
 

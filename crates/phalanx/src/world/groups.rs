@@ -26,7 +26,7 @@ pub(crate) enum Takes {
 
 impl World {
     /// Makes a change of one entity, and keeps groups right around it, also when it panics.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn grouped<R>(
         &mut self,
         entity: Entity,

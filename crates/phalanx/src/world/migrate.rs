@@ -137,7 +137,7 @@ impl World {
                 let moved = world.store.insert(entity, edge, marked(values), Existing::Replace);
                 moved.unwrap_or_else(|_| unreachable!("the entity stands where the way begins"));
             }
-            world.put_sparse::<B>(entity, sparse, Existing::Replace);
+            world.put_sparse::<B>(entity, id, sparse, Existing::Replace);
         });
         Ok(())
     }

@@ -4,7 +4,31 @@ use phalanx::prelude::{Message, Resource};
 
 #[derive(Message)]
 #[message(layout = "soa")]
-struct Columns {
+struct Numbered(u8, u8);
+
+#[derive(Message)]
+#[message(layout = "soa")]
+struct Signal;
+
+#[derive(Message)]
+#[message(layout = "soa")]
+struct Empty {}
+
+#[derive(Message)]
+#[message(layout = "soa")]
+enum Choice {
+    A { x: u8 },
+}
+
+#[derive(Message)]
+#[message(layout = "soa", fields = "columns")]
+struct Fields {
+    x: u8,
+}
+
+#[derive(Message)]
+struct Inside {
+    #[message(layout = "soa")]
     x: u8,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A reader's cursor stays with the system, so it sees each message once, whoever else reads. Writers of one type
 //! run one after the other, in the order of the schedule: messages have one order, whatever the threads.
+//! How messages are kept, whole or field by field, only shows in what `read` and `columns` yield.
 
 use std::cell::{RefCell, RefMut};
 use std::marker::PhantomData;
@@ -23,6 +24,8 @@ pub struct MessageReader<'w, M: Message> {
 
 impl<'w, M: Message> MessageReader<'w, M> {
     /// The unread messages, oldest first. Each counts as read when it is yielded.
+    ///
+    /// A message is `&M`, or with `#[message(layout = "soa")]` a struct with a reference to each field.
     pub fn read(&mut self) -> Unread<'_, M> {
         self.messages.read(self.cursor)
     }
@@ -42,12 +45,35 @@ impl<'w, M: Message> MessageReader<'w, M> {
         *self.cursor = self.messages.cursor();
     }
 
-    /// The unread messages in one slice; they count as read.
-    pub fn read_slice(&mut self) -> &'w [M] {
-        let live = self.messages.as_slice();
-        let unread = &live[live.len() - self.len()..];
-        self.clear();
-        unread
+    /// The unread messages field by field: for `#[message(layout = "soa")]` a struct with one slice per field, for
+    /// whole messages `&[M]`. All of them count as read.
+    ///
+    /// The slices are the channel's own memory, equally long and in one piece, oldest first: also when the reader
+    /// did not run for some frames and messages are kept as long.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Message)]
+    /// #[message(layout = "soa")]
+    /// struct Hit {
+    ///     who: Entity,
+    ///     damage: f32,
+    /// }
+    ///
+    /// fn total(mut hits: MessageReader<Hit>) -> f32 {
+    ///     let HitSlices { damage, .. } = hits.columns();
+    ///     damage.iter().sum()
+    /// }
+    ///
+    /// let mut world = World::new();
+    /// let who = world.spawn_empty().id();
+    /// world.write_message(Hit { who, damage: 2.0 });
+    /// world.write_message(Hit { who, damage: 3.0 });
+    /// assert_eq!(world.run_system_once(total), 5.0);
+    /// ```
+    pub fn columns(&mut self) -> M::Slices<'w> {
+        self.messages.columns(self.cursor)
     }
 }
 

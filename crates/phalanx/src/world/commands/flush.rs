@@ -1,12 +1,14 @@
 //! Applying recorded commands.
 //!
-//! Functions divide the commands into runs. Within a run, the changes of each entity are merged into one move;
-//! entities come in the order in which they were first named. That is what applying them one by one would
-//! leave, but for the order of rows. [`FlushOrder::Staged`] makes one run of everything: inserts, then
-//! removes, then despawns, then functions.
+//! Functions divide the commands into runs. Within a run, the changes of each entity are merged into one move,
+//! entities in the order in which they were first named; then those that end are despawned, in the order of
+//! the commands that end them. That leaves the components, and the ids that come next, which applying the
+//! commands one by one would leave; the order of rows may differ. [`FlushOrder::Staged`] makes one run of
+//! everything: inserts, then removes, then despawns, then functions.
 //!
-//! A command whose entity is dead is skipped and counted, and so is one that the entity's pool refuses. A panic in the user's code ends the flush: what was
-//! applied stays, the command that panicked is gone, the others wait for the next flush.
+//! A command whose entity is dead is skipped and counted, and so is one that the entity's pool refuses. A panic in
+//! the user's code ends the flush: what was applied stays, the command that panicked is gone, the others wait for
+//! the next flush.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -17,6 +19,10 @@ use super::queue::{Queue, What};
 use crate::world::{ChangeError, World};
 
 /// In which order recorded commands take effect.
+///
+/// All commands on one entity between two functions are one move. So the order of rows may differ from that
+/// of applying the commands one by one; components do not, nor do the ids that are given next. Both orders
+/// depend on nothing but what was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FlushOrder {
@@ -63,6 +69,8 @@ struct Chains {
     firsts: Vec<u32>,
     /// The steps of one entity.
     steps: Vec<usize>,
+    /// The entities that end in this run: the command that ends them, and their first step.
+    deaths: Vec<(usize, usize)>,
 }
 
 impl World {
@@ -178,18 +186,26 @@ fn apply_run(world: &mut World, work: &mut Queue, run: std::ops::Range<usize>) {
     }
     chains.forget_tails(work, run.start);
     let firsts = std::mem::take(&mut chains.firsts);
+    let mut deaths = std::mem::take(&mut chains.deaths);
+    deaths.clear();
     let mut merge = std::mem::take(&mut world.commands.merge);
     for &first in &firsts {
         let first = first as usize;
-        if chains.next[first] == 0 {
-            apply_one(world, work, run.start + first);
-        } else {
-            chains.collect(first, run.start);
-            apply_chain(world, &mut merge, work, &mut chains.steps);
+        chains.collect(first, run.start);
+        match chains.steps.iter().find(|&&at| work.steps[at].what == What::Despawn) {
+            Some(&death) => deaths.push((death, first)),
+            None => apply_chain(world, &mut merge, work, &mut chains.steps),
         }
     }
     world.commands.merge = merge;
+    // The order of the despawns is the order in which their ids come again.
+    deaths.sort_unstable();
+    for &(death, first) in &deaths {
+        chains.collect(first, run.start);
+        bury(world, work, &chains.steps, death);
+    }
     chains.firsts = firsts;
+    chains.deaths = deaths;
     world.commands.chains = chains;
 }
 
@@ -236,43 +252,45 @@ fn apply_one(world: &mut World, work: &mut Queue, at: usize) {
             work.kinds[kind as usize].insert(slot, world, entity, Existing::Replace)
         }
         What::Remove { kind } => work.kinds[kind as usize].remove(world, entity),
-        What::Despawn => {
-            world.despawn(entity);
-            Ok(())
-        }
-        What::Call(_) | What::Done => Ok(()),
+        What::Despawn | What::Call(_) | What::Done => Ok(()),
     };
     if let Err(error) = done {
         world.note_refused(error);
     }
 }
 
-/// Applies several commands on one entity.
+/// Applies the commands on one entity that stays alive.
 fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &mut [usize]) {
-    let entity = work.steps[steps[0]].entity;
+    if let [one] = *steps {
+        return apply_one(world, work, one);
+    }
     if world.commands.order == FlushOrder::Staged {
         steps.sort_by_key(|&at| match work.steps[at].what {
             What::Enter { .. } => 0,
-            What::Insert { .. } => 1,
             What::Remove { .. } => 2,
-            _ => 3,
+            _ => 1,
         });
     }
-    let death = steps.iter().position(|&at| work.steps[at].what == What::Despawn);
-    let Some(death) = death else {
-        // Entering a pool comes first: what else there is depends on what the pool allows.
-        let entering = steps.iter().take_while(|&&at| matches!(work.steps[at].what, What::Enter { .. })).count();
-        let (first, rest) = steps.split_at(entering);
-        first.iter().for_each(|&at| apply_one(world, work, at));
-        world.commands.stats.applied += rest.len() as u64;
-        return merge::apply(world, merge, work, entity, rest);
-    };
-    // What would be inserted before the end need not be: nobody can see it.
-    world.commands.stats.applied += death as u64 + 1;
-    world.commands.stats.skipped += (steps.len() - death - 1) as u64;
-    work.begin(steps[death]);
+    let entity = work.steps[steps[0]].entity;
+    // Entering a pool comes first: what else may happen depends on the pool.
+    let entering = steps.iter().take_while(|&&at| matches!(work.steps[at].what, What::Enter { .. })).count();
+    let (first, rest) = steps.split_at(entering);
+    first.iter().for_each(|&at| apply_one(world, work, at));
+    world.commands.stats.applied += rest.len() as u64;
+    merge::apply(world, merge, work, entity, rest);
+}
+
+/// Despawns an entity. What the other commands would insert before need not be: nobody can see it.
+fn bury(world: &mut World, work: &mut Queue, steps: &[usize], death: usize) {
+    let staged = world.commands.order == FlushOrder::Staged;
+    let comes_before = |at: usize| at <= death || (staged && work.steps[at].what != What::Despawn);
+    let applied = steps.iter().filter(|&&at| comes_before(at)).count();
+    world.commands.stats.applied += applied as u64;
+    world.commands.stats.skipped += (steps.len() - applied) as u64;
+    let entity = work.steps[death].entity;
+    work.begin(death);
     world.despawn(entity);
-    for &at in steps.iter() {
+    for &at in steps {
         work.discard(at);
     }
 }

@@ -131,7 +131,8 @@ impl<B: Bundle> Kind for Bundles<B> {
     ) {
         if let Some(bundle) = self.take(slot) {
             let (values, sparse) = bundle.into_values(world.store.tick());
-            world.put_sparse::<B>(entity, sparse, existing);
+            let bundle = world.bundle::<B>();
+            world.put_sparse::<B>(entity, bundle, sparse, existing);
             phalanx_store::Values::scatter(values, B::value_ids(), into);
         }
     }

@@ -16,6 +16,12 @@ enum Choice<T> {
     A(T),
 }
 
+#[derive(Message, Resource)]
+#[message(layout = "soa")]
+struct Columns {
+    x: u8,
+}
+
 fn main() {
-    let _ = (Whole { x: 1 }.x, Signal, Choice::A(1));
+    let _ = (Whole { x: 1 }.x, Signal, Choice::A(1), Columns { x: 1 }.x);
 }

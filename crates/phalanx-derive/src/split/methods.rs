@@ -1,4 +1,4 @@
-//! What can be done with rows and slices of a component that is kept field by field.
+//! What can be done with rows and slices of what is kept field by field.
 //!
 //! | type | functions |
 //! |---|---|
@@ -13,22 +13,22 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Member;
 
-use super::Soa;
+use super::Split;
 use super::proxies::{Proxy, each_field_is, generics};
 use crate::column::quiet;
 
-/// The inherent implementations of the four types.
-pub fn emit(soa: &Soa<'_>) -> TokenStream {
-    let bodies = [
-        (Proxy::Ref, row_ref(soa)),
-        (Proxy::Mut, row_mut(soa)),
-        (Proxy::Slices, slices(soa)),
-        (Proxy::SlicesMut, slices_mut(soa)),
-    ];
-    let generics = generics(soa);
+/// The inherent implementations of the types named by `chosen`.
+pub fn emit(split: &Split<'_>, chosen: &[Proxy]) -> TokenStream {
+    let generics = generics(split);
     let (params, _, clause) = generics.split_for_impl();
-    let impls = bodies.map(|(proxy, body)| {
-        let (path, quiet) = (proxy.path(soa, &quote!('row)), quiet());
+    let impls = chosen.iter().map(|&proxy| {
+        let (path, quiet) = (proxy.path(split, &quote!('row)), quiet());
+        let body = match proxy {
+            Proxy::Ref => row_ref(split),
+            Proxy::Mut => row_mut(split),
+            Proxy::Slices => slices(split),
+            Proxy::SlicesMut => slices_mut(split),
+        };
         quote! {
             #quiet
             #[allow(dead_code, unreachable_pub)]
@@ -41,21 +41,21 @@ pub fn emit(soa: &Soa<'_>) -> TokenStream {
 }
 
 /// `Name { x: <value>, y: <value> }`, where `value` is made for each field.
-fn build(soa: &Soa<'_>, name: &TokenStream, value: impl Fn(&Member) -> TokenStream) -> TokenStream {
-    let members = soa.fields.iter().map(|field| &field.member);
-    let values = soa.fields.iter().map(|field| value(&field.member));
+fn build(split: &Split<'_>, name: &TokenStream, value: impl Fn(&Member) -> TokenStream) -> TokenStream {
+    let members = split.fields.iter().map(|field| &field.member);
+    let values = split.fields.iter().map(|field| value(&field.member));
     quote!(#name { #(#members: #values),* })
 }
 
-fn build_proxy(soa: &Soa<'_>, proxy: Proxy, value: impl Fn(&Member) -> TokenStream) -> TokenStream {
-    let ident = proxy.ident(soa);
-    build(soa, &quote!(#ident), value)
+fn build_proxy(split: &Split<'_>, proxy: Proxy, value: impl Fn(&Member) -> TokenStream) -> TokenStream {
+    let ident = proxy.ident(split);
+    build(split, &quote!(#ident), value)
 }
 
-fn get(soa: &Soa<'_>) -> TokenStream {
-    let (ident, owner) = (&soa.target.ident, soa.target.path());
-    let clone = each_field_is(soa, &quote!(::core::clone::Clone));
-    let value = build(soa, &quote!(#ident), |member| quote!(::core::clone::Clone::clone(&*self.#member)));
+fn get(split: &Split<'_>) -> TokenStream {
+    let (ident, owner) = (&split.target.ident, split.target.path());
+    let clone = each_field_is(split, &quote!(::core::clone::Clone));
+    let value = build(split, &quote!(#ident), |member| quote!(::core::clone::Clone::clone(&*self.#member)));
     quote! {
         /// The row as a value, by cloning each field.
         #[inline]
@@ -68,18 +68,18 @@ fn get(soa: &Soa<'_>) -> TokenStream {
     }
 }
 
-fn row_ref(soa: &Soa<'_>) -> TokenStream {
-    get(soa)
+fn row_ref(split: &Split<'_>) -> TokenStream {
+    get(split)
 }
 
-fn row_mut(soa: &Soa<'_>) -> TokenStream {
-    let (ident, owner, get) = (&soa.target.ident, soa.target.path(), get(soa));
-    let braces = soa.braces();
-    let members = soa.fields.iter().map(|field| &field.member);
-    let locals = soa.fields.iter().map(|field| &field.local);
-    let (short_mut, short_ref) = (Proxy::Mut.path(soa, &quote!('_)), Proxy::Ref.path(soa, &quote!('_)));
-    let reborrow = build_proxy(soa, Proxy::Mut, |member| quote!(&mut *self.#member));
-    let shared = build_proxy(soa, Proxy::Ref, |member| quote!(&*self.#member));
+fn row_mut(split: &Split<'_>) -> TokenStream {
+    let (ident, owner, get) = (&split.target.ident, split.target.path(), get(split));
+    let braces = split.braces();
+    let members = split.fields.iter().map(|field| &field.member);
+    let locals = split.fields.iter().map(|field| &field.local);
+    let (short_mut, short_ref) = (Proxy::Mut.path(split, &quote!('_)), Proxy::Ref.path(split, &quote!('_)));
+    let reborrow = build_proxy(split, Proxy::Mut, |member| quote!(&mut *self.#member));
+    let shared = build_proxy(split, Proxy::Ref, |member| quote!(&*self.#member));
     quote! {
         #get
 
@@ -104,8 +104,8 @@ fn row_mut(soa: &Soa<'_>) -> TokenStream {
     }
 }
 
-fn len(soa: &Soa<'_>) -> TokenStream {
-    let first = &soa.fields[0].member;
+fn len(split: &Split<'_>) -> TokenStream {
+    let first = &split.fields[0].member;
     quote! {
         /// The number of rows.
         #[inline]
@@ -121,12 +121,12 @@ fn len(soa: &Soa<'_>) -> TokenStream {
     }
 }
 
-fn slices(soa: &Soa<'_>) -> TokenStream {
-    let (len, row) = (len(soa), Proxy::Ref.path(soa, &quote!('row)));
-    let at = build_proxy(soa, Proxy::Ref, |member| quote!(<[_]>::get(self.#member, __index)?));
-    let zipped = zip(soa, |member| quote!(<[_]>::iter(self.#member)));
-    let (pattern, made) = (zip_pattern(soa), Proxy::Ref.ident(soa));
-    let braces = soa.braces();
+fn slices(split: &Split<'_>) -> TokenStream {
+    let (len, row) = (len(split), Proxy::Ref.path(split, &quote!('row)));
+    let at = build_proxy(split, Proxy::Ref, |member| quote!(<[_]>::get(self.#member, __index)?));
+    let zipped = zip(split, |member| quote!(<[_]>::iter(self.#member)));
+    let (pattern, made) = (zip_pattern(split), Proxy::Ref.ident(split));
+    let braces = split.braces();
     quote! {
         #len
 
@@ -144,16 +144,17 @@ fn slices(soa: &Soa<'_>) -> TokenStream {
     }
 }
 
-fn slices_mut(soa: &Soa<'_>) -> TokenStream {
-    let len = len(soa);
+fn slices_mut(split: &Split<'_>) -> TokenStream {
+    let len = len(split);
     let [row, row_mut, shared] =
-        [Proxy::Ref, Proxy::Mut, Proxy::Slices].map(|proxy| proxy.path(soa, &quote!('_)));
-    let at = build_proxy(soa, Proxy::Ref, |member| quote!(<[_]>::get(&*self.#member, __index)?));
-    let at_mut = build_proxy(soa, Proxy::Mut, |member| quote!(<[_]>::get_mut(&mut *self.#member, __index)?));
-    let as_shared = build_proxy(soa, Proxy::Slices, |member| quote!(&*self.#member));
-    let zipped = zip(soa, |member| quote!(<[_]>::iter_mut(&mut *self.#member)));
-    let (pattern, made) = (zip_pattern(soa), Proxy::Mut.ident(soa));
-    let braces = soa.braces();
+        [Proxy::Ref, Proxy::Mut, Proxy::Slices].map(|proxy| proxy.path(split, &quote!('_)));
+    let at = build_proxy(split, Proxy::Ref, |member| quote!(<[_]>::get(&*self.#member, __index)?));
+    let at_mut =
+        build_proxy(split, Proxy::Mut, |member| quote!(<[_]>::get_mut(&mut *self.#member, __index)?));
+    let as_shared = build_proxy(split, Proxy::Slices, |member| quote!(&*self.#member));
+    let zipped = zip(split, |member| quote!(<[_]>::iter_mut(&mut *self.#member)));
+    let (pattern, made) = (zip_pattern(split), Proxy::Mut.ident(split));
+    let braces = split.braces();
     quote! {
         #len
 
@@ -186,14 +187,14 @@ fn slices_mut(soa: &Soa<'_>) -> TokenStream {
 }
 
 /// The slices of all fields side by side: `zip(zip(x, y), z)`, which the compiler fuses.
-fn zip(soa: &Soa<'_>, iter: impl Fn(&Member) -> TokenStream) -> TokenStream {
-    let fields = soa.fields.iter().map(|field| iter(&field.member));
+fn zip(split: &Split<'_>, iter: impl Fn(&Member) -> TokenStream) -> TokenStream {
+    let fields = split.fields.iter().map(|field| iter(&field.member));
     fields.reduce(|before, next| quote!(::core::iter::zip(#before, #next))).unwrap_or_default()
 }
 
 /// A pattern for what `zip` yields: `((x, y), z)`.
-fn zip_pattern(soa: &Soa<'_>) -> TokenStream {
-    let locals = soa.fields.iter().map(|field| {
+fn zip_pattern(split: &Split<'_>) -> TokenStream {
+    let locals = split.fields.iter().map(|field| {
         let local = &field.local;
         quote!(#local)
     });

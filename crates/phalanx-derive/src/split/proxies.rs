@@ -1,4 +1,4 @@
-//! The rows and slices of a component that is kept field by field.
+//! The rows and slices of what is kept field by field.
 //!
 //! ```text
 //!   PositionRef        x: &f32          one row
@@ -7,14 +7,14 @@
 //!   PositionSlicesMut  x: &mut [f32]
 //! ```
 //!
-//! They have the shape of the struct: named fields, or numbered ones. Here are the types and the standard
-//! traits; what can be done with them stands in `methods`.
+//! They have the shape of the struct: named fields, or numbered ones. Components have all four, messages the
+//! shared ones. Here are the types and the standard traits; what can be done with them stands in `methods`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Generics, parse_quote};
 
-use super::{Field, Soa, methods};
+use super::{Field, Split, methods};
 use crate::column::quiet;
 use crate::target::param_ident;
 
@@ -27,9 +27,10 @@ pub enum Proxy {
     SlicesMut,
 }
 
-pub const ALL: [Proxy; 4] = [Proxy::Ref, Proxy::Mut, Proxy::Slices, Proxy::SlicesMut];
-
 impl Proxy {
+    pub const ALL: [Proxy; 4] = [Proxy::Ref, Proxy::Mut, Proxy::Slices, Proxy::SlicesMut];
+    pub const SHARED: [Proxy; 2] = [Proxy::Ref, Proxy::Slices];
+
     fn suffix(self) -> &'static str {
         match self {
             Self::Ref => "Ref",
@@ -40,14 +41,14 @@ impl Proxy {
     }
 
     /// The type's name: `PositionRef`.
-    pub fn ident(self, soa: &Soa<'_>) -> Ident {
-        format_ident!("{}{}", soa.target.ident, self.suffix())
+    pub fn ident(self, split: &Split<'_>) -> Ident {
+        format_ident!("{}{}", split.target.ident, self.suffix())
     }
 
     /// The type with its parameters: `PositionRef<'row, T>`.
-    pub fn path(self, soa: &Soa<'_>, lifetime: &TokenStream) -> TokenStream {
-        let ident = self.ident(soa);
-        let params = soa.target.generics.params.iter().filter_map(param_ident);
+    pub fn path(self, split: &Split<'_>, lifetime: &TokenStream) -> TokenStream {
+        let ident = self.ident(split);
+        let params = split.target.generics.params.iter().filter_map(param_ident);
         quote!(#ident<#lifetime, #(#params),*>)
     }
 
@@ -71,20 +72,20 @@ impl Proxy {
     }
 }
 
-/// All four types with their implementations.
-pub fn emit(soa: &Soa<'_>) -> TokenStream {
-    let types = ALL.map(|proxy| {
-        let (definition, debug) = (definition(soa, proxy), debug(soa, proxy));
-        let copy = matches!(proxy, Proxy::Ref | Proxy::Slices).then(|| copy(soa, proxy));
+/// The types named by `chosen`, with their implementations.
+pub fn emit(split: &Split<'_>, chosen: &[Proxy]) -> TokenStream {
+    let types = chosen.iter().map(|&proxy| {
+        let (definition, debug) = (definition(split, proxy), debug(split, proxy));
+        let copy = matches!(proxy, Proxy::Ref | Proxy::Slices).then(|| copy(split, proxy));
         quote!(#definition #copy #debug)
     });
-    let (eq, methods) = (eq(soa), methods::emit(soa));
+    let (eq, methods) = (eq(split), methods::emit(split, chosen));
     quote!(#(#types)* #eq #methods)
 }
 
 /// The struct's generics with the lifetime of the row before them.
-pub fn generics(soa: &Soa<'_>) -> Generics {
-    let mut generics = soa.target.generics.clone();
+pub fn generics(split: &Split<'_>) -> Generics {
+    let mut generics = split.target.generics.clone();
     generics.params.insert(0, parse_quote!('row));
     generics
 }
@@ -93,9 +94,9 @@ pub fn generics(soa: &Soa<'_>) -> Generics {
 ///
 /// A field's type may simply not have the trait, and a plain bound that is false for a known type is an error
 /// where it stands. Under `for<'any>` it is looked at only where the function is used.
-pub fn each_field_is(soa: &Soa<'_>, trait_path: &TokenStream) -> TokenStream {
+pub fn each_field_is(split: &Split<'_>, trait_path: &TokenStream) -> TokenStream {
     let mut seen = Vec::new();
-    let bounds = soa.fields.iter().filter_map(|Field { ty, .. }| {
+    let bounds = split.fields.iter().filter_map(|Field { ty, .. }| {
         let bound = quote!(for<'any> #ty: #trait_path);
         let text = bound.to_string();
         (!seen.contains(&text)).then(|| {
@@ -107,8 +108,8 @@ pub fn each_field_is(soa: &Soa<'_>, trait_path: &TokenStream) -> TokenStream {
 }
 
 /// The where clause of the struct, with `extra` at its end.
-fn bounds(soa: &Soa<'_>, extra: &TokenStream) -> TokenStream {
-    match &soa.target.generics.where_clause {
+fn bounds(split: &Split<'_>, extra: &TokenStream) -> TokenStream {
+    match &split.target.generics.where_clause {
         Some(clause) => {
             let predicates = clause.predicates.iter();
             quote!(where #(#predicates,)* #extra)
@@ -117,20 +118,21 @@ fn bounds(soa: &Soa<'_>, extra: &TokenStream) -> TokenStream {
     }
 }
 
-fn definition(soa: &Soa<'_>, proxy: Proxy) -> TokenStream {
-    let (vis, ident, generics) = (&soa.target.vis, proxy.ident(soa), generics(soa));
-    let clause = &soa.target.generics.where_clause;
-    let doc = proxy.doc(&soa.target.name());
-    let fields = soa.fields.iter().map(|field| {
+fn definition(split: &Split<'_>, proxy: Proxy) -> TokenStream {
+    let (vis, ident, generics) = (&split.target.vis, proxy.ident(split), generics(split));
+    let clause = &split.target.generics.where_clause;
+    let doc = proxy.doc(&split.target.name());
+    let fields = split.fields.iter().map(|field| {
         let (doc, ty) = (format!("The field `{}`.", field.name), proxy.field(field));
-        if soa.is_named {
+        if split.is_named {
             let marker = &field.marker;
             quote!(#[doc = #doc] pub #marker: #ty)
         } else {
             quote!(#[doc = #doc] pub #ty)
         }
     });
-    let body = if soa.is_named { quote!(#clause { #(#fields),* }) } else { quote!((#(#fields),*) #clause;) };
+    let body =
+        if split.is_named { quote!(#clause { #(#fields),* }) } else { quote!((#(#fields),*) #clause;) };
     quote! {
         #[doc = #doc]
         #[allow(
@@ -141,8 +143,8 @@ fn definition(soa: &Soa<'_>, proxy: Proxy) -> TokenStream {
     }
 }
 
-fn copy(soa: &Soa<'_>, proxy: Proxy) -> TokenStream {
-    let (generics, path, quiet) = (generics(soa), proxy.path(soa, &quote!('row)), quiet());
+fn copy(split: &Split<'_>, proxy: Proxy) -> TokenStream {
+    let (generics, path, quiet) = (generics(split), proxy.path(split, &quote!('row)), quiet());
     let (params, _, clause) = generics.split_for_impl();
     quote! {
         #quiet
@@ -157,14 +159,14 @@ fn copy(soa: &Soa<'_>, proxy: Proxy) -> TokenStream {
     }
 }
 
-fn debug(soa: &Soa<'_>, proxy: Proxy) -> TokenStream {
-    let (generics, path, quiet) = (generics(soa), proxy.path(soa, &quote!('row)), quiet());
+fn debug(split: &Split<'_>, proxy: Proxy) -> TokenStream {
+    let (generics, path, quiet) = (generics(split), proxy.path(split, &quote!('row)), quiet());
     let (params, _, _) = generics.split_for_impl();
-    let bounds = bounds(soa, &each_field_is(soa, &quote!(::core::fmt::Debug)));
-    let name = soa.target.name() + proxy.suffix();
-    let members = soa.fields.iter().map(|field| &field.member);
-    let fields = if soa.is_named {
-        let names = soa.fields.iter().map(|field| &field.name);
+    let bounds = bounds(split, &each_field_is(split, &quote!(::core::fmt::Debug)));
+    let name = split.target.name() + proxy.suffix();
+    let members = split.fields.iter().map(|field| &field.member);
+    let fields = if split.is_named {
+        let names = split.fields.iter().map(|field| &field.name);
         quote!(__f.debug_struct(#name) #(.field(#names, &self.#members))*)
     } else {
         quote!(__f.debug_tuple(#name) #(.field(&self.#members))*)
@@ -179,11 +181,11 @@ fn debug(soa: &Soa<'_>, proxy: Proxy) -> TokenStream {
     }
 }
 
-fn eq(soa: &Soa<'_>) -> TokenStream {
-    let (generics, path, quiet) = (generics(soa), Proxy::Ref.path(soa, &quote!('row)), quiet());
+fn eq(split: &Split<'_>) -> TokenStream {
+    let (generics, path, quiet) = (generics(split), Proxy::Ref.path(split, &quote!('row)), quiet());
     let (params, _, _) = generics.split_for_impl();
-    let bounds = bounds(soa, &each_field_is(soa, &quote!(::core::cmp::PartialEq)));
-    let members = soa.fields.iter().map(|field| &field.member);
+    let bounds = bounds(split, &each_field_is(split, &quote!(::core::cmp::PartialEq)));
+    let members = split.fields.iter().map(|field| &field.member);
     quote! {
         #quiet
         #[allow(unpredictable_function_pointer_comparisons)]
