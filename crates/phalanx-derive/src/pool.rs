@@ -47,7 +47,10 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
 fn fields(input: &DeriveInput, target: &Target) -> Result<Vec<Field>> {
     let refuse = |span, kind| {
-        Err(Error::new(span, format!("a pool must be a struct with named fields, one per component, not {kind}")))
+        Err(Error::new(
+            span,
+            format!("a pool must be a struct with named fields, one per component, not {kind}"),
+        ))
     };
     let named = match &input.data {
         Data::Struct(data) => match &data.fields {
@@ -118,7 +121,11 @@ fn masks(fields: &[Field]) -> Masks {
         _ => Literal::u128_suffixed(bits),
     };
     let all = |keep: &dyn Fn(&Field) -> bool| {
-        fields.iter().enumerate().filter(|(_, field)| keep(field)).fold(0, |mask, (slot, _)| mask | (1u128 << slot))
+        fields
+            .iter()
+            .enumerate()
+            .filter(|(_, field)| keep(field))
+            .fold(0, |mask, (slot, _)| mask | (1u128 << slot))
     };
     Masks {
         ty: if wide { quote!(::core::primitive::u128) } else { quote!(::core::primitive::u64) },
@@ -223,14 +230,15 @@ fn value(target: &Target, fields: &[Field]) -> TokenStream {
     let names = fields.iter().map(|field| &field.name);
     let locals = fields.iter().map(|field| &field.local);
     let masks = masks(fields);
-    let present = fields.iter().zip(&masks.bits).filter(|(field, _)| field.is_optional).map(|(field, bit)| {
-        let name = &field.name;
-        quote! {
-            if ::core::option::Option::is_some(&self.#name) {
-                __mask |= #bit;
+    let present =
+        fields.iter().zip(&masks.bits).filter(|(field, _)| field.is_optional).map(|(field, bit)| {
+            let name = &field.name;
+            quote! {
+                if ::core::option::Option::is_some(&self.#name) {
+                    __mask |= #bit;
+                }
             }
-        }
-    });
+        });
     let quiet = quiet();
     quote! {
         #quiet

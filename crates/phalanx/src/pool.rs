@@ -25,6 +25,7 @@ pub use record::{PoolRecord, Pools};
 pub(crate) use record::{Refusal, Registration, SpawnWay};
 
 mod handle;
+mod masks;
 mod record;
 
 /// The number of a pool in one world, in order of registration; [`General`] is 0.

@@ -7,8 +7,8 @@ use phalanx::archetype::ArchetypeId;
 use phalanx::pool::{Declares, PoolId, Strategy};
 use phalanx::prelude::*;
 use pool_kinds::{
-    Burning, Clan, Crowd, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Side, Wings, at, elf, ok, orc,
-    position,
+    Burning, Clan, Crowd, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Side, Wings, at, elf,
+    ok, orc, position,
 };
 
 #[path = "common/pool_kinds.rs"]
@@ -123,7 +123,9 @@ fn the_pool_tells_why_it_has_nothing_for_an_entity() {
     let text = |entity| orcs.get::<Rage>(entity).unwrap_err().to_string();
     assert_eq!(
         text(orc),
-        format!("entity {orc} has no `pools::pool_kinds::Rage` at present: insert it first, or query `Option`")
+        format!(
+            "entity {orc} has no `pools::pool_kinds::Rage` at present: insert it first, or query `Option`"
+        )
     );
     assert_eq!(
         text(elf),
@@ -255,7 +257,8 @@ struct Careless {
 #[test]
 fn what_a_component_requires_comes_along_where_it_is_declared() {
     let mut world = World::new();
-    let spawned = world.spawn_in(Knights { health: Health(1), armour: Some(Armour), weight: None, noise: None });
+    let spawned =
+        world.spawn_in(Knights { health: Health(1), armour: Some(Armour), weight: None, noise: None });
     let own = Some(Weight(1));
     let own = world.spawn_in(Knights { health: Health(1), armour: Some(Armour), weight: own, noise: None });
     let dressed = world.spawn_in(Knights { health: Health(1), armour: None, weight: None, noise: None });

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use phalanx::prelude::*;
 use phalanx::world::{ChangeError, FieldError};
-use pool_kinds::{Burning, Clan, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Wings, elf, ok, orc};
+use pool_kinds::{
+    Burning, Clan, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Wings, elf, ok, orc,
+};
 
 #[path = "common/pool_kinds.rs"]
 mod pool_kinds;
@@ -42,7 +44,10 @@ fn what_the_pool_does_not_declare_is_refused_by_name() {
     );
     assert_eq!(error.to_string(), text);
     let ChangeError::NotInPool(error) = error else { panic!("another error") };
-    assert_eq!((error.entity, error.pool, error.component.as_str()), (orc, "Orcs", "pools_doors::pool_kinds::Wings"));
+    assert_eq!(
+        (error.entity, error.pool, error.component.as_str()),
+        (orc, "Orcs", "pools_doors::pool_kinds::Wings")
+    );
     // Part of a bundle, sparse, and again when the refusal is known.
     for _ in 0..2 {
         assert!(matches!(world.insert(orc, (Rage(1), Wings)), Err(ChangeError::NotInPool(_))));
@@ -169,7 +174,9 @@ fn run_time_components_stay_in_general() {
     assert!(matches!(error, FieldError::NotInPool(_)));
     assert_eq!(
         error.to_string(),
-        format!("entity {orc} is in pool `Orcs`, which does not declare `hp`: declare it there, or migrate the entity")
+        format!(
+            "entity {orc} is in pool `Orcs`, which does not declare `hp`: declare it there, or migrate the entity"
+        )
     );
     assert_eq!(world.remove_by_id(orc, hp), Ok(false));
     let health = world.component_id::<Position>().unwrap();
@@ -215,7 +222,8 @@ fn commands_spawn_in_pools_with_an_id_that_is_valid_at_once() {
         let mut commands = world.commands();
         let plain = commands.spawn_in(orc(1)).id();
         let changed = commands.spawn_in(orc(2)).insert(Rage(5)).remove::<Burning>().insert(Wings).id();
-        let full = commands.spawn_in(Elves { burning: Some(Burning(1)), ..elf("f") }).remove::<Burning>().id();
+        let full =
+            commands.spawn_in(Elves { burning: Some(Burning(1)), ..elf("f") }).remove::<Burning>().id();
         let brief = commands.spawn_in(elf("b")).id();
         commands.entity(brief).insert(Health(1)).despawn();
         let ghost = commands.spawn_in(Ghosts { frozen: None, burning: None }).id();

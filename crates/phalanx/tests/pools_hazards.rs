@@ -162,7 +162,14 @@ fn a_drop_that_panics_while_entities_die_kills_them_all_the_same() {
 fn a_value_that_is_refused_drops_outside_of_the_world() {
     let drops = inject(
         Event::Drop,
-        |world| world.spawn_in(Boxed { number: Number(1), sparse: Sparse(Serial::new()), whole: None, fields: None }),
+        |world| {
+            world.spawn_in(Boxed {
+                number: Number(1),
+                sparse: Sparse(Serial::new()),
+                whole: None,
+                fields: None,
+            })
+        },
         |world, &entity| {
             // The error comes after the drop, unless that panics.
             let _ = world.insert(entity, (Whole(Serial::new()), Empty));

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 
 use phalanx::prelude::*;
 use phalanx::world::{MigrateError, PoolEntityError};
-use pool_kinds::{Burning, Clan, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Wings, at, elf, ok, orc};
+use pool_kinds::{
+    Burning, Clan, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Wings, at, elf, ok, orc,
+};
 
 #[path = "common/pool_kinds.rs"]
 mod pool_kinds;
@@ -14,13 +16,17 @@ mod pool_kinds;
 #[test]
 fn an_entity_that_fits_moves_with_all_it_has() {
     let mut world = World::new();
-    let entity = world.spawn_in(Orcs { name: Some(Name("n".to_owned())), burning: Some(Burning(3)), ..orc(1) });
+    let entity =
+        world.spawn_in(Orcs { name: Some(Name("n".to_owned())), burning: Some(Burning(3)), ..orc(1) });
     world.migrate::<Orcs, Elves>(entity).unwrap();
     ok(&world);
     assert_eq!(world.pool_of(entity), world.pool_id::<Elves>());
     assert_eq!(world.get::<Health>(entity), Some(&Health(1)));
     assert_eq!(world.get::<Name>(entity).unwrap().0, "n");
-    assert_eq!((world.get::<Burning>(entity), world.get::<Clan>(entity)), (Some(&Burning(3)), Some(&Clan(1))));
+    assert_eq!(
+        (world.get::<Burning>(entity), world.get::<Clan>(entity)),
+        (Some(&Burning(3)), Some(&Clan(1)))
+    );
     assert_eq!(world.stats().moves, 1);
     world.migrate::<Elves, Orcs>(entity).unwrap();
     world.migrate::<Orcs, General>(entity).unwrap();
@@ -42,7 +48,10 @@ fn everything_that_does_not_fit_is_listed_and_nothing_changes() {
     let error = world.migrate::<Orcs, Elves>(entity).unwrap_err();
     let name = |short| format!("pools_migration::pool_kinds::{short}");
     let MigrateError::DoesNotFit { undeclared, missing, to, .. } = &error else { panic!("{error}") };
-    assert_eq!((undeclared, missing, *to), (&vec![name("Rage"), name("Frozen")], &vec![name("Name")], "the elves"));
+    assert_eq!(
+        (undeclared, missing, *to),
+        (&vec![name("Rage"), name("Frozen")], &vec![name("Name")], "the elves")
+    );
     assert_eq!(
         error.to_string(),
         format!(
@@ -81,7 +90,10 @@ fn what_is_missing_can_be_given_on_the_way() {
     let entity = world.spawn_in(orc(1));
     assert!(world.migrate::<Orcs, Elves>(entity).is_err());
     world.migrate_with::<Orcs, Elves, _>(entity, (Name("x".to_owned()), Health(5), Burning(2))).unwrap();
-    assert_eq!((world.get::<Health>(entity), world.get::<Burning>(entity)), (Some(&Health(5)), Some(&Burning(2))));
+    assert_eq!(
+        (world.get::<Health>(entity), world.get::<Burning>(entity)),
+        (Some(&Health(5)), Some(&Burning(2)))
+    );
     let empty = world.spawn_empty().id();
     world.migrate_with::<General, Elves, _>(empty, (at(1.0), Name("y".to_owned()))).unwrap();
     let bare = world.spawn_empty().id();
@@ -164,7 +176,10 @@ fn a_handle_of_the_dead_reads_nothing_not_even_its_successor() {
     assert!(matches!(world.pool::<Orcs>().get::<Health>(handle), Err(PoolEntityError::NoSuchEntity { .. })));
     let successor = world.spawn_in(orc(2));
     assert_eq!(successor.index(), entity.index());
-    assert!(matches!(world.pool::<Orcs>().get::<Health>(&mut handle), Err(PoolEntityError::NoSuchEntity { .. })));
+    assert!(matches!(
+        world.pool::<Orcs>().get::<Health>(&mut handle),
+        Err(PoolEntityError::NoSuchEntity { .. })
+    ));
     assert!(world.pool_mut::<Orcs>().get_mut::<Health>(&mut handle).is_err());
     assert!(world.pool_mut::<Orcs>().despawn(handle).is_err());
     assert!(world.contains(successor));

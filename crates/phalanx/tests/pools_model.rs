@@ -93,17 +93,50 @@ fn s(v: u64) -> S {
 macro_rules! with_bundle {
     ($parts:expr, $v:expr, $bundle:ident => $call:expr) => {
         match $parts {
-            ['a'] => { let $bundle = A($v); $call }
-            ['s'] => { let $bundle = s($v); $call }
-            ['n'] => { let $bundle = N($v.to_string()); $call }
-            ['t'] => { let $bundle = T; $call }
-            ['p'] => { let $bundle = P($v.to_string()); $call }
-            ['x'] => { let $bundle = X($v); $call }
-            ['a', 'n'] => { let $bundle = (A($v), N($v.to_string())); $call }
-            ['p', 't'] => { let $bundle = (P($v.to_string()), T); $call }
-            ['a', 's', 'p'] => { let $bundle = (A($v), s($v), P($v.to_string())); $call }
-            ['n', 'p'] => { let $bundle = (N($v.to_string()), P($v.to_string())); $call }
-            ['t', 'x'] => { let $bundle = (T, X($v)); $call }
+            ['a'] => {
+                let $bundle = A($v);
+                $call
+            }
+            ['s'] => {
+                let $bundle = s($v);
+                $call
+            }
+            ['n'] => {
+                let $bundle = N($v.to_string());
+                $call
+            }
+            ['t'] => {
+                let $bundle = T;
+                $call
+            }
+            ['p'] => {
+                let $bundle = P($v.to_string());
+                $call
+            }
+            ['x'] => {
+                let $bundle = X($v);
+                $call
+            }
+            ['a', 'n'] => {
+                let $bundle = (A($v), N($v.to_string()));
+                $call
+            }
+            ['p', 't'] => {
+                let $bundle = (P($v.to_string()), T);
+                $call
+            }
+            ['a', 's', 'p'] => {
+                let $bundle = (A($v), s($v), P($v.to_string()));
+                $call
+            }
+            ['n', 'p'] => {
+                let $bundle = (N($v.to_string()), P($v.to_string()));
+                $call
+            }
+            ['t', 'x'] => {
+                let $bundle = (T, X($v));
+                $call
+            }
             other => unreachable!("no bundle for {other:?}"),
         }
     };
@@ -258,7 +291,8 @@ impl Run {
         if keep {
             with_bundle!(parts, v, bundle => { self.world.entity_mut(entity).insert_if_new(bundle); });
         } else {
-            with_bundle!(parts, v, bundle => self.world.insert(entity, bundle)).expect("the pool declares it");
+            with_bundle!(parts, v, bundle => self.world.insert(entity, bundle))
+                .expect("the pool declares it");
         }
     }
 
@@ -314,7 +348,9 @@ impl Run {
                 match way {
                     0 => self.world.migrate::<$from, $to>(entity),
                     1 => self.world.migrate_with::<$from, $to, _>(entity, (A(v), s(v), P(v.to_string()))),
-                    _ => self.world.migrate_with::<$from, $to, _>(entity, (N(v.to_string()), P(v.to_string()))),
+                    _ => {
+                        self.world.migrate_with::<$from, $to, _>(entity, (N(v.to_string()), P(v.to_string())))
+                    }
                 }
             };
         }
@@ -462,25 +498,32 @@ impl Run {
             assert_eq!(world.entity(entity).component_ids().count(), has.len(), "{has:?}");
             let value = |part| has.get(&part).copied();
             assert_eq!(world.get::<A>(entity).map(|a| a.0), value('a'));
-            assert_eq!(world.get::<S>(entity).map(|s| (*s.x, s.y.clone())), value('s').map(|v| (v, v.to_string())));
+            assert_eq!(
+                world.get::<S>(entity).map(|s| (*s.x, s.y.clone())),
+                value('s').map(|v| (v, v.to_string()))
+            );
             assert_eq!(world.get::<N>(entity).map(|n| n.0.clone()), value('n').map(|v| v.to_string()));
             assert_eq!(world.get::<T>(entity).is_some(), value('t').is_some());
             assert_eq!(world.get::<P>(entity).map(|p| p.0.clone()), value('p').map(|v| v.to_string()));
             assert_eq!(world.get::<X>(entity).map(|x| x.0), value('x'));
         }
         let expect = |passes: &dyn Fn(Kind, &Parts) -> bool| -> BTreeSet<Entity> {
-            self.naive.iter().filter(|(_, (kind, has))| passes(*kind, has)).map(|(&entity, _)| entity).collect()
+            self.naive
+                .iter()
+                .filter(|(_, (kind, has))| passes(*kind, has))
+                .map(|(&entity, _)| entity)
+                .collect()
         };
         self.compare_query::<In<Inline>>(expect(&|kind, _| kind == Kind::Inline));
-        self.compare_query::<(NotIn<Boxed>, With<N>)>(
-            expect(&|kind, has| kind != Kind::Boxed && has.contains_key(&'n')),
-        );
+        self.compare_query::<(NotIn<Boxed>, With<N>)>(expect(&|kind, has| {
+            kind != Kind::Boxed && has.contains_key(&'n')
+        }));
         self.compare_query::<(In<Inline>, With<T>, Without<N>)>(expect(&|kind, has| {
             kind == Kind::Inline && has.contains_key(&'t') && !has.contains_key(&'n')
         }));
-        self.compare_query::<Or<(In<Boxed>, With<P>)>>(
-            expect(&|kind, has| kind == Kind::Boxed || has.contains_key(&'p')),
-        );
+        self.compare_query::<Or<(In<Boxed>, With<P>)>>(expect(&|kind, has| {
+            kind == Kind::Boxed || has.contains_key(&'p')
+        }));
         self.compare_query::<(In<General>, Or<(With<A>, With<P>)>)>(expect(&|kind, has| {
             kind == Kind::General && (has.contains_key(&'a') || has.contains_key(&'p'))
         }));

@@ -3,7 +3,8 @@
 
 use phalanx::prelude::*;
 use pool_kinds::{
-    Burning, Clan, Crowd, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Side, elf, ok, orc, position,
+    Burning, Clan, Crowd, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Side, elf, ok, orc,
+    position,
 };
 
 #[path = "common/pool_kinds.rs"]
@@ -38,7 +39,10 @@ fn a_query_without_a_pool_sees_all_of_them() {
     let Cast { world, general, orc, angry, elf, .. } = cast();
     let all: Vec<Entity> = world.query_filtered::<Entity, With<Health>>().iter().collect();
     assert_eq!(all, [general, orc, angry]);
-    assert_eq!(world.query::<(Entity, &Position)>().iter().map(|(e, _)| e).collect::<Vec<_>>(), [elf, orc, angry]);
+    assert_eq!(
+        world.query::<(Entity, &Position)>().iter().map(|(e, _)| e).collect::<Vec<_>>(),
+        [elf, orc, angry]
+    );
     let sum: u32 = world.query::<&Health>().iter().map(|health| health.0).sum();
     assert_eq!(sum, 6);
 }
@@ -228,7 +232,10 @@ fn derived_data_and_filters_can_be_asked_of_a_pool() {
         assert!(*fighter.x == 1.0 && (fighter.entity == orc || fighter.entity == angry));
     }
     assert_eq!(orcs.as_ref().query_filtered::<Ref<Rage>, Added<Rage>>().count(), 1);
-    assert_eq!(orcs.as_ref().query_filtered::<(), Or<(Changed<Rage>, AnyOf<(Frozen, Burning)>)>>().count(), 1);
+    assert_eq!(
+        orcs.as_ref().query_filtered::<(), Or<(Changed<Rage>, AnyOf<(Frozen, Burning)>)>>().count(),
+        1
+    );
     assert_eq!((world.get::<Health>(orc), world.get::<Health>(angry)), (Some(&Health(11)), Some(&Health(3))));
 }
 

@@ -13,74 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use phalanx_store::{AnyColId, Edge, Init, TableShape};
 
+use super::masks::{Masks, Test};
 use super::{PoolId, Strategy};
 use crate::archetype::ArchetypeId;
 use crate::registry::{ComponentId, Components};
 use crate::signature::Signature;
-
-/// The masks of a pool's archetypes, as wide as the pool needs.
-#[derive(Debug)]
-enum Masks {
-    Narrow(Vec<u64>),
-    Wide(Vec<u128>),
-}
-
-impl Masks {
-    fn get(&self, at: usize) -> u128 {
-        match self {
-            Self::Narrow(masks) => u128::from(masks[at]),
-            Self::Wide(masks) => masks[at],
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Narrow(masks) => masks.len(),
-            Self::Wide(masks) => masks.len(),
-        }
-    }
-
-    fn push(&mut self, mask: u128) {
-        match self {
-            Self::Narrow(masks) => {
-                masks.push(u64::try_from(mask).expect("a pool of up to 64 components has narrow masks"));
-            }
-            Self::Wide(masks) => masks.push(mask),
-        }
-    }
-
-    fn remove(&mut self, at: usize) {
-        match self {
-            Self::Narrow(masks) => drop(masks.remove(at)),
-            Self::Wide(masks) => drop(masks.remove(at)),
-        }
-    }
-
-    fn position(&self, mask: u128) -> Option<usize> {
-        match self {
-            Self::Narrow(masks) => masks.iter().position(|&known| u128::from(known) == mask),
-            Self::Wide(masks) => masks.iter().position(|&known| known == mask),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Narrow(masks) => masks.capacity() * size_of::<u64>(),
-            Self::Wide(masks) => masks.capacity() * size_of::<u128>(),
-        }
-    }
-}
-
-/// What a query must look at to know whether an archetype of one pool matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Test {
-    /// No archetype of the pool can match.
-    Never,
-    /// Every archetype of the pool matches.
-    Always,
-    /// The masked bits must be exactly these.
-    Bits { mask: u128, wanted: u128 },
-}
 
 /// How a value of a pool's struct gets into a row.
 pub(crate) struct SpawnWay {
@@ -294,7 +231,11 @@ impl PoolRecord {
             return Ok(());
         }
         if self.masks.len() != self.ids.len() {
-            return Err(format!("pool `{name}` has {} masks for {} archetypes", self.masks.len(), self.ids.len()));
+            return Err(format!(
+                "pool `{name}` has {} masks for {} archetypes",
+                self.masks.len(),
+                self.ids.len()
+            ));
         }
         for (at, &id) in self.ids.iter().enumerate() {
             let signature = signature_of(id);

@@ -47,7 +47,8 @@ impl Condition {
 
     /// Whether entities of an archetype meet the condition.
     pub fn holds(&self, id: ArchetypeId, archetypes: &Archetypes, components: &Components) -> bool {
-        let has = |key| components.by_key(key).is_some_and(|component| archetypes.signature(id).has(component));
+        let has =
+            |key| components.by_key(key).is_some_and(|component| archetypes.signature(id).has(component));
         let is_in = |key| archetypes.pools().by_key(key) == Some(archetypes.pool_of(id));
         match self {
             Self::With(key, _) => has(*key),
@@ -206,9 +207,7 @@ impl Alternative {
 
     /// Whether whatever meets this alternative meets the other one, too.
     fn implies(&self, other: &Self) -> bool {
-        self.all.contains(&other.all)
-            && self.none.contains(&other.none)
-            && self.scope.implies(&other.scope)
+        self.all.contains(&other.all) && self.none.contains(&other.none) && self.scope.implies(&other.scope)
     }
 
     fn matches(&self, pool: PoolId, signature: &Signature) -> bool {

@@ -50,9 +50,8 @@ pub enum MigrateError {
 
 impl fmt::Display for MigrateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |names: &[String]| {
-            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-        };
+        let list =
+            |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         match self {
             Self::NoSuchEntity { entity } => {
                 write!(f, "entity {entity} is not alive: it was despawned, or belongs to another world")

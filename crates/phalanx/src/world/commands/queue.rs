@@ -173,7 +173,13 @@ impl<P: DeclaredPool> Kind for Entering<P> {
     fn discard(&mut self, slot: u32) {
         drop(self.0.get_mut(slot as usize).and_then(Option::take));
     }
-    fn insert(&mut self, slot: u32, world: &mut World, entity: Entity, _: Existing) -> Result<(), ChangeError> {
+    fn insert(
+        &mut self,
+        slot: u32,
+        world: &mut World,
+        entity: Entity,
+        _: Existing,
+    ) -> Result<(), ChangeError> {
         if let Some(value) = self.0.get_mut(slot as usize).and_then(Option::take) {
             world.enter(entity, value);
         }
@@ -309,7 +315,9 @@ impl Queue {
     /// Gives a step up, and drops what it carries.
     pub(crate) fn discard(&mut self, at: usize) {
         match self.begin(at) {
-            What::Insert { kind, slot, .. } | What::Enter { kind, slot } => self.kinds[kind as usize].discard(slot),
+            What::Insert { kind, slot, .. } | What::Enter { kind, slot } => {
+                self.kinds[kind as usize].discard(slot)
+            }
             What::Call(call) => drop(self.calls[call as usize].take()),
             _ => {}
         }

@@ -98,10 +98,16 @@ impl fmt::Display for PoolEntityError {
                 write!(f, "entity {entity} is not alive: it was despawned, or belongs to another world")
             }
             Self::OtherPool { entity, pool, actual } => {
-                write!(f, "entity {entity} is in pool `{actual}`, not in `{pool}`: ask that pool, or migrate it")
+                write!(
+                    f,
+                    "entity {entity} is in pool `{actual}`, not in `{pool}`: ask that pool, or migrate it"
+                )
             }
             Self::Missing { entity, component } => {
-                write!(f, "entity {entity} has no `{component}` at present: insert it first, or query `Option`")
+                write!(
+                    f,
+                    "entity {entity} has no `{component}` at present: insert it first, or query `Option`"
+                )
             }
         }
     }
