@@ -149,3 +149,8 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/storage.md")]
 pub struct StorageGuide;
+
+/// The programs of the guide on pools, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/pools.md")]
+pub struct PoolsGuide;
