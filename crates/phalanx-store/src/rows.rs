@@ -129,7 +129,7 @@ impl Store {
     #[inline(always)]
     pub(crate) unsafe fn count_row(&mut self, table: TableId, entity: Entity) {
         let tick = self.tick;
-        // SAFETY: the table exists, since it has room for a row.
+        // SAFETY: the table exists, since it has room for a row (I3).
         let head = unsafe { self.head_of(table) };
         let row = head.len as usize;
         // SAFETY: there is room for the row (I3).

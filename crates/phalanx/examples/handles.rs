@@ -22,7 +22,8 @@ struct Veterans {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut world = World::new();
-    let guards: Vec<Entity> = (0..4).map(|n| world.spawn_in(Guards { health: Health(n), shield: None })).collect();
+    let guards: Vec<Entity> =
+        (0..4).map(|n| world.spawn_in(Guards { health: Health(n), shield: None })).collect();
     let mut last = world.pool::<Guards>().handle(guards[3])?;
 
     // As long as the guard stays in its row, the entity directory is not asked.

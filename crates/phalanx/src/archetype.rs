@@ -130,7 +130,7 @@ impl Archetypes {
     /// The way from a table, if it is known.
     #[inline]
     pub(crate) fn way(&mut self, kind: Kind, table: TableId, index: usize) -> Option<&Edge> {
-        self.transitions.from_table(kind, table, index, |table| self.by_table[table.index()])
+        self.transitions.leaving_table(kind, table, index, |table| self.by_table[table.index()])
     }
 
     /// General's archetype with exactly these components, if it exists.

@@ -38,7 +38,9 @@ fn pools() -> String {
 #[test]
 fn the_guide_says_which_strategy_suits_which_pool() {
     let guide = pools();
-    for promise in ["## Two strategies", "fewer than 30 components", "50 components and more, or few of many present"] {
+    for promise in
+        ["## Two strategies", "fewer than 30 components", "50 components and more, or few of many present"]
+    {
         assert!(guide.contains(promise), "the guide lost `{promise}`");
     }
 }

@@ -1,6 +1,7 @@
 //! What a pool forbids is refused by every door: as an error, as a panic of chained calls, or as a command that is
 //! skipped and counted. Nothing changes then, and values that were brought are dropped once.
 #![forbid(unsafe_code)]
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -514,26 +514,26 @@ impl Run {
                 .map(|(&entity, _)| entity)
                 .collect()
         };
-        self.compare_query::<In<Inline>>(expect(&|kind, _| kind == Kind::Inline));
-        self.compare_query::<(NotIn<Boxed>, With<N>)>(expect(&|kind, has| {
+        self.compare_query::<In<Inline>>(&expect(&|kind, _| kind == Kind::Inline));
+        self.compare_query::<(NotIn<Boxed>, With<N>)>(&expect(&|kind, has| {
             kind != Kind::Boxed && has.contains_key(&'n')
         }));
-        self.compare_query::<(In<Inline>, With<T>, Without<N>)>(expect(&|kind, has| {
+        self.compare_query::<(In<Inline>, With<T>, Without<N>)>(&expect(&|kind, has| {
             kind == Kind::Inline && has.contains_key(&'t') && !has.contains_key(&'n')
         }));
-        self.compare_query::<Or<(In<Boxed>, With<P>)>>(expect(&|kind, has| {
+        self.compare_query::<Or<(In<Boxed>, With<P>)>>(&expect(&|kind, has| {
             kind == Kind::Boxed || has.contains_key(&'p')
         }));
-        self.compare_query::<(In<General>, Or<(With<A>, With<P>)>)>(expect(&|kind, has| {
+        self.compare_query::<(In<General>, Or<(With<A>, With<P>)>)>(&expect(&|kind, has| {
             kind == Kind::General && (has.contains_key(&'a') || has.contains_key(&'p'))
         }));
         assert_eq!(world.pool::<Inline>().len(), expect(&|kind, _| kind == Kind::Inline).len());
     }
 
-    fn compare_query<F: QueryFilter + 'static>(&self, expected: BTreeSet<Entity>) {
+    fn compare_query<F: QueryFilter + 'static>(&self, expected: &BTreeSet<Entity>) {
         let found: Vec<Entity> = self.world.query_filtered::<Entity, F>().iter().collect();
         let set: BTreeSet<Entity> = found.iter().copied().collect();
-        assert_eq!(set, expected, "{}", std::any::type_name::<F>());
+        assert_eq!(set, *expected, "{}", std::any::type_name::<F>());
         assert_eq!(found.len(), expected.len());
         let afresh = self.world.query_state_filtered::<&A, F>();
         let kept = self.world.query_filtered::<&A, F>();

@@ -1,5 +1,6 @@
 //! Queries and pools: filters by pool, the order of pools, and what matching looks at.
 #![forbid(unsafe_code)]
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 use phalanx::prelude::*;
 use pool_kinds::{

@@ -66,7 +66,7 @@ impl Transitions {
 
     /// As [`Transitions::position`], for the archetype of a table, quickly when the same was asked before.
     #[inline(always)]
-    pub(crate) fn from_table(
+    pub(crate) fn leaving_table(
         &mut self,
         kind: Kind,
         table: TableId,

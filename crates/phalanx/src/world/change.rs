@@ -26,6 +26,17 @@ impl World {
         }
     }
 
+    /// The bundle, unless the entity is dead: then even a bundle that cannot be used is only dropped.
+    #[inline]
+    #[track_caller]
+    fn bundle_for<B: Bundle>(&mut self, entity: Entity) -> Result<BundleId, NoSuchEntity> {
+        match self.bundles.find(B::key()) {
+            Some(id) => Ok(id),
+            None if self.contains(entity) => Ok(self.meet_bundle::<B>()),
+            None => Err(NoSuchEntity::new(entity)),
+        }
+    }
+
     #[cold]
     #[track_caller]
     fn meet_bundle<B: Bundle>(&mut self) -> BundleId {
@@ -260,7 +271,7 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        let id = self.bundle::<B>();
+        let id = self.bundle_for::<B>(entity)?;
         if self.groups.is_empty() {
             return self.insert_parts(entity, id, bundle, existing);
         }
@@ -328,7 +339,7 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        let bundle = self.bundle::<B>();
+        let bundle = self.bundle_for::<B>(entity)?;
         if self.archetypes.pools().len() > 1 && (B::Sparse::ANY || !self.groups.is_empty()) {
             // Asked before anything is taken, or leaves a group; otherwise it is asked where a way is planned.
             let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;

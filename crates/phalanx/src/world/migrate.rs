@@ -116,14 +116,13 @@ impl World {
         entity: Entity,
         bundle: B,
     ) -> Result<(), MigrateError> {
-        let to = self.meet_pool::<To>();
-        let id = self.bundle::<B>();
         let from = self.archetype_of(entity).ok_or(MigrateError::NoSuchEntity { entity })?;
         let actual = self.archetypes.pool_of(from);
         if self.pool_id::<From>() != Some(actual) {
             let actual = self.archetypes.pools().record(actual).name();
             return Err(MigrateError::OtherPool { entity, from: From::name(), actual });
         }
+        let (to, id) = (self.meet_pool::<To>(), self.bundle::<B>());
         let arrival = self.arrival(entity, from, to, id)?;
         let (values, sparse) = bundle.into_values(self.store.tick());
         let at = self.migration::<To, B>(arrival, id);

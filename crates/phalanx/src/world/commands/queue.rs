@@ -316,7 +316,7 @@ impl Queue {
     pub(crate) fn discard(&mut self, at: usize) {
         match self.begin(at) {
             What::Insert { kind, slot, .. } | What::Enter { kind, slot } => {
-                self.kinds[kind as usize].discard(slot)
+                self.kinds[kind as usize].discard(slot);
             }
             What::Call(call) => drop(self.calls[call as usize].take()),
             _ => {}

@@ -124,6 +124,7 @@ impl<'w, P: Pool> PoolMut<'w, P> {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "a key is small, and one that is lent may be corrected")]
 impl<P: Pool> PoolMut<'_, P> {
     /// The same pool, to be read.
     pub fn as_ref(&self) -> PoolRef<'_, P> {
