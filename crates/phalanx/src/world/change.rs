@@ -340,7 +340,7 @@ impl World {
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let bundle = self.bundle_for::<B>(entity)?;
-        if self.archetypes.pools().len() > 1 && (B::Sparse::ANY || !self.groups.is_empty()) {
+        if (B::Sparse::ANY || !self.groups.is_empty()) && self.archetypes.pools().len() > 1 {
             // Asked before anything is taken, or leaves a group; otherwise it is asked where a way is planned.
             let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
             self.may_remove(pool, bundle).map_err(|refusal| self.refused(entity, refusal))?;

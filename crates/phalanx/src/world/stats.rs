@@ -103,7 +103,8 @@ impl WorldStats {
     pub fn bytes(&self) -> usize {
         let rows: usize = self.archetypes.iter().map(|archetype| archetype.bytes).sum();
         let sets: usize = self.sets.iter().map(|set| set.page_bytes + set.row_bytes).sum();
-        rows + sets + self.directory_bytes + self.lane_bytes
+        let pools = self.pools.iter().map(|pool| pool.mask_bytes + pool.record_bytes.iter().sum::<usize>());
+        rows + sets + pools.sum::<usize>() + self.directory_bytes + self.lane_bytes
     }
 }
 
