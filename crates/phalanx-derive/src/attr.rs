@@ -34,6 +34,8 @@ pub struct At<T> {
 pub struct ComponentAttr {
     /// Whether values live in a sparse set.
     pub sparse: bool,
+    /// Whether rows of that set stay where they are when others go.
+    pub stable: bool,
     pub name: Option<LitStr>,
     pub layout: Option<At<Layout>>,
     pub track: Option<At<Track>>,
@@ -43,11 +45,17 @@ pub struct ComponentAttr {
 
 impl ComponentAttr {
     pub fn parse(attrs: &[Attribute]) -> Result<Self> {
-        let pairs =
-            Pairs::parse(attrs, "component", &["name", "layout", "track", "fields", "storage", "crate"])?;
+        let keys = ["name", "layout", "track", "fields", "storage", "crate"];
+        let pairs = Pairs::parse_with_flags(attrs, "component", &["stable"], &keys)?;
         let storage = pairs.choice("storage", &[("table", false), ("sparse", true)])?;
+        let sparse = storage.is_some_and(|storage| storage.value);
+        if let (Some(stable), false) = (pairs.flag("stable"), sparse) {
+            let message = "`stable` needs `storage = \"sparse\"`: in tables, rows move";
+            return Err(Error::new(stable.span(), message));
+        }
         Ok(Self {
-            sparse: storage.is_some_and(|storage| storage.value),
+            sparse,
+            stable: pairs.has("stable"),
             name: pairs.get("name").map(|name| not_empty(name, "name")).transpose()?.cloned(),
             layout: pairs.layout()?,
             track: pairs
@@ -157,7 +165,8 @@ impl Pairs {
         let mut pairs = Self(Vec::new());
         for attr in attrs.iter().filter(|attr| attr.path().is_ident(attribute)) {
             let Meta::List(list) = &attr.meta else {
-                let form = flags.first().copied().unwrap_or("key = \"value\"");
+                // Where several keys have values, flags are the exception.
+                let form = flags.first().copied().filter(|_| keys.len() < 2).unwrap_or("key = \"value\"");
                 let known = listed(&[flags, keys].concat(), "and");
                 let message = format!("expected `#[{attribute}({form})]` with {known}");
                 return Err(Error::new_spanned(&attr.meta, message));
@@ -206,7 +215,12 @@ impl Pairs {
     }
 
     fn has(&self, key: &str) -> bool {
-        self.0.iter().any(|(known, _)| known == key)
+        self.flag(key).is_some()
+    }
+
+    /// Where a key stands.
+    fn flag(&self, key: &str) -> Option<&Ident> {
+        self.0.iter().map(|(known, _)| known).find(|known| *known == key)
     }
 
     fn get(&self, key: &str) -> Option<&LitStr> {

@@ -78,7 +78,11 @@ pub fn emit(
     let (params, _, _) = target.generics.split_for_impl();
     let Parts { types, ids, apart, values, patterns, together, columns, bounds } = parts;
     let key = &ids[0];
-    let storage = if attr.sparse { quote!(SparseStorage) } else { quote!(TableStorage) };
+    let storage = match (attr.sparse, attr.stable) {
+        (false, _) => quote!(TableStorage),
+        (true, false) => quote!(SparseStorage),
+        (true, true) => quote!(StableStorage),
+    };
 
     let mut leaves: Vec<TokenStream> = types.iter().map(|ty| quote!(#p::Col<#ty>)).collect();
     let mut leaf_ids = ids.clone();

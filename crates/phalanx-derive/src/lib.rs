@@ -52,7 +52,8 @@ mod whole;
 /// | `track = "none"` | remember nothing |
 /// | `fields = "pos"` | the name of the module of field markers, with `layout = "soa"` |
 /// | `storage = "table"` | kept in the tables of archetypes (the default) |
-/// | `storage = "sparse"` | kept in a set of its own: adding and removing it moves no other component |
+/// | `storage = "sparse"` | kept in a sparse set: adding and removing moves nothing else |
+/// | `stable` | with `storage = "sparse"`: rows of the set stay where they are when others go; see below |
 /// | `crate = "path"` | where the library is found; `::phalanx` unless given |
 ///
 /// `#[require(Other, Third(3), Fourth { a: 1 }, Fifth = expression)]` names components that are added
@@ -66,6 +67,11 @@ mod whole;
 ///
 /// They are as visible as the struct, so the types of its fields must be, too. A type with a `Drop` of
 /// its own cannot be taken apart into fields.
+///
+/// In a `stable` set, removing leaves a hole, which the next value to come fills, the hole made last first;
+/// the position of an entity (`world.sparse::<T>().index_of(entity)`) stays the same until the set is
+/// compacted, sorted or swapped. The price: no slice of all values while there are holes, and no group can
+/// own the component.
 #[proc_macro_derive(Component, attributes(component, require))]
 pub fn derive_component(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(component::derive(&parse_macro_input!(input as DeriveInput)))

@@ -195,17 +195,17 @@ impl Store {
     pub fn clear_entities(&mut self) {
         self.entities.clear();
         self.sets.iter_mut().for_each(SparseSet::clear);
-        self.drop_rows().resume();
+        self.drop_all_rows().resume();
     }
 
     /// Drops all rows, whose entities are gone already.
-    fn drop_rows(&mut self) -> FirstPanic {
+    fn drop_all_rows(&mut self) -> FirstPanic {
         let lens: Vec<u32> = self.heads.iter_mut().map(|head| std::mem::take(&mut head.len)).collect();
         let mut panics = FirstPanic::default();
         for (at, &len) in lens.iter().enumerate().filter(|&(_, &len)| len > 0) {
             let table = TableId::from_index(at);
             self.mark_rows(table, 0, len as usize);
-            panics.join(self.drop_doomed(table, &self.tables[at].droppers, len as usize));
+            panics.join(self.drop_rows(table, len as usize));
         }
         panics
     }
@@ -213,7 +213,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let panics = self.drop_rows();
+        let panics = self.drop_all_rows();
         for at in 0..self.tables.len() {
             if self.tables[at].live {
                 self.set_capacity(TableId::from_index(at), 0);

@@ -3,7 +3,9 @@
 //! The typed id is the check: a column can only be had as the type it holds (I1). Writing marks all blocks of the
 //! column.
 
-use crate::column::BLOCK_ROWS;
+use std::ops::Range;
+
+use crate::column::{BLOCK_ROWS, LaneCell};
 use crate::column_id::{AnyColId, ColId};
 use crate::entity::Entity;
 use crate::place::TableId;
@@ -16,27 +18,45 @@ impl Store {
         if self.table_len(table) == 0 {
             return &[];
         }
-        // SAFETY: each row of a table has its entity (I5); the store is borrowed.
+        // SAFETY: each row of a table has its entity, a hole the placeholder (I5, I11); the store is borrowed.
         unsafe { std::slice::from_raw_parts(self.owner_at(table, 0), self.table_len(table)) }
     }
 
-    /// A column of a table; `None` when the table lacks it.
+    /// A column of a table; `None` when the table lacks it, or is that of a set with holes.
     pub fn column<T: Send + Sync + 'static>(&self, table: TableId, id: ColId<T>) -> Option<&[T]> {
-        let cell = self.cell(id.any(), table).filter(|cell| !cell.data.is_null())?;
-        // SAFETY: the column holds `T` (I1), all rows are initialised (I2), and the store is borrowed.
-        Some(unsafe { std::slice::from_raw_parts(cell.data.cast::<T>(), self.table_len(table)) })
+        self.column_rows(table, id, 0..self.table_len(table))
     }
 
-    /// A column of a table, to be written; `None` when the table lacks it. Marks all its blocks.
+    /// Some rows of a column; `None` when the table lacks the column or a row, or a row is a hole.
+    pub fn column_rows<T: Send + Sync + 'static>(
+        &self,
+        table: TableId,
+        id: ColId<T>,
+        rows: Range<usize>,
+    ) -> Option<&[T]> {
+        let cell = self.whole_cell(id.any(), table, &rows)?;
+        // SAFETY: the column holds `T` (I1), these rows are in range and initialised (I2, I11), and the store is borrowed.
+        Some(unsafe { std::slice::from_raw_parts(cell.data.cast::<T>().add(rows.start), rows.len()) })
+    }
+
+    /// A column of a table, to be written; `None` as for [`Store::column`]. Marks all its blocks.
     pub fn column_mut<T: Send + Sync + 'static>(&mut self, table: TableId, id: ColId<T>) -> Option<&mut [T]> {
         let len = self.table_len(table);
-        let cell = self.cell(id.any(), table).filter(|cell| !cell.data.is_null())?;
+        let cell = self.whole_cell(id.any(), table, &(0..len))?;
         if len > 0 {
             // SAFETY: the table has the column, and the rows are in range (I3).
             unsafe { cell.mark(0, len, size_of::<T>() > 0, self.tick) };
         }
         // SAFETY: as for `column`; the store is borrowed exclusively.
         Some(unsafe { std::slice::from_raw_parts_mut(cell.data.cast::<T>(), len) })
+    }
+
+    /// The cell of a column in a table that has it, and these rows, none of them a hole.
+    fn whole_cell(&self, id: AnyColId, table: TableId, rows: &Range<usize>) -> Option<&LaneCell> {
+        let cell = self.cell(id, table).filter(|cell| !cell.data.is_null())?;
+        let owners = self.table_entities(table).get(rows.clone())?;
+        let whole = self.tables[table.index()].holes.is_empty() || !owners.contains(&Entity::PLACEHOLDER);
+        whole.then_some(cell)
     }
 
     /// When a block of a column was last written through a query; `None` without such a column or block.

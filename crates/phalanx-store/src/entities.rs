@@ -37,8 +37,9 @@ const FIRST: NonZeroU32 = NonZeroU32::MIN;
 /// The raw generation that no entity has: a slot that reaches it is retired.
 const USED_UP: NonZeroU32 = NonZeroU32::MAX;
 
+/// The directory's entry for one index: for the store alone.
 #[derive(Clone, Copy)]
-struct Slot {
+pub(crate) struct Slot {
     table: TableId,
     link: Entity,
 }
@@ -123,7 +124,18 @@ impl Entities {
     /// [`TableId::DEAD`] and a row that means nothing. Stale ids and those beyond all slots are `None`.
     #[inline]
     pub(crate) fn slot_of(&self, entity: Entity) -> Option<Place> {
-        let slot = self.slots.get(entity.index() as usize)?;
+        Self::find_in(&self.slots, entity)
+    }
+
+    /// The slots, for queries that keep them at hand: for the store alone.
+    pub(crate) fn as_slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// As [`slot_of`](Entities::slot_of), in the slots of a directory.
+    #[inline(always)]
+    pub(crate) fn find_in(slots: &[Slot], entity: Entity) -> Option<Place> {
+        let slot = slots.get(entity.index() as usize)?;
         (slot.link.raw_generation() == entity.raw_generation()).then(|| slot.place())
     }
 

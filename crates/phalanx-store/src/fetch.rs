@@ -14,8 +14,11 @@
 //! `Lanes` and `Ptrs` carry no lifetime, because a lifetime in them would make views invariant; `view`
 //! attaches it. The trait is sealed: new kinds of leaves are added here.
 
+use std::ops::Range;
+
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
+use crate::place::TableId;
 use crate::store::Store;
 use crate::tick::Tick;
 
@@ -106,9 +109,9 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots>;
 
-    /// The smallest set that every entity visited is in.
+    /// Reports each set that every entity visited is in.
     #[doc(hidden)]
-    fn driver(lanes: Self::Lanes) -> Option<Driver>;
+    fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver));
 
     /// # Safety
     /// `row` is in range, `spots` are those of its entity, and for `'a` nothing else uses the row's written columns, or writes its read ones.
@@ -145,7 +148,7 @@ pub unsafe trait ReadFetch: Fetch<ReadOnly = Self> {}
 )]
 pub unsafe trait DenseFetch: Fetch {}
 
-/// A [`Fetch`] of sparse sets alone, of which the first rows can be had as slices.
+/// A [`Fetch`] of sparse sets alone, of which runs of rows can be had as slices.
 ///
 /// # Safety
 /// `set_slices` reaches only the columns that `visit` reports.
@@ -153,16 +156,19 @@ pub unsafe trait SetFetch: Fetch {
     /// `None` when columns that belong together are not in one set.
     ///
     /// # Safety
-    /// Every column reported is one of a set with at least `len` rows, and the caller has the access that the fetch
-    /// needs for as long as the store is borrowed.
+    /// Every column reported is one of a set that has these rows, none of them a hole, and the caller has the access
+    /// that the fetch needs for as long as the store is borrowed.
     #[doc(hidden)]
-    unsafe fn set_slices(store: &Store, ids: Self::Ids, len: usize) -> Option<Self::Slices<'_>>;
+    unsafe fn set_slices(store: &Store, ids: Self::Ids, rows: Range<usize>) -> Option<Self::Slices<'_>>;
 }
 
 /// The dense side of a set that a query can follow.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Driver {
+    /// The table of the set's rows.
+    pub(crate) table: TableId,
+    /// The entities of the rows; the placeholder, which is never found, in holes.
     pub(crate) owners: *const Entity,
     pub(crate) len: usize,
 }
@@ -216,9 +222,8 @@ macro_rules! fetch_tuple {
                 Some(($(unsafe { $name::spots(ptrs.$at, entity) }?,)*))
             }
             #[inline]
-            fn driver(lanes: Self::Lanes) -> Option<Driver> {
-                let drivers = [None::<Driver> $(, $name::driver(lanes.$at))*];
-                drivers.into_iter().flatten().min_by_key(|driver| driver.len)
+            fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {
+                $($name::drivers(lanes.$at, report);)*
             }
             #[inline(always)]
             unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a> {
@@ -242,9 +247,9 @@ macro_rules! fetch_tuple {
         // SAFETY: forwarded, part by part.
         #[allow(unused_variables, clippy::unused_unit)]
         unsafe impl<$($name: SetFetch),*> SetFetch for ($($name,)*) {
-            unsafe fn set_slices(store: &Store, ids: Self::Ids, len: usize) -> Option<Self::Slices<'_>> {
+            unsafe fn set_slices(store: &Store, ids: Self::Ids, rows: Range<usize>) -> Option<Self::Slices<'_>> {
                 // SAFETY: forwarded.
-                Some(($(unsafe { $name::set_slices(store, ids.$at, len) }?,)*))
+                Some(($(unsafe { $name::set_slices(store, ids.$at, rows.clone()) }?,)*))
             }
         }
     };

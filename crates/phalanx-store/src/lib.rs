@@ -6,8 +6,9 @@
 //!
 //! - **I1 Types.** A column id stands for one `Send + Sync + 'static` type for the life of the process, and a
 //!   [`ColId<T>`] is made only for a column of `T`.
-//! - **I2 Rows.** In each table, rows below its length hold initialised values in every column; rows from
-//!   there on hold nothing that will be read, except values that one operation is about to drop or to count.
+//! - **I2 Rows.** In each table, rows below its length hold initialised values in every column, but for the holes of
+//!   I11; rows from there on hold nothing that will be read, except values that one operation is about to drop or to
+//!   count.
 //! - **I3 Memory.** A column's data pointer is aligned, has room for the table's capacity, and is preceded by one
 //!   tick per block after the first. The lane cell of (column, table) holds the same pointer. A column's header stays
 //!   where it is until its table is dropped.
@@ -24,6 +25,10 @@
 //!   the slots exclusively.
 //! - **I10 Sets.** The pages of a sparse set and the rows of its table point at each other: each row's entity is
 //!   found at that row, is alive, and is in the set once.
+//! - **I11 Holes.** The table of a stable set lists its holes, each once: the rows whose owner is the placeholder, which
+//!   is never alive. A hole's values are read by nobody and dropped by nobody, and no page leads there. No other table has
+//!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
+//!   pages alone, and visit no set's table.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells.
 //! References exist only at the edge of the crate: inside, rows are reached through raw pointers.
@@ -75,4 +80,4 @@ pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use store::Store;
 pub use tick::Tick;
 pub use values::{Col, Existing, Keep, LeafSink, Maybe, Values};
-pub use view::{Chunk, ChunkRows, Chunks, Rows, View};
+pub use view::{Chunk, ChunkRows, Chunks, Lead, Rows, Sets, View};

@@ -122,8 +122,8 @@ impl Store {
         }
     }
 
-    /// Lets a query visit a table, after those it visits already. False when the table is none, lacks a column
-    /// that is not optional, or is visited already.
+    /// Lets a query visit a table, after those it visits already. False when the table is none or that of a sparse
+    /// set, lacks a column that is not optional, or is visited already.
     ///
     /// # Panics
     /// When the query is stale.
@@ -137,7 +137,7 @@ impl Store {
     /// When the query is stale, or `position` is past the end.
     pub fn admit_at<F: Fetch>(&self, query: &mut Prepared<F>, position: usize, table: TableId) -> bool {
         self.expect_fresh(query);
-        let live = self.tables.get(table.index()).is_some_and(|table| table.live);
+        let live = self.tables.get(table.index()).is_some_and(|table| table.live && !table.is_set);
         let lanes = F::lanes(self, query.ids, self.tick);
         // SAFETY: the lanes are this store's, which has the table (I4).
         if !live || query.visits(table) || !unsafe { F::present(lanes, table.index()) } {

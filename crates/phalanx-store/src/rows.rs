@@ -163,12 +163,32 @@ impl Store {
         values: V,
         existing: Existing,
     ) -> Result<(), V> {
-        self.expect_edge::<V>(edge, false);
-        let way = |table| (table == edge.source).then_some(edge);
-        self.insert_along(entity, values, existing, way).map_err(NotInserted::into_values)
+        drop(self.replace(entity, edge, values, existing)?);
+        Ok(())
     }
 
-    /// As [`Store::insert`], along the edge that `way` names for the table where the entity stands.
+    /// As [`Store::insert`]; what is left over of values that were there is returned, to be dropped when the caller
+    /// likes.
+    ///
+    /// # Errors
+    /// Gives the values back when the entity is dead or stands elsewhere.
+    ///
+    /// # Panics
+    /// When the edge is stale.
+    #[inline]
+    pub fn replace<V: Values>(
+        &mut self,
+        entity: Entity,
+        edge: &Edge,
+        values: V,
+        existing: Existing,
+    ) -> Result<V::Old, V> {
+        self.expect_edge::<V>(edge, false);
+        let way = |table| (table == edge.source).then_some(edge);
+        self.replace_along(entity, values, existing, way).map_err(NotInserted::into_values)
+    }
+
+    /// As [`Store::replace`], along the edge that `way` names for the table where the entity stands.
     ///
     /// # Errors
     /// Gives the values back when the entity is dead or no way is known.
@@ -176,13 +196,13 @@ impl Store {
     /// # Panics
     /// When the edge is stale.
     #[inline]
-    pub fn insert_along<'e, V: Values>(
+    pub fn replace_along<'e, V: Values>(
         &mut self,
         entity: Entity,
         values: V,
         existing: Existing,
         way: impl FnOnce(TableId) -> Option<&'e Edge>,
-    ) -> Result<(), NotInserted<V>> {
+    ) -> Result<V::Old, NotInserted<V>> {
         let Some(place) = self.entities.locate(entity) else { return Err(NotInserted::Dead(values)) };
         let Some(edge) = way(place.table).filter(|edge| edge.source == place.table) else {
             return Err(NotInserted::NoWay(values, place.table));
@@ -190,13 +210,11 @@ impl Store {
         self.expect_edge::<V>(edge, false);
         edge.expect_fit(&values);
         let mask = V::mask(&mut edge.present.iter());
-        let replaced = self.relocate(entity, place.row.index(), edge, |to| {
+        Ok(self.relocate(entity, place.row.index(), edge, |to| {
             // SAFETY: leaves have columns of their type in the target (I1, I7), with room for the row (I3); the masked
             // ones were copied there from the source, or stand there already (I2).
             unsafe { values.merge(V::pointers(&mut edge.slots.iter()), mask, to, existing) }
-        });
-        drop(replaced);
-        Ok(())
+        }))
     }
 
     /// Removes what the entity has of `V`, and drops it. False when it is dead or stands elsewhere.
@@ -205,10 +223,11 @@ impl Store {
     /// When the edge is stale.
     pub fn remove<V: Values>(&mut self, entity: Entity, edge: &Edge) -> bool {
         self.expect_edge::<V>(edge, true);
-        self.remove_along::<V>(entity, |table| (table == edge.source).then_some(edge)).is_ok()
+        self.detach_along::<V>(entity, |table| (table == edge.source).then_some(edge)).is_ok()
     }
 
-    /// As [`Store::remove`], along the edge that `way` names for the table where the entity stands.
+    /// Removes what the entity has of `V`, along the edge that `way` names for the table where it stands. What it had
+    /// is returned, to be dropped when the caller likes.
     ///
     /// # Errors
     /// When the entity is dead (`None`), or no way is known from its table.
@@ -216,15 +235,14 @@ impl Store {
     /// # Panics
     /// When the edge is stale.
     #[inline]
-    pub fn remove_along<'e, V: Values>(
+    pub fn detach_along<'e, V: Values>(
         &mut self,
         entity: Entity,
         way: impl FnOnce(TableId) -> Option<&'e Edge>,
-    ) -> Result<(), Option<TableId>> {
+    ) -> Result<V::Old, Option<TableId>> {
         let place = self.entities.locate(entity).ok_or(None)?;
         let edge = way(place.table).filter(|edge| edge.source == place.table).ok_or(Some(place.table))?;
-        drop(self.take_present::<V>(entity, place.row.index(), edge));
-        Ok(())
+        Ok(self.take_present::<V>(entity, place.row.index(), edge))
     }
 
     /// Removes `V` and returns it. `None`, and nothing happens, when the entity is dead, stands elsewhere, or
@@ -238,8 +256,18 @@ impl Store {
         if edge.present.contains(&false) {
             return None;
         }
+        V::complete(self.detach::<V>(entity, edge)?)
+    }
+
+    /// As [`Store::remove`]; what the entity had is returned, to be dropped when the caller likes.
+    ///
+    /// # Panics
+    /// When the edge is stale.
+    #[inline]
+    pub fn detach<V: Values>(&mut self, entity: Entity, edge: &Edge) -> Option<V::Old> {
+        self.expect_edge::<V>(edge, true);
         let place = self.entities.locate(entity).filter(|place| place.table == edge.source)?;
-        V::complete(self.take_present::<V>(entity, place.row.index(), edge))
+        Some(self.take_present::<V>(entity, place.row.index(), edge))
     }
 
     /// Moves what the row has of `V` out; the entity stands there, at the edge's source.
@@ -278,12 +306,11 @@ impl Store {
         let sets = if self.sets.is_empty() { Vec::new() } else { self.leave_all_sets(entity) };
         // The entity is gone from every structure: the user's code may run.
         let mut panics = FirstPanic::default();
-        for table in std::iter::once(table).chain(sets) {
-            let doomed = &self.tables[table.index()].droppers;
-            if !doomed.is_empty() {
-                panics.join(self.drop_doomed(table, doomed, 1));
-            }
+        let doomed = &self.tables[table.index()].droppers;
+        if !doomed.is_empty() {
+            panics.join(self.drop_doomed(table, doomed, 1));
         }
+        panics.join(self.drop_leavers(&sets));
         panics.resume();
     }
 
@@ -391,15 +418,19 @@ impl Store {
     }
 
     /// Drops `count` values of each of these columns, which lie right behind the end of the table.
-    #[inline(never)]
     pub(crate) fn drop_doomed(&self, table: TableId, doomed: &[u16], count: usize) -> FirstPanic {
-        let len = self.table_len(table);
+        self.drop_at(table, doomed, self.table_len(table), count)
+    }
+
+    /// Drops `count` values of each of these columns, from a row on: rows that do not count, or count no more.
+    #[inline(never)]
+    pub(crate) fn drop_at(&self, table: TableId, doomed: &[u16], row: usize, count: usize) -> FirstPanic {
         let mut panics = FirstPanic::default();
         for &at in doomed {
             let column = self.tables[table.index()].columns.at(at);
             if let Some(drop) = column.drop {
-                // SAFETY: callers left initialised values behind the end, which nothing else refers to (I2).
-                panics.guard(|| unsafe { drop(column.data.add(len * column.size), count) });
+                // SAFETY: callers left initialised values there, which nothing else refers to (I2, I11).
+                panics.guard(|| unsafe { drop(column.data.add(row * column.size), count) });
             }
         }
         panics

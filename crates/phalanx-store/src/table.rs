@@ -44,6 +44,8 @@ pub(crate) struct Table {
     pub(crate) live: bool,
     /// Whether the rows belong to a sparse set, not to the entities' places.
     pub(crate) is_set: bool,
+    /// Rows without values, in the order they were left: only a stable set has any (I11).
+    pub(crate) holes: Vec<u32>,
 }
 
 impl Table {
@@ -64,6 +66,7 @@ impl Table {
             tags: tags.into(),
             live: true,
             is_set: false,
+            holes: Vec::new(),
         }
     }
 

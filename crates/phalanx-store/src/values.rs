@@ -48,12 +48,12 @@ pub trait LeafSink {
 ///
 /// # Safety
 /// All methods visit the same leaves in the same order.
-pub unsafe trait Values: Sized + 'static + Sealed {
+pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     /// The column ids of the leaves, in the same shape.
     type Ids: Copy;
     /// What a row held before: one optional value per leaf.
     #[doc(hidden)]
-    type Old;
+    type Old: Send + Sync + 'static;
     /// Base pointers of the leaves' columns in one table.
     #[doc(hidden)]
     type Pointers: Copy;

@@ -7,7 +7,8 @@
 //! The view keeps its slices by value: behind a reference they would be loaded again after each write.
 
 use crate::column::BLOCK_ROWS;
-use crate::entities::Entities;
+use crate::column_id::AnyColId;
+use crate::entities::{Entities, Slot};
 use crate::entity::Entity;
 use crate::fetch::{DenseFetch, Driver, Fetch, ReadFetch};
 use crate::place::TableId;
@@ -30,10 +31,39 @@ pub struct View<'w, F: Fetch> {
     tables: &'w [TableId],
     member: &'w [bool],
     entities: &'w Entities,
+    slots: &'w [Slot],
     rowless: bool,
     now: Tick,
+    lead: Lead,
+    /// For what is asked now and then: which sets there are.
+    store: &'w Store,
     /// Not `F::Item<'w>`, which would keep a view from standing in for one that lives shorter.
     access: PhantomData<&'w ()>,
+}
+
+/// What leads the walk of a view through its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lead {
+    /// The shortest of the sets that every match is in, where it is shorter than the tables, else the tables.
+    #[default]
+    Shortest,
+    /// The tables.
+    Tables,
+    /// The set of this column, if every match is in it, else the tables.
+    Set(AnyColId),
+}
+
+/// Who is in which set, while a view lives.
+#[derive(Clone, Copy)]
+pub struct Sets<'w> {
+    store: &'w Store,
+}
+
+impl Sets<'_> {
+    /// Whether an entity is in the set of a column.
+    pub fn has(&self, column: AnyColId, entity: Entity) -> bool {
+        self.store.set_of(column).is_some_and(|set| self.store.set_row(set, entity).is_some())
+    }
 }
 
 // SAFETY: a view stands for references to values that are `Send + Sync` (I1), which it hands out to one
@@ -87,8 +117,11 @@ impl Store {
             tables: &query.tables,
             member: &query.member,
             entities: &self.entities,
+            slots: self.entities.as_slots(),
             rowless: query.rowless,
             now,
+            lead: Lead::Shortest,
+            store: self,
             access: PhantomData,
         }
     }
@@ -160,8 +193,11 @@ impl<'w, F: Fetch> View<'w, F> {
             tables: self.tables,
             member: self.member,
             entities: self.entities,
+            slots: self.slots,
             rowless: self.rowless,
             now: self.now,
+            lead: self.lead,
+            store: self.store,
             access: PhantomData,
         }
     }
@@ -190,18 +226,50 @@ impl<'w, F: Fetch> View<'w, F> {
         }
     }
 
-    /// The set that leads the walk, when one that every match is in has fewer rows than the tables.
+    /// The same view, led by something else.
+    #[must_use]
+    pub fn led_by(mut self, lead: Lead) -> Self {
+        self.lead = lead;
+        self
+    }
+
+    /// The set that leads the walk, if one does.
     #[inline]
     fn driver(&self) -> Option<Driver> {
         if F::DENSE {
             return None;
         }
-        F::driver(self.lanes).filter(|driver| driver.len < self.table_rows())
+        let chosen = match self.lead {
+            Lead::Tables => return None,
+            Lead::Shortest => None,
+            Lead::Set(column) => Some(self.set_table(column)),
+        };
+        let mut best: Option<Driver> = None;
+        F::drivers(self.lanes, &mut |driver| {
+            let fits = chosen.is_none_or(|table| driver.table == table);
+            if fits && best.is_none_or(|best| driver.len < best.len) {
+                best = Some(driver);
+            }
+        });
+        best.filter(|driver| chosen.is_some() || driver.len < self.table_rows())
     }
 
-    /// Whether a sparse set leads the walk through the rows, and not the tables.
-    pub fn is_set_driven(&self) -> bool {
-        self.driver().is_some()
+    fn set_table(&self, column: AnyColId) -> TableId {
+        self.store.set_of(column).map_or(TableId::DEAD, |set| self.store.set_table(set))
+    }
+
+    /// The columns and the entities of the set that leads the walk; `None` where the tables do. Not every entity has
+    /// to be a match, and holes show the placeholder.
+    pub fn leader(&self) -> Option<(impl Iterator<Item = AnyColId> + use<'w, F>, &'w [Entity])> {
+        let driver = self.driver()?;
+        // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
+        let entities = unsafe { std::slice::from_raw_parts(driver.owners, driver.len) };
+        Some((self.store.table_columns(driver.table), entities))
+    }
+
+    /// Who is in which set.
+    pub fn sets(&self) -> Sets<'w> {
+        Sets { store: self.store }
     }
 
     fn table_rows(&self) -> usize {
@@ -238,12 +306,41 @@ impl<'w, F: Fetch> View<'w, F> {
 
     #[inline(always)]
     fn find(&self, entity: Entity) -> Option<(usize, usize)> {
-        let place = self.entities.slot_of(entity)?;
+        let place = Entities::find_in(self.slots, entity)?;
         if self.member.get(place.table.index()) == Some(&true) {
             return Some((place.table.index(), place.row.index()));
         }
         (!F::ROWED && self.rowless && place.table == TableId::ROWLESS)
             .then_some((place.table.index(), place.row.index()))
+    }
+
+    /// One entity's row, from any table with the columns, whether the query visits it or not. `None` without a row.
+    ///
+    /// Cheaper than [`View::into_get`], and the same for a query that visits all tables with its columns.
+    #[inline]
+    pub fn into_get_anywhere(self, entity: Entity) -> Option<F::Item<'w>> {
+        let place = Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?;
+        // SAFETY: the directory names a table of this store (I4, I5), in which the fetch is present; that is no place of the
+        // rowless, who have no columns. The view is gone, so this is its only item (I6).
+        unsafe {
+            if !F::present(self.lanes, place.table.index()) {
+                return None;
+            }
+            self.item_at(place.table.index(), place.row.index(), entity)
+        }
+    }
+
+    /// # Safety
+    /// The table has the columns, and the row is the entity's; no other item of it is alive, unless the fetch only reads.
+    #[inline(always)]
+    unsafe fn item_at<'a>(&self, table: usize, row: usize, entity: Entity) -> Option<F::Item<'a>> {
+        // SAFETY: forwarded (I4, I5).
+        unsafe {
+            let ptrs = F::ptrs(self.lanes, table);
+            let spots = F::spots(ptrs, entity)?;
+            F::mark(self.lanes, table, row, 1, self.now);
+            Some(F::item(ptrs, row, spots))
+        }
     }
 
     /// # Safety
@@ -260,10 +357,7 @@ impl<'w, F: Fetch> View<'w, F> {
                 let ptrs = rowless_ptrs::<F>(self.lanes, self.entities.rowless_id(entity)?);
                 return Some(F::item(ptrs, 0, F::spots(ptrs, entity)?));
             }
-            let ptrs = F::ptrs(self.lanes, table);
-            let spots = F::spots(ptrs, entity)?;
-            F::mark(self.lanes, table, row, 1, self.now);
-            Some(F::item(ptrs, row, spots))
+            self.item_at(table, row, entity)
         }
     }
 

@@ -82,23 +82,38 @@ impl fmt::Display for GroupError {
 
 impl std::error::Error for GroupError {}
 
-/// Why a set cannot be sorted by itself.
+/// Why the rows of a set cannot be brought into another order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct OwnedByGroup {
-    /// The component.
-    pub component: String,
-    /// The group that owns it.
-    pub group: String,
+pub enum OrderError {
+    /// A group owns the component, and with it the order.
+    Owned {
+        /// The component.
+        component: String,
+        /// The group that owns it.
+        group: String,
+    },
+    /// The set is stable and has holes.
+    Holes {
+        /// The component.
+        component: String,
+    },
 }
 
-impl fmt::Display for OwnedByGroup {
+impl fmt::Display for OrderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is owned by {}: sort the group instead", self.component, self.group)
+        match self {
+            Self::Owned { component, group } => {
+                write!(f, "`{component}` is owned by {group}: sort the group instead")
+            }
+            Self::Holes { component } => {
+                write!(f, "the stable set of `{component}` has holes: call `compact` before ordering it")
+            }
+        }
     }
 }
 
-impl std::error::Error for OwnedByGroup {}
+impl std::error::Error for OrderError {}
 
 /// All groups of a world.
 #[derive(Default)]

@@ -90,7 +90,7 @@ pub mod prelude {
         IntoSetConfigs, IntoSystemConfigs, ScheduleLabel, SystemId, SystemSet, Threads, any_with_component,
         on_message, resource_changed, resource_equals, resource_exists, run_once,
     };
-    pub use crate::schema::Schema;
+    pub use crate::schema::{Schema, StorageKind};
     pub use crate::system::{
         Input, IntoSystem, Local, MessageReader, MessageWriter, ParamSet, Res, ResMut, System, SystemParam,
         and, not, or,
@@ -118,7 +118,7 @@ pub mod __private {
     pub use crate::registry::{ComponentId, Components, RegisterError};
     pub use crate::resources::Resource;
     pub use crate::schedule::{ScheduleLabel, SystemSet};
-    pub use crate::storage::{SparseStorage, TableStorage};
+    pub use crate::storage::{SparseStorage, StableStorage, TableStorage};
     pub use crate::system::{Run, SystemMeta, SystemParam};
     pub use crate::tracking::Mut;
     pub use crate::world::{SharedWorld, World};

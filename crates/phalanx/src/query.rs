@@ -3,9 +3,13 @@
 //! `Query<D, F>` asks for data `D` of the entities that pass filter `F`. The same data and filter mean
 //! the same prepared state, kept by the world; a run costs a lookup, then loops over tables.
 //!
-//! **Order.** Pools in order of their registration, General first; within a pool archetypes in order of their
-//! creation, rows by position in their table; General's entities without any component last, by index. It depends
-//! only on the world's history.
+//! **Order.** Led by tables, a query visits pools in order of their registration, General first; within a pool
+//! archetypes in order of their creation, rows by position in their table; General's entities without any table
+//! component last, by index. Where every match must have a sparse component and
+//! the shortest set of such a component has fewer rows than those tables, that set leads: entities come in
+//! the set's dense order, holes of a stable set are skipped. [`Query::driven_by`] and [`Query::driven_by_tables`]
+//! decide it for good; [`Query::explain`] tells. Tables, chunks and parallel jobs always go by tables. Either way
+//! the order depends only on the world's history.
 //!
 //! **Speed.** `for_each`, `sum`, `count` and everything else built on `fold` run a plain loop per table, which
 //! the compiler vectorises; so do chunks, and nested loops over [`Query::tables_mut`]. A plain `for` over
@@ -13,9 +17,10 @@
 //!
 //! This module knows archetypes and the store, not the world; `world/queries` joins them.
 
-use phalanx_store::{Entity, Fetch, Tick, View};
+use phalanx_store::{Entity, Fetch, Lead, Tick, View};
 
 use crate::archetype::Archetypes;
+use crate::component::Component;
 use crate::registry::Components;
 
 pub use chunks::{QueryChunks, QueryTable, QueryTables};
@@ -49,6 +54,7 @@ mod parallel;
 mod scope;
 mod state;
 
+use data::short_name;
 use state::Both;
 
 /// Access to all entities that have `D` and pass `F`.
@@ -73,6 +79,8 @@ pub(crate) struct Context<'w> {
 impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// Whether every row of a matching table is a match.
     const EXACT: bool = F::ARCHETYPAL && <Both<D, F> as Fetch>::DENSE;
+    /// Whether the query visits every row that has its columns, so that a single one need not be looked up.
+    const EVERYWHERE: bool = F::ANYTHING && <Both<D, F> as Fetch>::DENSE && <Both<D, F> as Fetch>::ROWED;
 
     pub(crate) fn new(view: View<'w, Both<D, F>>, since: Tick, context: Context<'w>) -> Self {
         Self { view, since, context }
@@ -83,6 +91,25 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[must_use]
     pub fn since(mut self, tick: Tick) -> Self {
         self.since = tick;
+        self
+    }
+
+    /// The same query, led by the set of `T`: it walks that set, in its order, whatever is shorter. Single entities,
+    /// tables, chunks and parallel jobs are not affected.
+    ///
+    /// # Panics
+    /// When `T` is not a sparse component that every match must have.
+    #[must_use]
+    #[track_caller]
+    pub fn driven_by<T: Component>(mut self) -> Self {
+        self.view = self.view.led_by(lead_of::<T>(self.context.condition));
+        self
+    }
+
+    /// The same query, led by tables, whatever is shorter.
+    #[must_use]
+    pub fn driven_by_tables(mut self) -> Self {
+        self.view = self.view.led_by(Lead::Tables);
         self
     }
 
@@ -118,12 +145,13 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     pub fn get(&self, entity: Entity) -> Result<<D::ReadOnly as QueryData>::Item<'_>, QueryEntityError> {
         // Not through `as_readonly`: a copy of the query would be made for the sake of the error alone.
         let view: View<'_, Both<D::ReadOnly, F>> = self.view.read_only();
-        if let Some((ticks, row)) = view.into_get(entity)
+        let found = if Self::EVERYWHERE { view.into_get_anywhere(entity) } else { view.into_get(entity) };
+        if let Some((ticks, row)) = found
             && F::keep(ticks, self.since)
         {
             return Ok(D::ReadOnly::item(row, self.since));
         }
-        Err(self.why(entity))
+        Err(self.context.why(entity, self.view.entities(), self.view.sets()))
     }
 
     /// Reads and writes one entity.
@@ -132,19 +160,16 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// When it is dead or does not match.
     #[inline]
     pub fn get_mut(&mut self, entity: Entity) -> Result<D::Item<'_>, QueryEntityError> {
-        let (since, context, entities) = (self.since, &self.context, self.view.entities());
-        if let Some((ticks, row)) = self.view.get_mut(entity)
+        let (since, context) = (self.since, &self.context);
+        let (entities, sets) = (self.view.entities(), self.view.sets());
+        let view = self.view.reborrow();
+        let found = if Self::EVERYWHERE { view.into_get_anywhere(entity) } else { view.into_get(entity) };
+        if let Some((ticks, row)) = found
             && F::keep(ticks, since)
         {
             return Ok(D::item(row, since));
         }
-        Err(context.why::<Both<D, F>>(entity, entities.locate(entity)))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn why(&self, entity: Entity) -> QueryEntityError {
-        self.context.why::<Both<D, F>>(entity, self.view.entities().locate(entity))
+        Err(context.why(entity, entities, sets))
     }
 
     /// One entity, for as long as the query would have lived.
@@ -154,12 +179,13 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[inline]
     pub fn into_get(self, entity: Entity) -> Result<D::Item<'w>, QueryEntityError> {
         let (since, context, entities) = (self.since, self.context, self.view.entities());
+        let sets = self.view.sets();
         if let Some((ticks, row)) = self.view.into_get(entity)
             && F::keep(ticks, since)
         {
             return Ok(D::item(row, since));
         }
-        Err(context.why::<Both<D, F>>(entity, entities.locate(entity)))
+        Err(context.why(entity, entities, sets))
     }
 
     /// Whether the query visits this entity.
@@ -216,6 +242,21 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         items.sort_by_key(|item| key(item));
         items.into_iter()
     }
+}
+
+/// How the set of `T` leads a query with this condition.
+#[track_caller]
+fn lead_of<T: Component>(condition: &Condition) -> Lead {
+    let leaders = condition.leaders();
+    if leaders.iter().any(|(key, _)| *key == T::key()) {
+        return Lead::Set(T::key());
+    }
+    let names: Vec<&str> = leaders.into_iter().map(|(_, name)| name).collect();
+    let could = if names.is_empty() { "nothing else".to_owned() } else { names.join(", ") };
+    let name = short_name::<T>();
+    panic!(
+        "`{name}` cannot lead this query: it is no sparse component that every match must have; tables can, and {could}"
+    )
 }
 
 fn only<T>(mut matches: impl Iterator<Item = T>) -> Result<T, QuerySingleError> {

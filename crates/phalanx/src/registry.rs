@@ -14,7 +14,8 @@ use hashbrown::HashMap;
 use phalanx_store::{AnyColId, ColId, Init, Tick};
 
 use crate::component::{Component, DeclareSet, Descriptor, Layout, Track};
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{Schema, SchemaError, StorageKind};
+use crate::signature::Signature;
 use crate::value::FieldType;
 
 mod dynamic;
@@ -73,6 +74,7 @@ pub struct ComponentInfo {
     schema: Option<Schema>,
     /// How the zero values of a run-time component are made.
     defaults: Vec<Init>,
+    storage: StorageKind,
     set: Option<DeclareSet>,
 }
 
@@ -125,6 +127,11 @@ impl ComponentInfo {
     /// The schema of a component that was registered at run time.
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
+    }
+
+    /// Where values are kept.
+    pub fn storage(&self) -> StorageKind {
+        self.storage
     }
 
     /// Whether the component lives in a sparse set.
@@ -193,6 +200,7 @@ pub struct Components {
     /// Indexed by a component's first column: its id plus one.
     by_column: Vec<u32>,
     by_name: HashMap<String, ComponentId>,
+    sparse: Signature,
 }
 
 impl Components {
@@ -229,6 +237,16 @@ impl Components {
     #[inline]
     pub fn id<C: Component>(&self) -> Option<ComponentId> {
         self.by_key(C::key())
+    }
+
+    /// The components that live in sparse sets.
+    pub(crate) fn sparse(&self) -> &Signature {
+        &self.sparse
+    }
+
+    /// The component that a column belongs to.
+    pub(crate) fn of_column(&self, column: AnyColId) -> Option<&ComponentInfo> {
+        self.infos.iter().find(|info| info.columns.contains(&column))
     }
 
     #[inline]
@@ -269,6 +287,7 @@ impl Components {
             required: Vec::new(),
             schema: None,
             defaults: Vec::new(),
+            storage: descriptor.storage,
             set: descriptor.set,
         };
         let id = self.insert(info)?;
@@ -290,6 +309,9 @@ impl Components {
         }
         self.by_column[key] = id.0 + 1;
         self.by_name.insert(info.name().to_owned(), id);
+        if info.is_sparse() {
+            self.sparse = self.sparse.with(id);
+        }
         self.infos.push(info);
         Ok(id)
     }
@@ -298,6 +320,7 @@ impl Components {
         for info in self.infos.drain(count..) {
             self.by_column[info.columns[0].index()] = 0;
             self.by_name.remove(info.name());
+            self.sparse = self.sparse.without(info.id);
         }
     }
 

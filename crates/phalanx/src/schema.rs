@@ -14,10 +14,24 @@ use hashbrown::HashMap;
 
 pub use crate::value::FieldType;
 
+/// Where the values of a component are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StorageKind {
+    /// In the table of their entity.
+    #[default]
+    Table,
+    /// In a sparse set.
+    Sparse,
+    /// In a sparse set whose rows stay where they are when others go.
+    Stable,
+}
+
 /// The description of a run-time component.
 #[derive(Clone)]
 pub struct Schema {
     name: Cow<'static, str>,
+    storage: StorageKind,
     fields: Vec<(Cow<'static, str>, FieldType)>,
     index: HashMap<Cow<'static, str>, usize>,
 }
@@ -26,7 +40,14 @@ impl Schema {
     /// A schema without fields yet.
     #[must_use]
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), fields: Vec::new(), index: HashMap::new() }
+        Self { name: name.into(), storage: StorageKind::Table, fields: Vec::new(), index: HashMap::new() }
+    }
+
+    /// Says where values are kept; in tables unless told.
+    #[must_use]
+    pub fn storage(mut self, storage: StorageKind) -> Self {
+        self.storage = storage;
+        self
     }
 
     /// A schema that stays without fields: presence only.
@@ -96,6 +117,11 @@ impl Schema {
         &self.name
     }
 
+    /// Where values are kept.
+    pub fn storage_kind(&self) -> StorageKind {
+        self.storage
+    }
+
     /// The fields with their types, in declaration order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, FieldType)> + Clone {
         self.fields.iter().map(|(name, field_type)| (&**name, *field_type))
@@ -131,7 +157,7 @@ impl Schema {
 // The index follows from the fields, and its order in memory means nothing: it is neither compared nor shown.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.fields == other.fields
+        self.name == other.name && self.storage == other.storage && self.fields == other.fields
     }
 }
 
@@ -139,7 +165,11 @@ impl Eq for Schema {}
 
 impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Schema").field("name", &self.name).field("fields", &self.fields).finish()
+        f.debug_struct("Schema")
+            .field("name", &self.name)
+            .field("storage", &self.storage)
+            .field("fields", &self.fields)
+            .finish()
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! [`Storage`] is the one place that knows what follows from the choice, as types, so that nothing is
 //! decided at run time: what filters read, which part of a bundle goes into the table row, and which part
-//! goes into sets. A component chooses with `#[component(storage = "sparse")]`.
+//! goes into sets. A component chooses with `#[component(storage = "sparse")]`, or
+//! `#[component(storage = "sparse", stable)]` for a set that leaves holes instead of moving rows.
 
 use phalanx_store::{
     AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, Peek, R, ReadFetch,
@@ -15,10 +16,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A kind of storage: [`TableStorage`] or [`SparseStorage`].
+/// A kind of storage: [`TableStorage`], [`SparseStorage`] or [`StableStorage`].
 pub trait Storage: sealed::Sealed + Sized + 'static {
     /// Whether components live in sparse sets.
     const SPARSE: bool;
+    /// Whether rows of its sets stay where they are when others go.
+    const STABLE: bool;
     /// What `With` reads per row.
     type With: ReadFetch;
     /// What `Without` reads per row.
@@ -50,10 +53,13 @@ pub trait Storage: sealed::Sealed + Sized + 'static {
 pub enum TableStorage {}
 /// Components in a sparse set: cheap to add and remove, nothing moves and no archetype comes of it.
 pub enum SparseStorage {}
+/// Components in a sparse set whose rows stay where they are when others go, until the set is compacted.
+pub enum StableStorage {}
 
 impl sealed::Sealed for TableStorage {}
 impl Storage for TableStorage {
     const SPARSE: bool = false;
+    const STABLE: bool = false;
     type With = ();
     type Without = ();
     type Has = HasCol;
@@ -78,33 +84,54 @@ impl Storage for TableStorage {
     }
 }
 
-impl sealed::Sealed for SparseStorage {}
-impl Storage for SparseStorage {
-    const SPARSE: bool = true;
-    type With = Member;
-    type Without = NotMember;
-    type Has = HasSet;
-    type Tick = InSet<Peek<Tick>>;
-    type TickRef = InSet<R<Tick>>;
-    type Values<V: Values> = ();
-    type Part<C: Component<Storage = Self>> = SparsePart<C>;
+macro_rules! set_storage {
+    ($storage:ident, stable: $stable:expr) => {
+        impl sealed::Sealed for $storage {}
+        impl Storage for $storage {
+            const SPARSE: bool = true;
+            const STABLE: bool = $stable;
+            type With = Member;
+            type Without = NotMember;
+            type Has = HasSet;
+            type Tick = InSet<Peek<Tick>>;
+            type TickRef = InSet<R<Tick>>;
+            type Values<V: Values> = ();
+            type Part<C: Component<Storage = Self>> = SparsePart<C>;
 
-    fn with_ids(key: AnyColId) -> AnyColId {
-        key
-    }
-    fn without_ids(key: AnyColId) -> AnyColId {
-        key
-    }
-    fn value_ids<V: Values>(_: V::Ids) {}
-    #[inline(always)]
-    fn split<C: Component<Storage = Self>>(leaves: C::Leaves) -> ((), SparsePart<C>) {
-        ((), SparsePart { leaves })
-    }
-    #[inline(always)]
-    fn join<C: Component<Storage = Self>>((): (), part: SparsePart<C>) -> C::Leaves {
-        part.leaves
-    }
+            fn with_ids(key: AnyColId) -> AnyColId {
+                key
+            }
+            fn without_ids(key: AnyColId) -> AnyColId {
+                key
+            }
+            fn value_ids<V: Values>(_: V::Ids) {}
+            #[inline(always)]
+            fn split<C: Component<Storage = Self>>(leaves: C::Leaves) -> ((), SparsePart<C>) {
+                ((), SparsePart { leaves })
+            }
+            #[inline(always)]
+            fn join<C: Component<Storage = Self>>((): (), part: SparsePart<C>) -> C::Leaves {
+                part.leaves
+            }
+        }
+        impl SetStorage for $storage {}
+    };
 }
+set_storage!(SparseStorage, stable: false);
+set_storage!(StableStorage, stable: true);
+
+/// Storage in sparse sets, of either kind.
+pub trait SetStorage: Storage {}
+
+/// Storage whose rows a group may order.
+#[diagnostic::on_unimplemented(
+    message = "a group cannot own a component with `{Self}`",
+    label = "owned components need `storage = \"sparse\"` without `stable`",
+    note = "a group that owns a component moves its rows, and the rows of a stable set stay where they are",
+    note = "name the component in `Get<..>` instead"
+)]
+pub trait OwnableStorage: SetStorage {}
+impl OwnableStorage for SparseStorage {}
 
 /// The plans of a world's sets, indexed by set.
 pub type Plans = [Option<SetPlan>];
@@ -113,10 +140,12 @@ pub type Plans = [Option<SetPlan>];
 pub trait SparseParts: Sized + 'static {
     /// Whether there is any part at all.
     const ANY: bool;
-    /// Inserts every part; the entity must be alive.
-    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing);
+    /// What is left over of values that were there.
+    type Replaced: Send + Sync + 'static;
+    /// Inserts every part; the entity must be alive. Nothing is dropped meanwhile.
+    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced;
     /// The parts that an entity had: one optional value each.
-    type Taken;
+    type Taken: Send + Sync + 'static;
     /// Takes the parts that the entity has.
     fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Self::Taken;
     /// All parts, when none is missing.
@@ -135,11 +164,12 @@ fn plan<'p, C: Component>(store: &Store, plans: &'p Plans) -> Option<&'p SetPlan
 impl<C: Component> SparseParts for SparsePart<C> {
     const ANY: bool = true;
 
+    type Replaced = Option<<C::Leaves as Values>::Old>;
     #[inline]
-    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) {
+    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced {
         let plan = plan::<C>(store, plans).expect("a bundle's components are registered");
         // Dead entities were sorted out before; for one that died since, the value is dropped.
-        let _ = store.set_insert(plan, entity, self.leaves, existing);
+        store.set_replace(plan, entity, self.leaves, existing).ok().flatten()
     }
     type Taken = Option<Self>;
     #[inline]
@@ -156,11 +186,10 @@ impl<C: Component> SparseParts for SparsePart<C> {
 impl<P: SparseParts> SparseParts for Option<P> {
     const ANY: bool = P::ANY;
 
+    type Replaced = Option<P::Replaced>;
     #[inline]
-    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) {
-        if let Some(parts) = self {
-            parts.insert(store, plans, entity, existing);
-        }
+    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced {
+        self.map(|parts| parts.insert(store, plans, entity, existing))
     }
     type Taken = P::Taken;
     fn take(store: &mut Store, plans: &Plans, entity: Entity) -> P::Taken {
@@ -177,9 +206,16 @@ macro_rules! parts_tuple {
         impl<$($name: SparseParts),*> SparseParts for ($($name,)*) {
             const ANY: bool = false $(|| $name::ANY)*;
 
+            type Replaced = ($($name::Replaced,)*);
             #[inline(always)]
-            fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) {
-                $(self.$at.insert(store, plans, entity, existing);)*
+            fn insert(
+                self,
+                store: &mut Store,
+                plans: &Plans,
+                entity: Entity,
+                existing: Existing,
+            ) -> Self::Replaced {
+                ($(self.$at.insert(store, plans, entity, existing),)*)
             }
             type Taken = ($($name::Taken,)*);
             #[inline(always)]

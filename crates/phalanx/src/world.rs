@@ -29,6 +29,7 @@ pub use sparse::{Sparse, SparseMut};
 pub use stats::{ArchetypeStats, ColumnStats, PoolStats, SetStats, WorldStats};
 
 mod batch;
+mod built;
 mod change;
 mod commands;
 mod dynamic;
@@ -37,6 +38,7 @@ mod error;
 pub(crate) mod groups;
 mod migrate;
 mod non_send;
+mod parts;
 mod pools;
 mod queries;
 mod refuse;
@@ -166,11 +168,11 @@ impl World {
                 self.store.declare(column);
             }
             if let Some(declare) = info.declare_set() {
-                let plan = declare(&mut self.store, info.columns());
-                self.set_components.resize(plan.set().index(), None);
+                let (set, plan) = declare(&mut self.store, info.columns());
+                self.set_components.resize(set.index(), None);
                 self.set_components.push(Some(info.id()));
-                self.plans.resize_with(plan.set().index(), || None);
-                self.plans.push(Some(plan));
+                self.plans.resize_with(set.index(), || None);
+                self.plans.push(plan);
             }
         }
         self.declared = self.components.len();

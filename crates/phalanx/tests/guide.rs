@@ -14,6 +14,12 @@ fn the_guide_says_that_groups_need_planning() {
     assert!(guide().contains("## Groups need planning"));
 }
 
+#[test]
+fn the_guide_explains_stable_sets_and_who_leads() {
+    let guide = guide();
+    assert!(guide.contains("## Who leads a query") && guide.contains("## Stable sets keep positions"));
+}
+
 // E-078, E-079, E-081, E-082.
 #[test]
 fn the_guide_weighs_tables_against_sets() {

@@ -71,6 +71,110 @@ fn a_second_owner_is_an_error_that_names_both_groups() {
     world.check().unwrap();
 }
 
+// E-028..E-031.
+#[test]
+fn a_partial_group_orders_what_it_owns_and_nothing_else() {
+    let mut world = World::new();
+    let ids: Vec<Entity> = (0..8).map(|n| world.spawn((A(n), B(n))).id()).collect();
+    for &e in ids.iter().filter(|e| e.index() % 3 == 1) {
+        world.remove::<A>(e).unwrap();
+    }
+    let order = world.sparse::<B>().entities().to_vec();
+    let group = world.group::<Own<(A,)>, Get<(B,)>, ()>().unwrap();
+    let late = world.spawn(A(50)).id();
+    world.insert(ids[1], A(1)).unwrap();
+    world.remove::<B>(ids[0]).unwrap();
+    assert_eq!((group.len(&world), group.contains(&world, late)), (5, false));
+    let (a,) = group.slices(&world);
+    assert_eq!(a.len(), 5);
+    assert_eq!(world.sparse::<A>().entities()[..5], *group.entities(&world), "members first");
+    for ((entity, (a,), (b,)), slice) in group.iter(&world).zip(a) {
+        assert_eq!((world.get::<A>(entity), world.get::<B>(entity)), (Some(a), Some(b)));
+        assert!(std::ptr::eq(a, slice), "what is owned is walked in memory order");
+    }
+    let mut kept = order;
+    kept.swap_remove(0);
+    assert_eq!(world.sparse::<B>().entities(), kept, "only its own removal moved anything in `B`");
+    world.check().unwrap();
+}
+
+// E-032..E-036.
+#[test]
+fn a_group_that_owns_nothing_moves_nothing() {
+    let mut world = World::new();
+    for n in 0..6 {
+        let e = world.spawn(A(n)).id();
+        if n % 2 == 0 {
+            world.insert(e, B(n)).unwrap();
+        }
+    }
+    let (a, b) = (world.sparse::<A>().entities().to_vec(), world.sparse::<B>().entities().to_vec());
+    let group = world.group::<Own<()>, Get<(A, B)>, ()>().unwrap();
+    group.sort_by_get(&mut world, |(a, _), (b, _)| b.0.cmp(&a.0)).unwrap();
+    assert_eq!(group.iter(&world).map(|(_, (), (a, _))| a.0).collect::<Vec<_>>(), [4, 2, 0]);
+    assert_eq!((world.sparse::<A>().entities(), world.sparse::<B>().entities()), (&a[..], &b[..]));
+    // It shares its components with a group that owns them, and keeps its order beside it.
+    let owner: Ab = world.group().unwrap();
+    owner.sort_by(&mut world, |(a, _), (b, _)| a.0.cmp(&b.0)).unwrap();
+    assert_eq!(group.iter(&world).map(|(_, (), (a, _))| a.0).collect::<Vec<_>>(), [4, 2, 0]);
+    assert_eq!(world.stats().sets.len(), 2, "it keeps entities, and no values");
+    world.check().unwrap();
+}
+
+// Hazard 43.
+#[test]
+fn every_kind_of_change_keeps_groups_right() {
+    let changes: [fn(&mut World, Entity); 12] = [
+        |world, e| world.insert(e, (A(7), B(7))).unwrap(),
+        |world, e| {
+            world.take::<A>(e);
+        },
+        |world, e| world.remove::<(B, C)>(e).unwrap(),
+        |world, e| world.retain::<A>(e).unwrap(),
+        |world, e| {
+            world.despawn(e);
+        },
+        |world, e| {
+            world.despawn_batch([e, e]);
+        },
+        |world, e| {
+            world.insert_batch([(e, Frozen)]);
+        },
+        |world, e| {
+            world.remove_batch::<(A, Frozen)>([e]);
+        },
+        |world, e| {
+            world.insert_into_archetype(world.archetype_of(e).unwrap(), &(Frozen, A(3)));
+        },
+        |world, e| {
+            world.remove_from_archetype::<B>(world.archetype_of(e).unwrap());
+        },
+        |world, e| {
+            world.commands().entity(e).remove::<A>().insert(A(4)).insert(Frozen).remove::<Frozen>();
+            world.flush();
+        },
+        |world, _| world.clear_entities(),
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut world = World::new();
+        let group: Ab = world.group().unwrap();
+        world.group::<Own<(C,)>, Get<(A,)>, Without<D>>().unwrap();
+        world.group::<Own<()>, Get<(A, B)>, ()>().unwrap();
+        let ids: Vec<Entity> =
+            (0..5).map(|n| world.spawn((A(n), B(n), C(n), Other(String::new()))).id()).collect();
+        for &e in &ids {
+            change(&mut world, e);
+            world.check().unwrap_or_else(|fault| panic!("change {at}: {fault}"));
+            if world.entities().is_empty() {
+                break;
+            }
+        }
+        let late = world.spawn((A(9), B(9))).id();
+        assert!(group.contains(&world, late));
+        world.check().unwrap();
+    }
+}
+
 // E-026, E-035. Hazard 44.
 #[test]
 fn sorting_a_group_moves_owned_sets_together_and_leaves_the_tail() {

@@ -62,6 +62,8 @@ fn sparse_components_of_ten_thousand_entities_touch_no_table() {
     let more = (Table::<5>(0), Table::<6>(0), Table::<7>(0), Table::<8>(0), Table::<9>(0));
     let ids: Vec<Entity> = world.spawn_batch((0..10_000).map(|_| (ten, more))).collect();
     let (archetypes, moves) = (world.archetypes().len(), world.stats().moves);
+    let before = world.tick();
+    world.advance_tick();
     for &e in &ids {
         world.insert(e, Stun(1.0)).unwrap();
     }
@@ -71,6 +73,72 @@ fn sparse_components_of_ten_thousand_entities_touch_no_table() {
     }
     assert_eq!((world.archetypes().len(), world.stats().moves), (archetypes, moves));
     assert!(world.sparse::<Stun>().is_empty());
+    // No block of any column was written, and no row came, went or moved.
+    let touched = world.query::<(&Table<0>, &Table<9>)>().chunks_changed_since(before).count();
+    assert_eq!(touched, 0);
+    assert_eq!(world.query::<&Table<5>>().chunks_changed_since(before).count(), 0);
+    world.check().unwrap();
+}
+
+// E-002..E-009, E-012.
+#[test]
+fn adding_appends_and_removing_swaps_and_pops_in_all_three_arrays() {
+    let mut world = World::new();
+    let ids: Vec<Entity> = (0u8..5).map(|n| world.spawn((Table::<0>(u64::from(n)), Aura(n))).id()).collect();
+    let state = |world: &World| {
+        let set = world.sparse::<Aura>();
+        let rows: Vec<(Entity, u8)> =
+            set.entities().iter().copied().zip(set.slice().unwrap().iter().map(|aura| aura.0)).collect();
+        for (row, &(e, value)) in rows.iter().enumerate() {
+            assert_eq!((set.index_of(e), set.get(e)), (Some(row), Some(&Aura(value))));
+        }
+        world.check().unwrap();
+        rows
+    };
+    assert_eq!(state(&world), [(ids[0], 0), (ids[1], 1), (ids[2], 2), (ids[3], 3), (ids[4], 4)]);
+    world.remove::<Aura>(ids[1]).unwrap();
+    assert_eq!(state(&world), [(ids[0], 0), (ids[4], 4), (ids[2], 2), (ids[3], 3)]);
+    assert_eq!(world.sparse::<Aura>().index_of(ids[1]), None, "its sparse slot is empty");
+    world.remove::<Aura>(ids[3]).unwrap();
+    assert_eq!(state(&world), [(ids[0], 0), (ids[4], 4), (ids[2], 2)], "the last one leaves no gap");
+    world.insert(ids[1], Aura(9)).unwrap();
+    assert_eq!(state(&world), [(ids[0], 0), (ids[4], 4), (ids[2], 2), (ids[1], 9)]);
+    world.insert(ids[4], Aura(5)).unwrap();
+    assert_eq!(state(&world)[1], (ids[4], 5), "replaced in place");
+}
+
+#[test]
+fn a_set_is_sorted_by_key_and_patched_in_place() {
+    let mut world = World::new();
+    let ids: Vec<Entity> = [3u8, 1, 2, 1].map(|n| world.spawn(Aura(n)).id()).to_vec();
+    world.sparse_mut::<Aura>().sort_by_key(|aura| std::cmp::Reverse(aura.0)).unwrap();
+    assert_eq!(
+        world.sparse::<Aura>().entities(),
+        [ids[0], ids[2], ids[1], ids[3]],
+        "equal keys keep their order"
+    );
+    world.sparse_mut::<Aura>().sort_unstable_by_key(|aura| aura.0).unwrap();
+    assert_eq!(world.sparse::<Aura>().slice().unwrap(), [Aura(1), Aura(1), Aura(2), Aura(3)]);
+    world.sparse_mut::<Aura>().sort_by(|a, b| b.0.cmp(&a.0)).unwrap();
+    assert_eq!(world.sparse::<Aura>().slice().unwrap(), [Aura(3), Aura(2), Aura(1), Aura(1)]);
+    world.patch::<Aura>(ids[0], |aura| aura.0 = 30).unwrap();
+    world.sparse_mut::<Aura>().get_mut(ids[2]).unwrap().0 = 20;
+    assert_eq!(world.sparse::<Aura>().iter().map(|(_, aura)| aura.0).collect::<Vec<_>>(), [30, 20, 1, 1]);
+    for &e in &ids {
+        world.insert(e, Stun(f32::from(world.get::<Aura>(e).unwrap().0))).unwrap();
+    }
+    world.sparse_mut::<Stun>().sort_as::<Aura>().unwrap();
+    assert_eq!(world.sparse::<Stun>().entities(), world.sparse::<Aura>().entities());
+    // The last of many goes to the front, and the first of many to the back: each row moves at most once.
+    for first in [0u8, 255] {
+        let mut world = World::new();
+        world.spawn_batch((1..=250).map(Aura));
+        let e = world.spawn(Aura(first)).id();
+        world.sort_by::<Aura>(|a, b| a.0.cmp(&b.0)).unwrap();
+        assert!(world.sparse::<Aura>().slice().unwrap().is_sorted_by_key(|aura| aura.0));
+        assert_eq!(world.sparse::<Aura>().index_of(e), Some(if first == 0 { 0 } else { 250 }));
+        world.check().unwrap();
+    }
     world.check().unwrap();
 }
 

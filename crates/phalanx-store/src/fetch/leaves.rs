@@ -89,9 +89,7 @@ macro_rules! column_leaf {
                 Some(())
             }
             #[inline(always)]
-            fn driver(_: Self::Lanes) -> Option<Driver> {
-                None
-            }
+            fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
             #[inline(always)]
             unsafe fn item<'a>(ptrs: *mut T, row: usize, (): ()) -> $reference {
                 // SAFETY: the row is initialised (I2), of type `T` (I1), and the caller grants access for `'a` (I6).
@@ -180,9 +178,7 @@ unsafe impl<T: Copy + Send + Sync + 'static> Fetch for Peek<T> {
         Some(())
     }
     #[inline(always)]
-    fn driver(_: Self::Lanes) -> Option<Driver> {
-        None
-    }
+    fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(ptrs: *const T, row: usize, (): ()) -> Self::Item<'a> {
         // SAFETY: the row is initialised (I2), of type `T` (I1), and no reference to it exists yet (I6).
@@ -235,9 +231,7 @@ unsafe impl Fetch for Ents {
         Some(())
     }
     #[inline(always)]
-    fn driver(_: Self::Lanes) -> Option<Driver> {
-        None
-    }
+    fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(ptrs: *const Entity, row: usize, (): ()) -> Self::Item<'a> {
         // SAFETY: each row has its entity (I5).
@@ -304,9 +298,7 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
         Some(ptrs.and_then(|ptrs| unsafe { F::spots(ptrs, entity) }))
     }
     #[inline(always)]
-    fn driver(_: F::Lanes) -> Option<Driver> {
-        None
-    }
+    fn drivers(_: F::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(ptrs: Option<F::Ptrs>, row: usize, spots: Option<F::Spots>) -> Option<F::Item<'a>> {
         // SAFETY: forwarded where `F` is present.
@@ -364,9 +356,7 @@ unsafe impl Fetch for HasCol {
         Some(())
     }
     #[inline(always)]
-    fn driver(_: Self::Lanes) -> Option<Driver> {
-        None
-    }
+    fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(ptrs: bool, _: usize, (): ()) -> Self::Item<'a> {
         ptrs
@@ -420,9 +410,7 @@ unsafe impl Fetch for Now {
         Some(())
     }
     #[inline(always)]
-    fn driver(_: Self::Lanes) -> Option<Driver> {
-        None
-    }
+    fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(now: Tick, _: usize, (): ()) -> Self::Item<'a> {
         now

@@ -2,9 +2,11 @@
 //!
 //! A sparse part of a query is looked up by entity: [`InSet<F>`] yields what `F` yields in the set's own
 //! table, at the entity's row there. Rows whose entity is not in a set that is asked for are skipped, and
-//! the smallest such set may lead the walk instead of the tables ([`Fetch::driver`]).
+//! one such set may lead the walk instead of the tables ([`Fetch::drivers`]). A set's table is only ever
+//! reached through its pages, so holes (I11) are never visited.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::sealed::Sealed;
 use super::{Access, DenseFetch, Driver, Fetch, ReadFetch, SetFetch};
@@ -48,7 +50,7 @@ impl<L> SetLanes<L> {
             pages: pages.as_ptr(),
             page_count: pages.len(),
             table: table.index(),
-            driver: Driver { owners: owners.as_ptr(), len: owners.len() },
+            driver: Driver { table, owners: owners.as_ptr(), len: owners.len() },
             now,
             lanes,
         }
@@ -109,8 +111,8 @@ where
         unsafe { ptrs.find(entity).filter(|_| F::present(ptrs.lanes, ptrs.table)) }
     }
     #[inline]
-    fn driver(lanes: Self::Lanes) -> Option<Driver> {
-        Some(lanes.driver)
+    fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {
+        report(lanes.driver);
     }
     #[inline(always)]
     unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, spot: usize) -> F::Item<'a> {
@@ -137,17 +139,18 @@ unsafe impl<F: DenseFetch> SetFetch for InSet<F>
 where
     F::ReadOnly: DenseFetch,
 {
-    unsafe fn set_slices(store: &Store, ids: F::Ids, len: usize) -> Option<F::Slices<'_>> {
+    unsafe fn set_slices(store: &Store, ids: F::Ids, rows: Range<usize>) -> Option<F::Slices<'_>> {
         let lanes = Self::lanes(store, ids, store.tick);
-        // SAFETY: the set's table, if it has the columns (I4), has at least `len` rows; access is the caller's.
+        // SAFETY: the set's table, if it has the columns (I4), has these rows, and no hole among them (I11); access is
+        // the caller's.
         unsafe {
             if !F::present(lanes.lanes, lanes.table) {
                 return None;
             }
-            if len > 0 {
-                F::mark(lanes.lanes, lanes.table, 0, len, lanes.now);
+            if !rows.is_empty() {
+                F::mark(lanes.lanes, lanes.table, rows.start, rows.len(), lanes.now);
             }
-            Some(F::slices(F::ptrs(lanes.lanes, lanes.table), 0, len))
+            Some(F::slices(F::ptrs(lanes.lanes, lanes.table), rows.start, rows.len()))
         }
     }
 }
@@ -192,8 +195,10 @@ macro_rules! membership_leaf {
                 $keep
             }
             #[inline]
-            fn driver(lanes: Self::Lanes) -> Option<Driver> {
-                $drives.then_some(lanes.driver)
+            fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {
+                if $drives {
+                    report(lanes.driver);
+                }
             }
             #[inline(always)]
             unsafe fn item<'a>(_: Self::Ptrs, _: usize, spots: $spots) -> Self::Item<'a> {

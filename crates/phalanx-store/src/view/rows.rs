@@ -2,7 +2,8 @@
 //!
 //! `next` has to remember where it is and never vectorises, in any library; `fold`, and with it
 //! `for_each`, `sum` and `count`, runs a plain loop per table. Where a sparse set leads, its entities are
-//! walked in the set's order and looked up in the directory; each is in the set once, so no row comes twice.
+//! walked in the set's order and looked up in the directory; each is in the set once, so no row comes twice,
+//! and the placeholder in the holes of a stable set is found nowhere.
 
 use std::iter::FusedIterator;
 
@@ -26,7 +27,7 @@ impl<'w, F: Fetch> Rows<'w, F> {
         let walk = match view.driver() {
             None => Walk::Tables { chunks: Chunks::new(view), rows: None },
             Some(driver) => {
-                // SAFETY: the set's rows each have their entity, and the set stands still while the view lives (I10).
+                // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
                 let entities = unsafe { std::slice::from_raw_parts(driver.owners, driver.len) };
                 Walk::Set { view, entities: entities.iter() }
             }
@@ -49,7 +50,7 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
                 }
                 *rows = Some(chunks.next()?.rows());
             },
-            // SAFETY: each entity is in the set once (I10), so its item is yielded once.
+            // SAFETY: each entity is in the set once (I10), so its item is yielded once; a hole's placeholder is never found (I11).
             Walk::Set { view, entities } => entities.find_map(|&entity| unsafe { view.item_of(entity) }),
         }
     }

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use super::Component;
 use crate::registry::ComponentId;
 use crate::registry::{Components, RegisterError};
+use crate::schema::StorageKind;
 use crate::storage::Storage;
-use phalanx_store::{AnyColId, Init, SetPlan, Store, Tick};
+use phalanx_store::{AnyColId, Init, SetId, SetPlan, Store, Tick};
 
 /// How a component is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +60,12 @@ pub struct Descriptor {
     pub(crate) fields: Vec<FieldDescriptor>,
     pub(crate) ticks: Option<(AnyColId, AnyColId)>,
     pub(crate) requirements: Vec<Requirement>,
+    pub(crate) storage: StorageKind,
     pub(crate) set: Option<DeclareSet>,
 }
 
-/// Declares a sparse component's set to a store, and plans how values go in and out.
-pub(crate) type DeclareSet = fn(&mut Store, &[AnyColId]) -> SetPlan;
+/// Declares a sparse component's set to a store, and plans how values of a Rust type go in and out.
+pub(crate) type DeclareSet = fn(&mut Store, &[AnyColId]) -> (SetId, Option<SetPlan>);
 
 impl Descriptor {
     pub(crate) fn new() -> Self {
@@ -74,6 +76,7 @@ impl Descriptor {
             fields: Vec::new(),
             ticks: None,
             requirements: Vec::new(),
+            storage: StorageKind::Table,
             set: None,
         }
     }
@@ -118,9 +121,15 @@ impl Descriptor {
     /// Declares that the component lives where `C::Storage` says.
     pub fn storage<C: Component>(&mut self) -> &mut Self {
         if C::Storage::SPARSE {
+            self.storage = if C::Storage::STABLE { StorageKind::Stable } else { StorageKind::Sparse };
             self.set = Some(|store, columns| {
-                let set = store.declare_set(columns);
-                store.set_plan::<C::Leaves>(set, C::leaf_ids()).expect("a component's leaves are its columns")
+                let set = if C::Storage::STABLE {
+                    store.declare_stable_set(columns)
+                } else {
+                    store.declare_set(columns)
+                };
+                let plan = store.set_plan::<C::Leaves>(set, C::leaf_ids());
+                (set, Some(plan.expect("a component's leaves are its columns")))
             });
         }
         self

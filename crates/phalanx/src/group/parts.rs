@@ -10,7 +10,7 @@ use phalanx_store::{Fetch, ReadFetch, SetFetch};
 use crate::component::{Component, Queryable};
 use crate::query::Without;
 use crate::registry::{ComponentId, Components, RegisterError};
-use crate::storage::SparseStorage;
+use crate::storage::{OwnableStorage, SetStorage};
 
 /// The components whose sets a group reorders, so that members come first.
 pub struct Own<T>(PhantomData<fn() -> T>);
@@ -93,14 +93,14 @@ macro_rules! group_tuple {
                 Ok(())
             }
         }
-        group_tuple!(@parts Own $(($name $at))*);
-        group_tuple!(@parts Get $(($name $at))*);
+        group_tuple!(@parts Own OwnableStorage $(($name $at))*);
+        group_tuple!(@parts Get SetStorage $(($name $at))*);
     };
-    (@parts $part:ident $(($name:ident $at:tt))*) => {
+    (@parts $part:ident $storage:ident $(($name:ident $at:tt))*) => {
         #[allow(unused_variables, clippy::unused_unit)]
         impl<$($name),*> GroupParts for $part<($($name,)*)>
         where
-            $($name: Component<Storage = SparseStorage> + Queryable<Read: SetFetch, Write: SetFetch>,)*
+            $($name: Component<Storage: $storage> + Queryable<Read: SetFetch, Write: SetFetch>,)*
         {
             type Read = ($($name::Read,)*);
             type Write = ($($name::Write,)*);

@@ -25,6 +25,10 @@ pub enum Condition {
     In(AnyColId, &'static str),
     /// Is in another pool.
     NotIn(AnyColId, &'static str),
+    /// Has the sparse component with this first column, which archetypes do not know.
+    InSet(AnyColId, &'static str),
+    /// Lacks the sparse component with this first column.
+    NotInSet(AnyColId, &'static str),
     /// All of these hold.
     All(Vec<Condition>),
     /// At least one of these holds.
@@ -40,36 +44,37 @@ impl Condition {
     fn is_always(&self) -> bool {
         match self {
             Self::With(..) | Self::Without(..) | Self::In(..) | Self::NotIn(..) => false,
+            Self::InSet(..) | Self::NotInSet(..) => false,
             Self::All(parts) => parts.iter().all(Self::is_always),
             Self::Any(parts) => parts.iter().any(Self::is_always),
         }
     }
 
-    /// Whether entities of an archetype meet the condition.
-    pub fn holds(&self, id: ArchetypeId, archetypes: &Archetypes, components: &Components) -> bool {
-        let has =
-            |key| components.by_key(key).is_some_and(|component| archetypes.signature(id).has(component));
-        let is_in = |key| archetypes.pools().by_key(key) == Some(archetypes.pool_of(id));
+    /// Whether an entity meets the condition. `has` tells of a component, by its first column, whether it is there, and
+    /// of a pool, by the column that marks it, whether the entity is in it.
+    pub fn holds(&self, has: &dyn Fn(AnyColId) -> bool) -> bool {
         match self {
-            Self::With(key, _) => has(*key),
-            Self::Without(key, _) => !has(*key),
-            Self::In(key, _) => is_in(*key),
-            Self::NotIn(key, _) => !is_in(*key),
-            Self::All(parts) => parts.iter().all(|part| part.holds(id, archetypes, components)),
-            Self::Any(parts) => parts.iter().any(|part| part.holds(id, archetypes, components)),
+            Self::With(key, _) | Self::InSet(key, _) | Self::In(key, _) => has(*key),
+            Self::Without(key, _) | Self::NotInSet(key, _) | Self::NotIn(key, _) => !has(*key),
+            Self::All(parts) => parts.iter().all(|part| part.holds(has)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(has)),
         }
     }
 
-    /// The first part that entities of an archetype do not meet.
-    pub fn first_failure(
-        &self,
-        id: ArchetypeId,
-        archetypes: &Archetypes,
-        components: &Components,
-    ) -> Option<&Self> {
+    /// The first part that an entity does not meet.
+    pub fn first_failure(&self, has: &dyn Fn(AnyColId) -> bool) -> Option<&Self> {
         match self {
-            Self::All(parts) => parts.iter().find_map(|part| part.first_failure(id, archetypes, components)),
-            _ => (!self.holds(id, archetypes, components)).then_some(self),
+            Self::All(parts) => parts.iter().find_map(|part| part.first_failure(has)),
+            _ => (!self.holds(has)).then_some(self),
+        }
+    }
+
+    /// The sparse components that every match must have.
+    pub(crate) fn leaders(&self) -> Vec<(AnyColId, &'static str)> {
+        match self {
+            Self::InSet(key, name) => vec![(*key, *name)],
+            Self::All(parts) => parts.iter().flat_map(Self::leaders).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -78,11 +83,12 @@ impl Condition {
         match self {
             Self::With(key, _) | Self::Without(key, _) => components.by_key(*key).is_none(),
             Self::In(key, _) | Self::NotIn(key, _) => pools.by_key(*key).is_none(),
+            Self::InSet(..) | Self::NotInSet(..) => false,
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.is_open(components, pools)),
         }
     }
 
-    /// The normal form.
+    /// The normal form of what archetypes decide; sparse components are looked up per entity.
     pub(crate) fn filter(&self, components: &Components, pools: &Pools) -> Filter {
         let one = |all, none, scope| vec![Alternative { all, none, scope }];
         let nothing = Signature::empty;
@@ -105,6 +111,7 @@ impl Condition {
             Self::Any(parts) => {
                 parts.iter().flat_map(|part| part.filter(components, pools).alternatives).collect()
             }
+            Self::InSet(..) | Self::NotInSet(..) => vec![Alternative::default()],
             Self::All(parts) => parts.iter().fold(vec![Alternative::default()], |so_far, part| {
                 let more = part.filter(components, pools).alternatives;
                 so_far.iter().flat_map(|one| more.iter().filter_map(|other| one.and(other))).collect()
@@ -120,8 +127,8 @@ impl fmt::Display for Condition {
             texts.collect::<Vec<_>>().join(between)
         };
         match self {
-            Self::With(_, name) => write!(f, "with {name}"),
-            Self::Without(_, name) => write!(f, "without {name}"),
+            Self::With(_, name) | Self::InSet(_, name) => write!(f, "with {name}"),
+            Self::Without(_, name) | Self::NotInSet(_, name) => write!(f, "without {name}"),
             Self::In(_, name) => write!(f, "in {name}"),
             Self::NotIn(_, name) => write!(f, "not in {name}"),
             _ if self.is_always() => write!(f, "anything"),

@@ -113,11 +113,11 @@ impl<'t, T: Queryable> QueryData for &'t T {
         T::ids()
     }
     fn condition() -> Condition {
+        let (key, name) = (T::Owner::key(), short_name::<T::Owner>());
         if <T::Owner as Component>::Storage::SPARSE {
-            // Looked up per entity: archetypes do not know.
-            return Condition::always();
+            return Condition::InSet(key, name);
         }
-        Condition::With(T::Owner::key(), short_name::<T::Owner>())
+        Condition::With(key, name)
     }
     fn terms(out: &mut Vec<Term>) {
         out.push(Term::of::<T::Read>(T::ids(), format!("&{}", short_name::<T>())));

@@ -2,9 +2,11 @@
 //!
 //! A [`DynamicQuery`] is a filter by itself, a small value that can be kept and combined; what it matches
 //! is kept by the world, once for all equal filters, however they were put together. Tables give their
-//! columns by component and field name, checked by type.
+//! columns by component and field name, checked by type. Which components are sparse is not known here: the
+//! world asks for the part that archetypes decide, and looks the rest up entity by entity.
 
 use std::fmt;
+use std::ops::Range;
 
 use phalanx_store::{AnyColId, ColId, Entity, Store, TableId};
 
@@ -97,6 +99,30 @@ impl DynamicQuery {
     pub fn filter(&self) -> &Filter {
         &self.filter
     }
+
+    /// The components that every match has.
+    pub(crate) fn required(&self) -> &Signature {
+        &self.all
+    }
+
+    /// The part of the query that archetypes decide, when it asks for some of these sparse components; `None` when
+    /// they decide all of it.
+    pub(crate) fn table_part(&self, sparse: &Signature) -> Option<Self> {
+        let asks = |ids: &Signature| ids.overlaps(sparse);
+        if !asks(&self.all) && !asks(&self.none) && !self.any_of.iter().any(asks) {
+            return None;
+        }
+        // A choice with a sparse component in it may be met by entities of any archetype.
+        let any_of = self.any_of.iter().filter(|ids| !asks(ids)).cloned().collect();
+        Some(Self::new(self.all.difference(sparse), self.none.difference(sparse), any_of))
+    }
+
+    /// Whether an entity matches, of which `has` tells the components.
+    pub(crate) fn holds(&self, has: impl Fn(ComponentId) -> bool) -> bool {
+        self.all.iter().all(&has)
+            && !self.none.iter().any(&has)
+            && self.any_of.iter().all(|ids| ids.iter().any(&has))
+    }
 }
 
 /// Why a table has no such column.
@@ -106,6 +132,11 @@ pub enum ColumnError {
     /// The table's archetype lacks the component.
     NoComponent {
         /// The component asked for, by name where it is known.
+        component: String,
+    },
+    /// The component lives in a sparse set.
+    Sparse {
+        /// The component's name.
         component: String,
     },
     /// The component has no such field.
@@ -133,6 +164,12 @@ impl fmt::Display for ColumnError {
         match self {
             Self::NoComponent { component } => {
                 write!(f, "this table has no `{component}`: ask for it with `with`")
+            }
+            Self::Sparse { component } => {
+                write!(
+                    f,
+                    "`{component}` lives in a sparse set, not in tables: use `get_field` or `sparse_runs`"
+                )
             }
             Self::UnknownField { component, field } => write!(f, "`{component}` has no field `{field}`"),
             Self::WrongType { component, field, holds, asked } => {
@@ -166,7 +203,11 @@ fn find_column<T: Send + Sync + 'static>(
     };
     let column: AnyColId = found.column();
     if !store.table_has(table, column) {
-        return Err(ColumnError::NoComponent { component: name() });
+        return Err(if info.is_sparse() {
+            ColumnError::Sparse { component: name() }
+        } else {
+            ColumnError::NoComponent { component: name() }
+        });
     }
     column.typed::<T>().ok_or_else(|| ColumnError::WrongType {
         component: name(),
@@ -176,28 +217,34 @@ fn find_column<T: Send + Sync + 'static>(
     })
 }
 
-/// A table that a dynamic query matches.
+/// Rows of a table that a dynamic query matches, or of a sparse set, side by side.
 #[derive(Clone, Copy)]
 pub struct DynamicTable<'w> {
     pub(crate) store: &'w Store,
     pub(crate) components: &'w Components,
     pub(crate) table: TableId,
+    pub(crate) start: usize,
+    pub(crate) len: usize,
 }
 
 impl<'w> DynamicTable<'w> {
     /// How many rows.
     pub fn len(&self) -> usize {
-        self.store.table_len(self.table)
+        self.len
     }
 
     /// Whether there is no row; tables without rows are not visited.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
+    }
+
+    fn rows(&self) -> Range<usize> {
+        self.start..self.start + self.len
     }
 
     /// The entities of the rows.
     pub fn entities(&self) -> &'w [Entity] {
-        self.store.table_entities(self.table)
+        &self.store.table_entities(self.table)[self.rows()]
     }
 
     /// A column, by component and field; the field of a whole component is `""`.
@@ -210,31 +257,39 @@ impl<'w> DynamicTable<'w> {
         field: &str,
     ) -> Result<&'w [T], ColumnError> {
         let id = find_column::<T>(self.components, self.store, self.table, component, field)?;
-        Ok(self.store.column(self.table, id).expect("the table was asked just now"))
+        Ok(self.store.column_rows(self.table, id, self.rows()).expect("the table was asked just now"))
     }
 }
 
-/// A table that a dynamic query matches, to be written one column at a time.
+/// Rows of a table that a dynamic query matches, to be written one column at a time.
 pub struct DynamicTableMut<'w> {
     pub(crate) store: &'w mut Store,
     pub(crate) components: &'w Components,
     pub(crate) table: TableId,
+    pub(crate) start: usize,
+    pub(crate) len: usize,
 }
 
 impl DynamicTableMut<'_> {
     /// The table, to be read.
     pub fn as_ref(&self) -> DynamicTable<'_> {
-        DynamicTable { store: self.store, components: self.components, table: self.table }
+        DynamicTable {
+            store: self.store,
+            components: self.components,
+            table: self.table,
+            start: self.start,
+            len: self.len,
+        }
     }
 
     /// How many rows.
     pub fn len(&self) -> usize {
-        self.as_ref().len()
+        self.len
     }
 
     /// Whether there is no row; tables without rows are not visited.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
     }
 
     /// A column, to be written; see [`DynamicTable::column`]. All rows count as changed.
@@ -247,11 +302,13 @@ impl DynamicTableMut<'_> {
         field: &str,
     ) -> Result<&mut [T], ColumnError> {
         let id = find_column::<T>(self.components, self.store, self.table, component, field)?;
+        let rows = self.as_ref().rows();
         if let Some(changed) = self.components.info(component).changed_column() {
             let now = self.store.tick();
             let ticks = self.store.column_mut(self.table, changed);
-            ticks.expect("ticks stand beside the values").fill(now);
+            ticks.expect("ticks stand beside the values")[rows.clone()].fill(now);
         }
-        Ok(self.store.column_mut(self.table, id).expect("the table was asked just now"))
+        let column = self.store.column_mut(self.table, id).expect("the table was asked just now");
+        Ok(&mut column[rows])
     }
 }

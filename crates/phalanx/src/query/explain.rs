@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use phalanx_store::{Entity, Fetch};
+use phalanx_store::{Entities, Entity, Fetch, Sets};
 
 use super::data::QueryData;
 use super::error::QueryEntityError;
@@ -13,21 +13,23 @@ use super::filter::QueryFilter;
 use super::state::Both;
 use super::{Context, Filter, Query};
 use crate::pool::PoolId;
+use crate::registry::ComponentInfo;
 
 impl Context<'_> {
-    /// Why a query that fetches `C` does not visit an entity.
+    /// Why a query does not visit an entity.
     #[cold]
-    pub(super) fn why<C: Fetch>(
-        &self,
-        entity: Entity,
-        place: Option<phalanx_store::Place>,
-    ) -> QueryEntityError {
-        let Some(place) = place else { return QueryEntityError::NoSuchEntity { entity } };
+    #[inline(never)]
+    pub(super) fn why(&self, entity: Entity, entities: &Entities, sets: Sets<'_>) -> QueryEntityError {
+        let Some(place) = entities.locate(entity) else { return QueryEntityError::NoSuchEntity { entity } };
         let archetype = self.archetypes.of_table(place.table);
-        let fails = match self.condition.first_failure(archetype, self.archetypes, self.components) {
+        let (signature, pool) = (self.archetypes.signature(archetype), self.archetypes.pool_of(archetype));
+        let has = |key| match self.archetypes.pools().by_key(key) {
+            Some(asked) => asked == pool,
+            None => self.components.by_key(key).is_some_and(|id| signature.has(id)) || sets.has(key, entity),
+        };
+        let fails = match self.condition.first_failure(&has) {
             Some(condition) => condition.to_string(),
-            None if C::DENSE => "a tick of change".to_owned(),
-            None => "a sparse component, or a tick of change".to_owned(),
+            None => "a tick of change".to_owned(),
         };
         QueryEntityError::DoesNotMatch { entity, fails }
     }
@@ -44,19 +46,30 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         self.as_readonly().into_get(entity).err()
     }
 
-    /// The query's plan in words: terms, condition, tables in the order of their visit with their rows.
+    /// What leads the walk, in words.
+    fn leader(&self) -> String {
+        let Some((mut columns, entities)) = self.view.leader() else {
+            return "led by tables, sparse sets are looked up per row".to_owned();
+        };
+        let owner = columns.find_map(|column| self.context.components.of_column(column));
+        let name = owner.map_or("a component not met yet", ComponentInfo::name);
+        format!(
+            "led by the sparse set of {name} with {} rows, tables are looked up per entity",
+            entities.len()
+        )
+    }
+
+    /// The query's plan in words: terms, condition, what leads the walk, tables in the order of their visit with
+    /// their rows.
     pub fn explain(&self) -> String {
         let mut terms = Vec::new();
         D::terms(&mut terms);
         let terms: Vec<String> = terms.into_iter().map(|term| term.text).collect();
         let mut text = String::new();
         let rows = match (<Both<D, F> as Fetch>::DENSE, F::ARCHETYPAL) {
-            (true, true) => "no check per row",
-            (true, false) => "row ticks are checked per row",
-            (false, _) if self.view.is_set_driven() => {
-                "led by the smallest sparse set, tables are looked up per entity"
-            }
-            (false, _) => "led by tables, sparse sets are looked up per row",
+            (true, true) => "no check per row".to_owned(),
+            (true, false) => "row ticks are checked per row".to_owned(),
+            (false, _) => self.leader(),
         };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "data:   {}", terms.join(", "));

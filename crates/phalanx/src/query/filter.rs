@@ -25,6 +25,8 @@ pub trait QueryFilter {
     type OrFetch: ReadFetch;
     /// Whether the archetype alone decides.
     const ARCHETYPAL: bool;
+    /// Whether the filter lets everything pass.
+    const ANYTHING: bool = false;
 
     /// The column ids of [`QueryFilter::Fetch`].
     fn ids() -> <Self::Fetch as Fetch>::Ids;
@@ -60,7 +62,7 @@ pub struct Changed<T>(PhantomData<fn() -> T>);
 pub struct Added<T>(PhantomData<fn() -> T>);
 
 macro_rules! presence_filter {
-    ($name:ident, $fetch:ident, $ids:ident, $row:ident => $keeps:expr) => {
+    ($name:ident, $sparse:ident, $fetch:ident, $ids:ident, $row:ident => $keeps:expr) => {
         impl<T: Component> QueryFilter for $name<T> {
             type Fetch = <T::Storage as Storage>::$fetch;
             type OrFetch = <T::Storage as Storage>::Has;
@@ -74,8 +76,7 @@ macro_rules! presence_filter {
             }
             fn condition() -> Condition {
                 if T::Storage::SPARSE {
-                    // Looked up per entity: archetypes do not know.
-                    return Condition::always();
+                    return Condition::$sparse(T::key(), short_name::<T>());
                 }
                 Condition::$name(T::key(), short_name::<T>())
             }
@@ -91,8 +92,8 @@ macro_rules! presence_filter {
         impl<T: Component<Storage = TableStorage>> ArchetypeFilter for $name<T> {}
     };
 }
-presence_filter!(With, With, with_ids, has => has);
-presence_filter!(Without, Without, without_ids, has => !has);
+presence_filter!(With, InSet, With, with_ids, has => has);
+presence_filter!(Without, NotInSet, Without, without_ids, has => !has);
 
 macro_rules! tick_filter {
     ($name:ident, $column:ident) => {
@@ -131,6 +132,7 @@ macro_rules! filter_tuple {
             type Fetch = ($($name::Fetch,)*);
             type OrFetch = ($($name::OrFetch,)*);
             const ARCHETYPAL: bool = true $(&& $name::ARCHETYPAL)*;
+            const ANYTHING: bool = true $(&& $name::ANYTHING)*;
 
             fn ids() -> <Self::Fetch as Fetch>::Ids {
                 ($($name::ids(),)*)

@@ -76,8 +76,13 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Reads and writes each unordered choice of `K` matches, one after the other.
     pub fn iter_combinations_mut<const K: usize>(&mut self) -> CombinationsMut<'_, D, F, K> {
         let mut entities = Vec::new();
-        for table in self.view.reborrow().into_chunks() {
-            entities.extend_from_slice(table.entities());
+        match self.view.leader() {
+            Some((_, led)) => entities.extend_from_slice(led),
+            None => {
+                for table in self.view.reborrow().into_chunks() {
+                    entities.extend_from_slice(table.entities());
+                }
+            }
         }
         if !Self::EXACT {
             entities.retain(|&entity| self.contains(entity));

@@ -7,13 +7,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use phalanx_store::{Alias, Fetch, Prepared, Store};
+use phalanx_store::{Alias, Fetch, Lead, Prepared, Store};
 
 use super::condition::{Condition, Filter};
 use super::data::{QueryData, Term};
 use super::filter::QueryFilter;
 use super::matches::Matches;
 use crate::archetype::{ArchetypeId, Archetypes};
+use crate::component::Component;
 use crate::registry::Components;
 
 /// The store's view of a query: the row filter, which looks at ticks first, and then the data, which may write
@@ -48,6 +49,8 @@ pub(crate) struct FetchState<C: Fetch> {
     open: Option<usize>,
     /// Set when the admitted tables are not those of `matches`.
     stale: bool,
+    /// What leads the walk.
+    pub(crate) lead: Lead,
 }
 
 /// Two terms of a query that use the same column, one of them to write.
@@ -105,6 +108,28 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     pub fn archetypes(&self) -> &[ArchetypeId] {
         self.fetch.archetypes()
     }
+
+    /// From now on the set of `T` leads the walk; see [`Query::driven_by`](super::Query::driven_by).
+    ///
+    /// # Panics
+    /// When `T` is not a sparse component that every match must have.
+    #[track_caller]
+    pub fn drive_by<T: Component>(&mut self) -> &mut Self {
+        self.fetch.lead = super::lead_of::<T>(&self.fetch.condition);
+        self
+    }
+
+    /// From now on tables lead the walk.
+    pub fn drive_by_tables(&mut self) -> &mut Self {
+        self.fetch.lead = Lead::Tables;
+        self
+    }
+
+    /// From now on the shortest leads the walk, as it does unless told otherwise.
+    pub fn drive_by_shortest(&mut self) -> &mut Self {
+        self.fetch.lead = Lead::Shortest;
+        self
+    }
 }
 
 /// Prepares a query: the state does not depend on how long its references live.
@@ -121,7 +146,7 @@ pub(crate) fn prepare<D: QueryData, F: QueryFilter>(
     let condition = Condition::All(vec![D::condition(), F::condition()]);
     let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
     let open = open(&condition, components, archetypes);
-    let mut state = FetchState { prepared, condition, matches, open, stale: true };
+    let mut state = FetchState { prepared, condition, matches, open, stale: true, lead: Lead::Shortest };
     state.admit_all(store, archetypes);
     Ok(state)
 }

@@ -9,7 +9,7 @@ use phalanx_store::{AnyColId, Col, ColId, Entity, Init};
 
 use super::{ComponentId, ComponentInfo, Components, FieldInfo, RegisterError};
 use crate::component::{Layout, Track};
-use crate::schema::Schema;
+use crate::schema::{Schema, StorageKind};
 use crate::value::{FieldType, Scalar};
 
 impl Components {
@@ -46,9 +46,14 @@ impl Components {
             columns: fields.iter().map(|field| field.column).collect(),
             fields,
             required: Vec::new(),
-            schema: Some(schema),
             defaults: inits,
-            set: None,
+            storage: schema.storage_kind(),
+            set: match schema.storage_kind() {
+                StorageKind::Table => None,
+                StorageKind::Sparse => Some(|store, columns| (store.declare_set(columns), None)),
+                StorageKind::Stable => Some(|store, columns| (store.declare_stable_set(columns), None)),
+            },
+            schema: Some(schema),
         })
     }
 }

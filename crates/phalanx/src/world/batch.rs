@@ -120,10 +120,7 @@ impl World {
     #[track_caller]
     pub fn insert_into_archetype<B: Bundle + Clone>(&mut self, archetype: ArchetypeId, bundle: &B) -> usize {
         if archetype == ArchetypeId::EMPTY {
-            let rowless: Vec<Entity> = self.store.entities().rowless().copied().collect();
-            // All clones are made before the first entity moves: the user's code may panic.
-            let bundles: Vec<B> = rowless.iter().map(|_| bundle.clone()).collect();
-            return self.insert_batch(rowless.into_iter().zip(bundles));
+            return self.insert_into_each(self.store.entities().rowless().copied().collect(), bundle);
         }
         if !self.archetypes.contains(archetype) {
             return 0;
@@ -134,8 +131,7 @@ impl World {
         };
         if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
             let table = self.archetypes.table(archetype).expect("the archetype exists");
-            let entities = self.store.table_entities(table).to_vec();
-            return self.insert_batch(entities.into_iter().map(|entity| (entity, bundle.clone())));
+            return self.insert_into_each(self.store.table_entities(table).to_vec(), bundle);
         }
         self.regroup_all(archetype, |world| {
             let edge = world.archetypes.transitions.at(at);
@@ -143,28 +139,51 @@ impl World {
         })
     }
 
-    /// Removes a bundle from all entities of an archetype, moving whole columns. Returns how many entities there
-    /// were.
+    fn insert_into_each<B: Bundle + Clone>(&mut self, entities: Vec<Entity>, bundle: &B) -> usize {
+        // All clones are made before the first entity moves: the user's code may panic.
+        let bundles: Vec<B> = entities.iter().map(|_| bundle.clone()).collect();
+        self.insert_batch(entities.into_iter().zip(bundles))
+    }
+
+    /// Removes a bundle from all entities of an archetype, moving whole columns; entity by entity where the bundle
+    /// has sparse parts. Returns how many entities there were.
+    ///
+    /// When a value panics in its drop, the bundle is gone from all of them nevertheless.
     ///
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or the archetype's pool requires a component.
     #[track_caller]
     pub fn remove_from_archetype<B: Bundle>(&mut self, archetype: ArchetypeId) -> usize {
-        if archetype == ArchetypeId::EMPTY {
-            // They have nothing that could be removed, and no table.
-            return self.store.entities().rowless_len();
-        }
-        if !self.archetypes.contains(archetype) {
-            return 0;
-        }
         let bundle = self.bundle::<B>();
+        if archetype == ArchetypeId::EMPTY {
+            // They have nothing in a table, and no table.
+            let rowless: Vec<Entity> = self.store.entities().rowless().copied().collect();
+            return if B::Sparse::ANY { self.remove_from_each::<B>(rowless) } else { rowless.len() };
+        }
+        let Some(table) = self.archetypes.table(archetype) else { return 0 };
         if let Err(refusal) = self.may_remove(self.archetypes.pool_of(archetype), bundle) {
             panic!("{}", self.refused_for_all(archetype, refusal));
+        }
+        if B::Sparse::ANY {
+            return self.remove_from_each::<B>(self.store.table_entities(table).to_vec());
         }
         let gone = self.bundles.info(bundle).signature.clone();
         let at =
             self.dropping(Kind::DropBundle, archetype, bundle.index(), |present| present.difference(&gone));
         self.regroup_all(archetype, |world| world.store.remove_all(world.archetypes.transitions.at(at)))
+    }
+
+    fn remove_from_each<B: Bundle>(&mut self, entities: Vec<Entity>) -> usize {
+        let count = entities.len();
+        let mut first = Ok(());
+        for entity in entities {
+            let removed = catch_unwind(AssertUnwindSafe(|| self.remove::<B>(entity).is_ok()));
+            first = first.and(removed.map(|_| ()));
+        }
+        if let Err(panic) = first {
+            resume_unwind(panic);
+        }
+        count
     }
 
     /// Changes the table part of all entities of an archetype, and brings groups in line.

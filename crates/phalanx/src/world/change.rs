@@ -4,7 +4,7 @@
 //! (archetype, bundle), together with the way back: what comes often goes again, and the other way round.
 //! Moving the row is the store's business.
 
-use phalanx_store::{Edge, Entity, Existing, Init, NotInserted, SetId, TableId};
+use phalanx_store::{Edge, Entity, Existing, Init, NotInserted, SetId, TableId, Values};
 
 use super::groups::Takes;
 use super::{ChangeError, NoSuchEntity, World};
@@ -15,6 +15,10 @@ use crate::pool::{PoolId, Refusal};
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::storage::SparseParts;
+use crate::world::parts::drop_both;
+
+/// What a row had of a bundle.
+type OldValues<B> = <<B as Bundle>::Values as Values>::Old;
 
 impl World {
     #[inline]
@@ -182,41 +186,6 @@ impl World {
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
     }
 
-    /// The sparse set of a component, if it lives in one.
-    pub(crate) fn set_of(&self, id: ComponentId) -> Option<SetId> {
-        let info = self.components.get(id).filter(|info| info.is_sparse())?;
-        self.store.set_of(info.columns()[0])
-    }
-
-    /// Whether an entity has a component that lives in a sparse set.
-    pub(crate) fn has_sparse(&self, entity: Entity, id: ComponentId) -> bool {
-        self.set_of(id).is_some_and(|set| self.store.set_row(set, entity).is_some())
-    }
-
-    /// Puts the sparse parts of a bundle, and what they require, into their sets.
-    #[inline(always)]
-    pub(crate) fn put_sparse<B: Bundle>(
-        &mut self,
-        entity: Entity,
-        bundle: BundleId,
-        sparse: B::Sparse,
-        existing: Existing,
-    ) {
-        sparse.insert(&mut self.store, &self.plans, entity, existing);
-        if !self.bundles.info(bundle).required_sparse.is_empty() {
-            self.put_required(entity, bundle);
-        }
-    }
-
-    #[cold]
-    fn put_required(&mut self, entity: Entity, bundle: BundleId) {
-        for at in 0..self.bundles.info(bundle).required_sparse.len() {
-            let (id, init) = self.bundles.info(bundle).required_sparse[at].clone();
-            let set = self.set_of(id).expect("a required component is registered");
-            self.store.set_insert_made(set, entity, &[init]).expect("a component's leaves are its columns");
-        }
-    }
-
     /// Spawns an entity with a bundle of components.
     ///
     /// # Panics
@@ -235,7 +204,7 @@ impl World {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        self.put_sparse::<B>(entity, bundle_id, sparse, Existing::Replace);
+        self.spawn_sparse::<B>(entity, bundle_id, sparse);
         self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
@@ -272,10 +241,14 @@ impl World {
         existing: Existing,
     ) -> Result<(), ChangeError> {
         let id = self.bundle_for::<B>(entity)?;
-        if self.groups.is_empty() {
-            return self.insert_parts(entity, id, bundle, existing);
-        }
-        self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))
+        let (old, old_sparse) = if self.groups.is_empty() {
+            self.insert_parts(entity, id, bundle, existing)?
+        } else {
+            self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))?
+        };
+        // Everything is in its place, groups too: what was there before may go.
+        drop_both(old, old_sparse);
+        Ok(())
     }
 
     #[inline(always)]
@@ -285,11 +258,17 @@ impl World {
         id: BundleId,
         bundle: B,
         existing: Existing,
-    ) -> Result<(), ChangeError> {
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), ChangeError> {
+        if !self.bundles.info(id).required_sparse.is_empty() && self.archetypes.pools().len() > 1 {
+            // Asked before anything comes along; otherwise it is asked where a way is planned.
+            let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
+            self.may_insert(pool, id).map_err(|refusal| self.refused(entity, refusal))?;
+        }
         let (values, sparse) = bundle.into_values(self.store.tick());
-        self.insert_values::<B>(entity, id, values, existing)?;
-        self.put_sparse::<B>(entity, id, sparse, existing);
-        Ok(())
+        self.with_required(entity, id, |world| {
+            let old = world.insert_values::<B>(entity, id, values, existing)?;
+            Ok((old, sparse.insert(&mut world.store, &world.plans, entity, existing)))
+        })
     }
 
     /// Inserts the table part of a bundle, on the known way from wherever the entity stands.
@@ -300,13 +279,13 @@ impl World {
         bundle: BundleId,
         values: B::Values,
         existing: Existing,
-    ) -> Result<(), ChangeError> {
+    ) -> Result<OldValues<B>, ChangeError> {
         let archetypes = &mut self.archetypes;
-        let inserted = self.store.insert_along(entity, values, existing, |table| {
+        let inserted = self.store.replace_along(entity, values, existing, |table| {
             archetypes.way(Kind::Insert, table, bundle.index())
         });
         match inserted {
-            Ok(()) => Ok(()),
+            Ok(old) => Ok(old),
             Err(NotInserted::Dead(_)) => Err(NoSuchEntity::new(entity).into()),
             Err(NotInserted::NoWay(values, table)) => {
                 self.insert_on_new_way::<B>(entity, table, bundle, values, existing)
@@ -323,12 +302,12 @@ impl World {
         bundle: BundleId,
         values: B::Values,
         existing: Existing,
-    ) -> Result<(), ChangeError> {
+    ) -> Result<OldValues<B>, ChangeError> {
         let from = self.archetypes.of_table(table);
         self.may_insert(self.archetypes.pool_of(from), bundle)
             .map_err(|refusal| self.refused(entity, refusal))?;
         let at = self.plan_insertion::<B>(from, bundle);
-        let inserted = self.store.insert(entity, self.archetypes.transitions.at(at), values, existing);
+        let inserted = self.store.replace(entity, self.archetypes.transitions.at(at), values, existing);
         inserted.map_err(|_| NoSuchEntity::new(entity).into())
     }
 
@@ -345,49 +324,49 @@ impl World {
             let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
             self.may_remove(pool, bundle).map_err(|refusal| self.refused(entity, refusal))?;
         }
-        if self.groups.is_empty() {
-            return self.remove_parts::<B>(entity, bundle);
-        }
-        self.grouped(entity, Takes::Bundle(bundle), |world| world.remove_parts::<B>(entity, bundle))
+        let (values, sparse) = if self.groups.is_empty() {
+            self.detach_parts::<B>(entity, bundle)?
+        } else {
+            self.grouped(entity, Takes::Bundle(bundle), |world| world.detach_parts::<B>(entity, bundle))?
+        };
+        // The entity is rid of both parts, and so are groups: they may go.
+        drop_both(values, sparse);
+        Ok(())
     }
 
     #[inline(always)]
-    fn remove_parts<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
-        // Taken out here, dropped when the table part is gone too.
+    fn detach_parts<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: BundleId,
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), ChangeError> {
         let sparse = B::Sparse::take(&mut self.store, &self.plans, entity);
-        let removed = self.remove_values::<B>(entity, bundle);
-        drop(sparse);
-        removed
-    }
-
-    /// Removes the table part of a bundle, on the known way from wherever the entity stands.
-    #[inline(always)]
-    fn remove_values<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
         let archetypes = &mut self.archetypes;
         let removed = self
             .store
-            .remove_along::<B::Values>(entity, |table| archetypes.way(Kind::Remove, table, bundle.index()));
-        match removed {
-            Ok(()) => Ok(()),
-            Err(None) => Err(NoSuchEntity::new(entity).into()),
-            Err(Some(table)) => self.remove_on_new_way::<B>(entity, table, bundle),
-        }
+            .detach_along::<B::Values>(entity, |table| archetypes.way(Kind::Remove, table, bundle.index()));
+        let values = match removed {
+            Ok(values) => values,
+            Err(None) => return Err(NoSuchEntity::new(entity).into()),
+            Err(Some(table)) => self.detach_on_new_way::<B>(entity, table, bundle)?,
+        };
+        Ok((values, sparse))
     }
 
     #[cold]
     #[inline(never)]
-    fn remove_on_new_way<B: Bundle>(
+    fn detach_on_new_way<B: Bundle>(
         &mut self,
         entity: Entity,
         table: TableId,
         bundle: BundleId,
-    ) -> Result<(), ChangeError> {
+    ) -> Result<OldValues<B>, ChangeError> {
         let from = self.archetypes.of_table(table);
         self.may_remove(self.archetypes.pool_of(from), bundle)
             .map_err(|refusal| self.refused(entity, refusal))?;
         let at = self.plan_removal::<B>(from, bundle);
-        self.store.remove::<B::Values>(entity, self.archetypes.transitions.at(at));
-        Ok(())
+        let detached = self.store.detach::<B::Values>(entity, self.archetypes.transitions.at(at));
+        detached.ok_or_else(|| NoSuchEntity::new(entity).into())
     }
 
     /// Removes a whole bundle and returns it. `None`, and nothing happens, when the entity is dead, lacks a part, or
@@ -433,12 +412,10 @@ impl World {
             .map_err(|refusal| self.refused(entity, refusal))?;
         let at = self.dropping(Kind::Retain, from, bundle.index(), |present| present.intersection(&kept));
         self.grouped(entity, Takes::Everything, |world| {
-            for set in world.store.sets() {
-                if world.set_components[set.index()].is_some_and(|id| !kept_sparse.has(id)) {
-                    world.store.set_remove(set, entity);
-                }
-            }
-            world.store.remove::<()>(entity, world.archetypes.transitions.at(at));
+            let components = &world.set_components;
+            let goes = |set: &SetId| components[set.index()].is_some_and(|id| !kept_sparse.has(id));
+            let sets = world.store.sets().filter(goes);
+            world.store.remove_with_sets::<()>(entity, world.archetypes.transitions.at(at), sets);
         });
         Ok(())
     }

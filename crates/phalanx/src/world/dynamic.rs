@@ -6,8 +6,9 @@
 
 use std::fmt;
 
-use phalanx_store::{AnyColId, Entity, InSet, R, Tick, W};
+use phalanx_store::{AnyColId, ColId, Entity, InSet, R, W};
 
+use super::groups::Takes;
 use super::{EntityWorldMut, World};
 use crate::component::Layout;
 use crate::registry::{ComponentId, ComponentInfo, RegisterError};
@@ -148,12 +149,16 @@ fn read<T: Scalar>(world: &World, entity: Entity, column: AnyColId) -> Option<Va
 
 fn write<T: Scalar>(world: &mut World, entity: Entity, column: AnyColId, value: Value) -> Option<()> {
     let (id, value) = (column.typed::<T>()?, T::from_value(value)?);
-    let place = match world.store.set_of(column) {
+    *place(world, entity, id)? = value;
+    Some(())
+}
+
+/// The value of a column, in the entity's table or in a set.
+fn place<T: Send + Sync + 'static>(world: &mut World, entity: Entity, id: ColId<T>) -> Option<&mut T> {
+    match world.store.set_of(id.any()) {
         None => world.store.get_mut::<W<T>>(entity, id),
         Some(_) => world.store.get_mut::<InSet<W<T>>>(entity, id),
-    };
-    *place? = value;
-    Some(())
+    }
 }
 
 impl World {
@@ -196,7 +201,7 @@ impl World {
             .expect("entity, column and type were checked");
         if let Some(changed) = changed {
             let now = self.store.tick();
-            *self.store.get_mut::<W<Tick>>(entity, changed).expect("ticks stand beside the values") = now;
+            place(self, entity, changed).map(|tick| *tick = now).expect("ticks stand beside the values");
         }
         Ok(())
     }
@@ -232,10 +237,18 @@ impl World {
             let (pool, component) = (pool.name(), info.name().to_owned());
             return Err(FieldError::NotInPool(super::NotInPool { entity, pool, component }));
         }
-        let at = self.zeroed_insertion(from, id);
-        let edge = self.archetypes.transitions.at(at);
-        let inserted = self.store.insert(entity, edge, (), phalanx_store::Existing::Keep);
-        inserted.expect("the entity stands where the transition begins");
+        if let Some(set) = self.set_of(id) {
+            let zeros = self.components.info(id).defaults().to_vec();
+            self.grouped(entity, Takes::Nothing, |world| {
+                let made = world.store.set_insert_made(set, entity, &zeros);
+                made.expect("a component's zero values fill its columns");
+            });
+        } else {
+            let at = self.zeroed_insertion(from, id);
+            let edge = self.archetypes.transitions.at(at);
+            let inserted = self.store.insert(entity, edge, (), phalanx_store::Existing::Keep);
+            inserted.expect("the entity stands where the transition begins");
+        }
         for ((column, scalar), &(_, value)) in columns.into_iter().zip(fields) {
             with_scalar!(scalar, write(self, entity, column, value)).expect("column and type were checked");
         }

@@ -1,4 +1,4 @@
-//! Groups and sparse sets of a world.
+//! Groups of a world.
 //!
 //! Every change of an entity goes through [`World::grouped`], which costs one test while there is no group.
 //! Around the change the entity leaves groups that need what it loses, and enters those it qualifies for.
@@ -10,10 +10,8 @@ use phalanx_store::{Entity, SetId};
 
 use super::World;
 use crate::bundles::BundleId;
-use crate::component::Component;
-use crate::group::{Group, GroupError, GroupFilter, GroupParts, Losing, OwnedByGroup, Terms};
+use crate::group::{Group, GroupError, GroupFilter, GroupParts, Losing, Terms};
 use crate::registry::ComponentId;
-use crate::storage::SparseStorage;
 
 /// What a change takes from an entity, so far as groups must know.
 #[derive(Clone, Copy)]
@@ -133,76 +131,26 @@ impl World {
     pub fn ungroup<O, G, F>(&mut self, group: Group<O, G, F>) -> Result<(), GroupError> {
         if self.groups.remove(group.id, &mut self.store) { Ok(()) } else { Err(GroupError::NoSuchGroup) }
     }
-
-    /// Sorts the set of a sparse component; equal values keep their order. A panic in `compare` changes nothing.
-    ///
-    /// # Errors
-    /// When a group owns the component: sort the group.
-    pub fn sort_by<C: Component<Storage = SparseStorage>>(
-        &mut self,
-        mut compare: impl FnMut(&C::Ref<'_>, &C::Ref<'_>) -> Ordering,
-    ) -> Result<(), OwnedByGroup> {
-        let Some(set) = self.free_set::<C>()? else { return Ok(()) };
-        let items: Vec<C::Ref<'_>> =
-            self.store.set_entities(set).iter().filter_map(|&e| self.get::<C>(e)).collect();
-        let order = sorted(items.len(), |a, b| compare(&items[a], &items[b]));
-        drop(items);
-        arrange(&order, |a, b| self.store.set_swap(set, a, b));
-        Ok(())
-    }
-
-    /// Orders the set of `C` as that of `As`: the entities they share come first, in the order of `As`.
-    ///
-    /// # Errors
-    /// When a group owns `C`: sort the group.
-    pub fn sort_as<C, As>(&mut self) -> Result<(), OwnedByGroup>
-    where
-        C: Component<Storage = SparseStorage>,
-        As: Component<Storage = SparseStorage>,
-    {
-        let (Some(set), Some(model)) = (self.free_set::<C>()?, self.store.set_of(As::key())) else {
-            return Ok(());
-        };
-        let mut next = 0;
-        for entity in self.store.set_entities(model).to_vec() {
-            if let Some(row) = self.store.set_row(set, entity) {
-                self.store.set_swap(set, row, next);
-                next += 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// The set of a component that no group owns; `None` while the world has not met it.
-    pub(crate) fn free_set<C: Component>(&self) -> Result<Option<SetId>, OwnedByGroup> {
-        let Some(set) = self.store.set_of(C::key()) else { return Ok(None) };
-        match self.groups.owner(set) {
-            None => Ok(Some(set)),
-            Some(group) => {
-                let id = self.components.id::<C>().expect("a component with a set is registered");
-                let component = self.components.info(id).name().to_owned();
-                Err(OwnedByGroup { component, group: group.to_owned() })
-            }
-        }
-    }
 }
 
 /// The positions of `len` things in stable ascending order.
-fn sorted(len: usize, mut compare: impl FnMut(usize, usize) -> Ordering) -> Vec<usize> {
+pub(super) fn sorted(len: usize, mut compare: impl FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
     order.sort_by(|&a, &b| compare(a, b));
     order
 }
 
-/// Brings things into an order by exchanging two at a time.
-fn arrange(order: &[usize], mut swap: impl FnMut(usize, usize)) {
-    for at in 0..order.len() {
-        // What belongs here may have been moved by an earlier exchange.
-        let mut from = order[at];
-        while from < at {
-            from = order[from];
+/// Brings things into an order by exchanging two at a time: each place gets what stood at `order[place]`.
+pub(super) fn arrange(mut order: Vec<usize>, mut swap: impl FnMut(usize, usize)) {
+    for start in 0..order.len() {
+        // Along a circle of places, what stood at its start is passed on until it is where it belongs.
+        let mut at = start;
+        while order[at] != start {
+            let from = std::mem::replace(&mut order[at], at);
+            swap(at, from);
+            at = from;
         }
-        swap(at, from);
+        order[at] = at;
     }
 }
 
@@ -229,14 +177,14 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
 
     /// The owned components of all members: slices of equal length in the same order.
     pub fn slices<'w>(&self, world: &'w World) -> O::Slices<'w> {
-        let slices = world.store.set_slices::<O::Read>(O::ids(), self.len(world));
+        let slices = world.store.set_slices::<O::Read>(O::ids(), 0..self.len(world));
         O::wrap_slices(slices.expect("members are in every owned set"))
     }
 
     /// The owned components of all members, to be written.
     pub fn slices_mut<'w>(&self, world: &'w mut World) -> O::SlicesMut<'w> {
         let len = self.len(world);
-        let slices = world.store.set_slices_mut::<O::Write>(O::ids(), len);
+        let slices = world.store.set_slices_mut::<O::Write>(O::ids(), 0..len);
         O::wrap_slices_mut(slices.expect("members are in every owned set"))
     }
 
@@ -296,7 +244,7 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
         let items: Vec<_> = self.iter(world).collect();
         let order = sorted(items.len(), |a, b| compare(&items[a], &items[b]));
         drop(items);
-        arrange(&order, |a, b| world.groups.swap(self.id, &mut world.store, a, b));
+        arrange(order, |a, b| world.groups.swap(self.id, &mut world.store, a, b));
         Ok(())
     }
 }

@@ -10,12 +10,14 @@ use phalanx_store::{Entity, Existing, Init};
 
 use super::World;
 use super::groups::Takes;
+use super::parts::drop_both;
 use super::pools::{PoolRow, marked};
 use crate::archetype::ArchetypeId;
 use crate::bundles::BundleId;
 use crate::pool::{BundleIn, Pool, PoolId, pooled};
 use crate::registry::ComponentId;
 use crate::signature::Signature;
+use crate::storage::SparseParts;
 
 /// Why an entity cannot go to another pool. It is where it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,17 +128,20 @@ impl World {
         let arrival = self.arrival(entity, from, to, id)?;
         let (values, sparse) = bundle.into_values(self.store.tick());
         let at = self.migration::<To, B>(arrival, id);
-        self.grouped(entity, Takes::Nothing, |world| {
-            let edge = world.archetypes.transitions.at(at);
-            if To::IS_GENERAL {
-                let moved = world.store.insert(entity, edge, values, Existing::Replace);
-                moved.unwrap_or_else(|_| unreachable!("the entity stands where the way begins"));
-            } else {
-                let moved = world.store.insert(entity, edge, marked(values), Existing::Replace);
-                moved.unwrap_or_else(|_| unreachable!("the entity stands where the way begins"));
-            }
-            world.put_sparse::<B>(entity, id, sparse, Existing::Replace);
+        let (old, old_sparse) = self.grouped(entity, Takes::Nothing, |world| {
+            world.with_required(entity, id, |world| {
+                let edge = world.archetypes.transitions.at(at);
+                let old = if To::IS_GENERAL {
+                    world.store.replace(entity, edge, values, Existing::Replace).ok()
+                } else {
+                    let old = world.store.replace(entity, edge, marked(values), Existing::Replace);
+                    old.ok().map(|(old, ..)| old)
+                };
+                (old, sparse.insert(&mut world.store, &world.plans, entity, Existing::Replace))
+            })
         });
+        // The entity has arrived, with groups in line: what was replaced may go.
+        drop_both(old, old_sparse);
         Ok(())
     }
 

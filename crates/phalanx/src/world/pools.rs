@@ -3,6 +3,8 @@
 //! A value of a pool's struct goes straight into a row of the archetype for the fields that are there: how it gets
 //! there is worked out once per set of fields. The typed door to the entities of a pool is in `pools/door`.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use phalanx_store::{Col, Entity, Existing, TableId};
 
 use super::World;
@@ -213,14 +215,19 @@ impl World {
         spawns.len() - 1
     }
 
-    /// Gives a new entity of a pool what does not stand in its first row.
+    /// Gives a new entity of a pool what does not stand in its first row. When a function of a required component
+    /// panics, the entity is gone again.
     #[inline]
     fn settle<P: DeclaredPool>(&mut self, pool: PoolId, at: usize, entity: Entity, sparse: P::Sparse) {
-        sparse.insert(&mut self.store, &self.plans, entity, Existing::Replace);
         let way = &self.archetypes.pools().record(pool).spawns[at];
-        if way.then.is_some() || !way.required_sparse.is_empty() {
-            self.bring_required(pool, at, entity);
+        if (way.then.is_some() || !way.required_sparse.is_empty())
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.bring_required(pool, at, entity)))
+        {
+            let _ = catch_unwind(AssertUnwindSafe(|| self.store.despawn(entity)));
+            resume_unwind(panic);
         }
+        // A new entity has nothing that could be replaced.
+        sparse.insert(&mut self.store, &self.plans, entity, Existing::Replace);
         self.refresh_groups(entity);
     }
 

@@ -3,13 +3,12 @@
 //! Nothing is checked per run: `&World` lends reading queries, `&mut World` writing ones. States live in the
 //! world's cache, or with the user as a [`QueryState`].
 
-use phalanx_store::{Entity, Fetch, Tick};
+use phalanx_store::{Fetch, Tick};
 
 use super::World;
-use crate::archetype::ArchetypeId;
 use crate::query::{
-    Context, DynamicQuery, DynamicTable, DynamicTableMut, FetchState, Query, QueryBuilder, QueryConflict,
-    QueryData, QueryFilter, QueryIter, QueryState, ReadOnlyQueryData,
+    Context, FetchState, Query, QueryConflict, QueryData, QueryFilter, QueryIter, QueryState,
+    ReadOnlyQueryData,
 };
 
 impl World {
@@ -115,14 +114,16 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     {
         self.fetch.update(&world.store, &world.archetypes, &world.components);
         let context = self.fetch.context(&world.archetypes, &world.components);
-        Query::new(world.store.view(&self.fetch.prepared), world.last_tick, context)
+        let view = world.store.view(&self.fetch.prepared).led_by(self.fetch.lead);
+        Query::new(view, world.last_tick, context)
     }
 
     /// The query on a world, for reading and writing.
     pub fn query_mut<'w>(&'w mut self, world: &'w mut World) -> Query<'w, D, F> {
         self.fetch.update(&world.store, &world.archetypes, &world.components);
         let context = self.fetch.context(&world.archetypes, &world.components);
-        Query::new(world.store.view_mut(&self.fetch.prepared), world.last_tick, context)
+        let view = world.store.view_mut(&self.fetch.prepared).led_by(self.fetch.lead);
+        Query::new(view, world.last_tick, context)
     }
 
     /// Reads every match.
@@ -146,52 +147,5 @@ impl<C: Fetch> FetchState<C> {
         components: &'w crate::registry::Components,
     ) -> Context<'w> {
         Context { condition: &self.condition, filter: self.filter(), archetypes, components }
-    }
-}
-
-impl World {
-    /// Begins a query built at run time, from component ids.
-    pub fn query_builder(&self) -> QueryBuilder {
-        QueryBuilder::new()
-    }
-}
-
-impl DynamicQuery {
-    /// Reads the matching tables that have rows, in order of their creation.
-    pub fn tables<'w>(&self, world: &'w World) -> impl Iterator<Item = DynamicTable<'w>> + use<'w> {
-        let matches = world.queries.matches(self.filter(), &world.archetypes).archetypes();
-        let tables = matches.iter().filter_map(|&id| world.archetypes.table(id));
-        let (store, components) = (&world.store, &world.components);
-        let tables = tables.map(move |table| DynamicTable { store, components, table });
-        tables.filter(|table| !table.is_empty())
-    }
-
-    /// Calls a function with each matching table that has rows, in order of their creation, to be written.
-    pub fn for_each_table_mut(&self, world: &mut World, mut f: impl FnMut(DynamicTableMut<'_>)) {
-        let matches = world.queries.matches(self.filter(), &world.archetypes).archetypes();
-        for table in matches.iter().filter_map(|&id| world.archetypes.table(id)) {
-            if world.store.table_len(table) > 0 {
-                f(DynamicTableMut { store: &mut world.store, components: &world.components, table });
-            }
-        }
-    }
-
-    /// The entities that match: those with rows table by table, then those without components.
-    pub fn entities<'w>(&self, world: &'w World) -> impl Iterator<Item = Entity> + use<'w> {
-        let matches = world.queries.matches(self.filter(), &world.archetypes).archetypes();
-        let rowless = matches.contains(&ArchetypeId::EMPTY).then(|| world.store.entities().rowless());
-        let rows = self.tables(world).flat_map(|table| table.entities());
-        rows.chain(rowless.into_iter().flatten()).copied()
-    }
-
-    /// How many entities match.
-    pub fn count(&self, world: &World) -> usize {
-        self.entities(world).count()
-    }
-
-    /// Whether an entity matches.
-    pub fn contains(&self, world: &World, entity: Entity) -> bool {
-        let archetype = world.archetype_of(entity);
-        archetype.is_some_and(|id| self.filter().admits(id, &world.archetypes))
     }
 }

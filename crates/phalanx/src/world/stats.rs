@@ -66,6 +66,8 @@ pub struct SetStats {
     pub component: String,
     /// How many entities are in the set.
     pub entities: usize,
+    /// How many rows of a stable set are holes.
+    pub holes: usize,
     /// How many pages of 1,024 entity indices are allocated.
     pub pages: usize,
     /// The bytes of pages and of the list of pages.
@@ -147,6 +149,7 @@ impl World {
         Some(SetStats {
             component: info.name().to_owned(),
             entities: self.store.set_len(set),
+            holes: self.store.set_holes(set),
             pages: self.store.set_pages(set),
             page_bytes: self.store.set_page_bytes(set),
             row_bytes: self.store.owner_bytes(table) + columns,

@@ -4,17 +4,19 @@
 //! column, where a later value replaces an earlier one; removing empties cells. What is left says which
 //! archetype the entity belongs to. It moves there once, along an edge whose missing columns are filled from
 //! the cells; cells of columns that it had already are written in place. Sparse parts, which move nothing, go
-//! into their sets step by step.
+//! into their sets step by step. Values that nobody keeps are dropped at the end, when the entity is what the
+//! steps make of it.
 //!
 //! A component that is removed and comes again counts as new: its ticks are those of the flush.
 //! This file does not know the order of steps: `flush` decides it.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use phalanx_store::{AnyColId, Col, ColId, Edge, Entity, Existing, Init, LeafSink, Store, TableId, W};
 
-use super::queue::{Queue, What};
+use super::queue::{Leftover, Queue, What, leftover};
 use crate::archetype::ArchetypeId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
@@ -24,11 +26,12 @@ use crate::world::groups::Takes;
 /// A value that waits for its column.
 trait Cell: Any + Send + Sync {
     fn is_full(&self) -> bool;
-    fn clear(&mut self);
+    /// Takes the value away.
+    fn clear(&mut self) -> Option<Leftover>;
     /// Takes the value when a row is made.
     fn init(&self) -> Init;
-    /// Puts the value in the place of the one that the entity has.
-    fn replace(&mut self, store: &mut Store, entity: Entity);
+    /// Puts the value in the place of the one that the entity has, and returns that.
+    fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover>;
 }
 
 struct Typed<T> {
@@ -56,19 +59,18 @@ impl<T: Send + Sync + 'static> Cell for Typed<T> {
     fn is_full(&self) -> bool {
         self.value.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
-    fn clear(&mut self) {
-        // Dropped when the cell is free again.
-        drop(take(&self.value));
+    fn clear(&mut self) -> Option<Leftover> {
+        leftover(take(&self.value)?)
     }
     fn init(&self) -> Init {
         self.init.clone()
     }
-    fn replace(&mut self, store: &mut Store, entity: Entity) {
-        if let Some(value) = take(&self.value)
-            && let Some(place) = store.get_mut::<W<T>>(entity, self.id)
-        {
-            drop(std::mem::replace(place, value));
-        }
+    fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover> {
+        let value = take(&self.value)?;
+        leftover(match store.get_mut::<W<T>>(entity, self.id) {
+            Some(place) => std::mem::replace(place, value),
+            None => value,
+        })
     }
 }
 
@@ -92,6 +94,8 @@ pub(crate) struct Merge {
     /// What the bundle taken apart at present says about values that are there.
     existing: Option<Existing>,
     ways: Vec<(Way, Edge)>,
+    /// Values that nobody keeps, dropped when the entity is what its commands make of it.
+    pub(super) leftovers: Vec<Leftover>,
 }
 
 impl LeafSink for Merge {
@@ -112,7 +116,7 @@ impl LeafSink for Merge {
             place.replace(value)
         };
         drop(place);
-        drop(spare);
+        self.leftovers.extend(spare.and_then(leftover));
     }
 }
 
@@ -134,9 +138,24 @@ impl Merge {
     fn clear_cells(&mut self) {
         self.held.clear();
         while let Some(column) = self.touched.pop() {
-            if let Some(cell) = &mut self.cells[column.index()] {
-                cell.clear();
-            }
+            self.empty_cell(column);
+        }
+    }
+
+    fn empty_cell(&mut self, column: AnyColId) {
+        if let Some(Some(cell)) = self.cells.get_mut(column.index()) {
+            self.leftovers.extend(cell.clear());
+        }
+    }
+
+    /// Drops what nobody keeps, all of it; the first panic is passed on.
+    fn drop_leftovers(&mut self) {
+        let mut first = Ok(());
+        while let Some(leftover) = self.leftovers.pop() {
+            first = first.and(catch_unwind(AssertUnwindSafe(|| drop(leftover))));
+        }
+        if let Err(panic) = first {
+            resume_unwind(panic);
         }
     }
 
@@ -168,7 +187,7 @@ pub(crate) fn apply(
                 let bundle = kind.bundle(world);
                 if let Err(refusal) = world.may_insert(pool, bundle) {
                     world.note_refused(world.refused(entity, refusal));
-                    kind.discard(slot);
+                    kind.refuse(slot, merge);
                     continue;
                 }
                 folded.insert(world, merge, bundle.index(), existing);
@@ -183,13 +202,14 @@ pub(crate) fn apply(
                     continue;
                 }
                 folded.remove(world, merge, bundle.index());
-                kind.remove_sparse(world, entity);
+                kind.remove_sparse(world, entity, merge);
             }
             _ => {}
         }
     }
     world.grouped(entity, Takes::Nothing, |world| folded.finish(world, merge, place.table));
     merge.clear_cells();
+    merge.drop_leftovers();
 }
 
 impl Folded {
@@ -223,9 +243,7 @@ impl Folded {
             self.required.retain(|(known, _)| *known != id);
             for column in world.components.info(id).columns() {
                 merge.held.retain(|held| held != column);
-                if let Some(Some(cell)) = merge.cells.get_mut(column.index()) {
-                    cell.clear();
-                }
+                merge.empty_cell(*column);
             }
         }
     }
@@ -249,19 +267,27 @@ impl Folded {
         }
         let target = world.archetype(pool, self.signature);
         let stands = world.archetypes.table(self.source).unwrap_or(table);
+        let mut moved = Ok(());
         if target != self.source {
             let mut filled = merge.touched.clone();
             filled.sort_unstable();
             filled.dedup();
             filled.retain(|&column| merge.is_full(column) && !world.store.table_has(stands, column));
-            follow(world, merge, self.entity, Way { from: self.source, to: target, filled }, &self.required);
+            let way = Way { from: self.source, to: target, filled };
+            moved = catch_unwind(AssertUnwindSafe(|| follow(world, merge, self.entity, way, &self.required)));
+            if world.archetype_of(self.entity) != Some(target) {
+                // A value could not be made, and nothing has moved.
+                return moved.unwrap_or_else(|panic| resume_unwind(panic));
+            }
         }
         for at in 0..merge.touched.len() {
             let column = merge.touched[at].index();
             if let Some(Some(cell)) = merge.cells.get_mut(column) {
-                cell.replace(&mut world.store, self.entity);
+                merge.leftovers.extend(cell.replace(&mut world.store, self.entity));
             }
         }
+        // A value that was removed may have panicked in its drop.
+        moved.unwrap_or_else(|panic| resume_unwind(panic));
     }
 }
 

@@ -24,6 +24,14 @@ use crate::world::{ChangeError, World};
 
 pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send + Sync>;
 
+/// Values that nobody keeps, to be dropped when the entity is what its commands make of it.
+pub(crate) type Leftover = Box<dyn Any + Send + Sync>;
+
+/// Boxes a value whose drop may run the user's code; any other is forgotten at once.
+pub(super) fn leftover<T: Send + Sync + 'static>(value: T) -> Option<Leftover> {
+    if std::mem::needs_drop::<T>() { Some(Box::new(value)) } else { None }
+}
+
 /// What a recorded command does to its entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
@@ -73,10 +81,12 @@ pub(crate) trait Kind: Any + Send + Sync {
     ) -> Result<(), ChangeError>;
     fn remove(&self, world: &mut World, entity: Entity) -> Result<(), ChangeError>;
     fn bundle(&self, world: &mut World) -> BundleId;
-    /// Takes the bundle apart into the merger's cells.
+    /// Takes the bundle apart into the merger's cells; its sparse parts go into their sets.
     fn scatter(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing, into: &mut Merge);
-    /// Takes what the entity has of the sparse parts, and drops it.
-    fn remove_sparse(&self, world: &mut World, entity: Entity);
+    /// Hands a bundle that is refused to the merger, to be dropped when everything else is done.
+    fn refuse(&mut self, slot: u32, into: &mut Merge);
+    /// Takes what the entity has of the sparse parts, for the merger to drop.
+    fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge);
 }
 
 struct Bundles<B>(Vec<Option<B>>);
@@ -129,18 +139,23 @@ impl<B: Bundle> Kind for Bundles<B> {
         existing: Existing,
         into: &mut Merge,
     ) {
-        if let Some(bundle) = self.take(slot) {
-            let (values, sparse) = bundle.into_values(world.store.tick());
-            let bundle = world.bundle::<B>();
-            world.put_sparse::<B>(entity, bundle, sparse, existing);
-            phalanx_store::Values::scatter(values, B::value_ids(), into);
-        }
+        let Some(bundle) = self.take(slot) else { return };
+        let (values, sparse) = bundle.into_values(world.store.tick());
+        let id = world.bundle::<B>();
+        let replaced = world.with_required(entity, id, |world| {
+            sparse.insert(&mut world.store, &world.plans, entity, existing)
+        });
+        into.leftovers.extend(leftover(replaced));
+        phalanx_store::Values::scatter(values, B::value_ids(), into);
     }
-    fn remove_sparse(&self, world: &mut World, entity: Entity) {
+    fn refuse(&mut self, slot: u32, into: &mut Merge) {
+        into.leftovers.extend(self.take(slot).and_then(leftover));
+    }
+    fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge) {
         if B::Sparse::ANY {
             let bundle = world.bundle::<B>();
             world.leave_groups(entity, Takes::Bundle(bundle));
-            drop(B::Sparse::take(&mut world.store, &world.plans, entity));
+            into.leftovers.extend(leftover(B::Sparse::take(&mut world.store, &world.plans, entity)));
         }
     }
 }
@@ -194,7 +209,10 @@ impl<P: DeclaredPool> Kind for Entering<P> {
     fn scatter(&mut self, slot: u32, _: &mut World, _: Entity, _: Existing, _: &mut Merge) {
         self.discard(slot);
     }
-    fn remove_sparse(&self, _: &mut World, _: Entity) {}
+    fn refuse(&mut self, slot: u32, _: &mut Merge) {
+        self.discard(slot);
+    }
+    fn remove_sparse(&self, _: &mut World, _: Entity, _: &mut Merge) {}
 }
 
 /// Commands in the order they were recorded.

@@ -1,0 +1,281 @@
+//! What goes into sparse sets and out of them.
+//!
+//! Adding appends a row, or fills the hole that a stable set made last. Removing closes the gap with the last
+//! row, or leaves a hole. Neither touches any other component. As everywhere, the user's code runs last: values
+//! that are to be dropped lie behind the end of the table, or in a hole, and no structure knows them any more.
+
+use std::any::TypeId;
+
+use super::{SetId, SparseSet};
+use crate::entity::Entity;
+use crate::headers::ColumnRef;
+use crate::place::TableId;
+use crate::plan::{Edge, Init, PlanError, distinct_leaves, slots};
+use crate::rows::FirstPanic;
+use crate::store::Store;
+use crate::values::{Existing, Values};
+
+/// How values go in and out of one set.
+#[derive(Debug)]
+pub struct SetPlan {
+    store: u64,
+    values: TypeId,
+    set: SetId,
+    /// The leaves' columns. Sets are never dropped, so they live as long as the store.
+    slots: Box<[ColumnRef]>,
+}
+
+// SAFETY: a plan only points at headers, which are reached through the store that made it (I7).
+unsafe impl Send for SetPlan {}
+// SAFETY: as above.
+unsafe impl Sync for SetPlan {}
+
+impl SetPlan {
+    /// The set.
+    pub fn set(&self) -> SetId {
+        self.set
+    }
+}
+
+/// Where a row that left a set has its values, until they are dropped.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaver {
+    pub(crate) table: TableId,
+    pub(crate) row: usize,
+}
+
+impl Store {
+    /// How values of `V` go in and out of a set, checked once.
+    ///
+    /// # Errors
+    /// When the columns of `V` are not exactly those of the set.
+    pub fn set_plan<V: Values>(&self, set: SetId, ids: V::Ids) -> Result<SetPlan, PlanError> {
+        let table = &self.tables[self.set(set).table.index()];
+        let leaves = distinct_leaves::<V>(ids)?;
+        if let Some(&column) = leaves.iter().find(|&&column| !table.has(column)) {
+            return Err(PlanError::Misplaced(column));
+        }
+        let mut optional = Vec::new();
+        V::optional(&mut optional);
+        if let Some(at) = optional.iter().position(|&may_lack| may_lack) {
+            return Err(PlanError::Misplaced(leaves[at]));
+        }
+        if let Some(column) = table.ids().find(|column| !leaves.contains(column)) {
+            return Err(PlanError::Unfilled(column));
+        }
+        Ok(SetPlan { store: self.id, values: TypeId::of::<V>(), set, slots: slots(table, &leaves) })
+    }
+
+    #[inline(always)]
+    fn expect_plan<V: Values>(&self, plan: &SetPlan) {
+        assert!(
+            plan.store == self.id && plan.values == TypeId::of::<V>(),
+            "a set plan serves only the store and the values it was made for"
+        );
+    }
+
+    /// Inserts a row, or merges with the one there is. Returns whether the entity is new in the set.
+    ///
+    /// # Errors
+    /// Gives the values back when the entity is dead.
+    ///
+    /// # Panics
+    /// When the plan is another store's or made for other values.
+    #[inline]
+    pub fn set_insert<V: Values>(
+        &mut self,
+        plan: &SetPlan,
+        entity: Entity,
+        values: V,
+        existing: Existing,
+    ) -> Result<bool, V> {
+        Ok(self.set_replace(plan, entity, values, existing)?.is_none())
+    }
+
+    /// As [`Store::set_insert`]; what is left over of a row that was there is returned, to be dropped when the
+    /// caller likes.
+    ///
+    /// # Errors
+    /// Gives the values back when the entity is dead.
+    ///
+    /// # Panics
+    /// When the plan is another store's or made for other values.
+    #[inline]
+    pub fn set_replace<V: Values>(
+        &mut self,
+        plan: &SetPlan,
+        entity: Entity,
+        values: V,
+        existing: Existing,
+    ) -> Result<Option<V::Old>, V> {
+        self.expect_plan::<V>(plan);
+        if !self.entities.contains(entity) {
+            return Err(values);
+        }
+        let set = &self.sets[plan.set.index()];
+        let table = set.table;
+        if let Some(row) = set.find(entity) {
+            // SAFETY: the leaves are the set's columns (I1, I7), initialised at the entity's row (I2, I10, I11).
+            let old = unsafe { values.merge(V::pointers(&mut plan.slots.iter()), V::ALL, row, existing) };
+            self.mark_rows(table, row, 1);
+            return Ok(Some(old));
+        }
+        let row = self.vacant_row(table);
+        // SAFETY: the leaves are the set's columns (I1, I7), with room for the row (I3), which holds nothing (I2, I11).
+        unsafe { values.write(V::pointers(&mut plan.slots.iter()), row) };
+        // SAFETY: the row is the vacant one, and the leaves filled all its columns just now (I7).
+        unsafe { self.enter_set(plan.set, entity, row) };
+        Ok(None)
+    }
+
+    /// Inserts a row made by functions, unless the entity has one. Returns whether it was made.
+    ///
+    /// # Errors
+    /// When the functions do not fill the set's columns exactly.
+    pub fn set_insert_made(&mut self, set: SetId, entity: Entity, inits: &[Init]) -> Result<bool, PlanError> {
+        let table = self.set(set).table;
+        if !self.entities.contains(entity) || self.set(set).find(entity).is_some() {
+            return Ok(false);
+        }
+        let edge = self.set_edge(table, inits)?;
+        let row = self.vacant_row(table);
+        self.run_inits(&edge, row).keep();
+        // SAFETY: the row is the vacant one, and the functions filled its columns (I7).
+        unsafe { self.enter_set(set, entity, row) };
+        Ok(true)
+    }
+
+    /// The row that the next entity of a set gets, with room for it: the hole made last, or the one behind the end.
+    #[inline(always)]
+    fn vacant_row(&mut self, table: TableId) -> usize {
+        match self.tables[table.index()].holes.last() {
+            Some(&hole) => hole as usize,
+            None => self.next_row(table),
+        }
+    }
+
+    /// Lets the vacant row count.
+    ///
+    /// # Safety
+    /// `row` is what `vacant_row` gave for the set's table, all its columns were written since, and the entity is
+    /// alive and not in the set.
+    #[inline(always)]
+    unsafe fn enter_set(&mut self, set: SetId, entity: Entity, row: usize) {
+        let table = self.sets[set.index()].table;
+        if self.tables[table.index()].holes.pop().is_some() {
+            // SAFETY: a hole is in range (I11).
+            unsafe { self.owner_at(table, row).write(entity) };
+            self.mark_rows(table, row, 1);
+        } else {
+            // SAFETY: the row behind the end has room, and its values (I3).
+            unsafe { self.count_row(table, entity) };
+        }
+        self.sets[set.index()].set(entity, row);
+    }
+
+    /// Takes an entity's row out of a set. `None` when it has none there.
+    ///
+    /// # Panics
+    /// When the plan is another store's or made for other values.
+    #[inline]
+    pub fn set_take<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
+        self.expect_plan::<V>(plan);
+        let set = &self.sets[plan.set.index()];
+        let row = set.find(entity)?;
+        // SAFETY: the leaves are the set's columns (I1, I7), initialised at the row (I2, I10, I11), which is given up next.
+        let values = unsafe { V::take(V::pointers(&mut plan.slots.iter()), V::ALL, row) };
+        self.leave_set(plan.set, entity, row, &[]);
+        V::complete(values)
+    }
+
+    /// Drops an entity's row in a set. False when it has none there.
+    pub fn set_remove(&mut self, set: SetId, entity: Entity) -> bool {
+        let Some(left) = self.leave_one_set(set, entity) else { return false };
+        self.drop_leavers(&[left]).resume();
+        true
+    }
+
+    /// Takes what an entity has of `V` in its table, and its rows in these sets, and drops all of it when the entity
+    /// is rid of everything. False when it is dead or stands elsewhere; then nothing happens.
+    ///
+    /// # Panics
+    /// When the edge is stale.
+    pub fn remove_with_sets<V: Values>(
+        &mut self,
+        entity: Entity,
+        edge: &Edge,
+        sets: impl IntoIterator<Item = SetId>,
+    ) -> bool {
+        self.expect_edge::<V>(edge, true);
+        if self.locate(entity).is_none_or(|place| place.table != edge.source()) {
+            return false;
+        }
+        let left: Vec<Leaver> = sets.into_iter().filter_map(|set| self.leave_one_set(set, entity)).collect();
+        let mut panics = FirstPanic::default();
+        panics.guard(|| {
+            self.remove::<V>(entity, edge);
+        });
+        panics.join(self.drop_leavers(&left));
+        panics.resume();
+        true
+    }
+
+    /// Takes an entity out of a set. Its values are left to be dropped.
+    fn leave_one_set(&mut self, set: SetId, entity: Entity) -> Option<Leaver> {
+        let (table, row) = (self.set(set).table, self.set(set).find(entity)?);
+        // Lent out for the call, as in `despawn`.
+        let doomed = std::mem::take(&mut self.tables[table.index()].droppers);
+        let row = self.leave_set(set, entity, row, &doomed);
+        self.tables[table.index()].droppers = doomed;
+        Some(Leaver { table, row })
+    }
+
+    /// Takes an entity out of every set. Its values are left to be dropped.
+    pub(crate) fn leave_all_sets(&mut self, entity: Entity) -> Vec<Leaver> {
+        self.sets().filter_map(|set| self.leave_one_set(set, entity)).collect()
+    }
+
+    /// Drops the values of rows that left, before anything else happens to their sets.
+    pub(crate) fn drop_leavers(&self, left: &[Leaver]) -> FirstPanic {
+        let mut panics = FirstPanic::default();
+        for &Leaver { table, row } in left {
+            panics.join(self.drop_at(table, &self.tables[table.index()].droppers, row, 1));
+        }
+        panics
+    }
+
+    /// Takes a row out of a set, and tells where its doomed values lie: right behind the end of the table, or in
+    /// the hole that a stable set keeps.
+    #[inline]
+    fn leave_set(&mut self, set: SetId, entity: Entity, row: usize, doomed: &[u16]) -> usize {
+        let SparseSet { table, stable, .. } = self.sets[set.index()];
+        self.sets[set.index()].unset(entity);
+        if stable {
+            // SAFETY: the set named the row, which is in range (I10).
+            unsafe { self.owner_at(table, row).write(Entity::PLACEHOLDER) };
+            let hole = u32::try_from(row).expect("rows fit in 32 bits");
+            self.tables[table.index()].holes.push(hole);
+            self.mark_rows(table, row, 1);
+            return row;
+        }
+        // SAFETY: the set names a row in range (I10), whose values were taken or are doomed.
+        if let Some(moved) = unsafe { self.close_gap(table, row, doomed) } {
+            self.sets[set.index()].repoint(moved, row);
+        }
+        self.table_len(table)
+    }
+
+    /// Drops the values of a table's first `len` rows, but for its holes, of which there are none afterwards. No row
+    /// counts any more.
+    pub(crate) fn drop_rows(&mut self, table: TableId, len: usize) -> FirstPanic {
+        let mut holes = std::mem::take(&mut self.tables[table.index()].holes);
+        holes.sort_unstable();
+        let mut panics = FirstPanic::default();
+        let mut start = 0;
+        for end in holes.into_iter().map(|hole| hole as usize).chain([len]) {
+            panics.join(self.drop_at(table, &self.tables[table.index()].droppers, start, end - start));
+            start = end + 1;
+        }
+        panics
+    }
+}
