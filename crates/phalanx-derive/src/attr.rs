@@ -1,13 +1,13 @@
 //! What stands in the attributes: `#[component(..)]`, `#[bundle(..)]`, `#[query_data(..)]` and the others.
 //!
-//! All of them are lists of `key = "value"`, some with a flag, which is a key alone. A key that is unknown
+//! All of them are lists of `key = "value"`, some with a number for a value, some with a flag, which is a key alone. A key that is unknown
 //! or given twice, and a value outside its choices, is an error at that key or value which says what is
 //! allowed.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Data, Error, Field, LitStr, Meta, Path, Result, Token};
+use syn::{Attribute, Data, Error, Field, LitInt, LitStr, Meta, Path, Result, Token};
 
 /// How a component or a message is laid out, as far as the attribute can say.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,29 @@ impl QueryDataAttr {
     }
 }
 
+/// The content of all `#[pool(..)]` on a struct.
+pub struct PoolAttr {
+    /// Whether archetypes keep pointers to column headers, rather than the headers.
+    pub boxed: bool,
+    pub name: Option<LitStr>,
+    /// The rows to reserve.
+    pub capacity: usize,
+    pub krate: Path,
+}
+
+impl PoolAttr {
+    pub fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let pairs = Pairs::parse(attrs, "pool", &["storage", "name", "capacity", "crate"])?;
+        let boxed = pairs.choice("storage", &[("inline", false), ("boxed", true)])?;
+        Ok(Self {
+            boxed: boxed.is_some_and(|boxed| boxed.value),
+            name: pairs.get("name").map(|name| not_empty(name, "name")).transpose()?.cloned(),
+            capacity: pairs.number("capacity").map_or(Ok(0), LitInt::base10_parse)?,
+            krate: pairs.krate()?,
+        })
+    }
+}
+
 /// Refuses `names` on fields and variants, where they would say nothing.
 pub fn refuse_inside(data: &Data, names: &[&str]) -> Result<()> {
     let refuse = |attrs: &[Attribute]| match attrs.iter().find(|a| names.iter().any(|n| a.path().is_ident(n)))
@@ -119,8 +142,19 @@ pub fn refuse_inside(data: &Data, names: &[&str]) -> Result<()> {
     }
 }
 
-/// The keys of one attribute with their values, which may be written in several pieces. Flags have none.
-struct Pairs(Vec<(Ident, Option<LitStr>)>);
+/// Keys whose value is a number.
+const NUMBERS: &[&str] = &["capacity"];
+
+/// What stands behind a key.
+enum Given {
+    Text(LitStr),
+    Number(LitInt),
+    /// The key is a flag.
+    Nothing,
+}
+
+/// The keys of one attribute with their values, which may be written in several pieces.
+struct Pairs(Vec<(Ident, Given)>);
 
 impl Pairs {
     fn parse(attrs: &[Attribute], attribute: &str, keys: &[&str]) -> Result<Self> {
@@ -159,13 +193,18 @@ impl Pairs {
                     return Err(Error::new(key.span(), format!("`{key}` stands alone: it has no value")));
                 }
                 false if !is_flag => {
-                    return Err(Error::new(key.span(), format!("expected `{key} = \"value\"`")));
+                    let value = if NUMBERS.iter().any(|known| key == known) { "1024" } else { "\"value\"" };
+                    return Err(Error::new(key.span(), format!("expected `{key} = {value}`")));
                 }
                 true => {
                     input.parse::<Token![=]>()?;
-                    Some(input.parse()?)
+                    if NUMBERS.iter().any(|known| key == known) {
+                        Given::Number(input.parse()?)
+                    } else {
+                        Given::Text(input.parse()?)
+                    }
                 }
-                false => None,
+                false => Given::Nothing,
             };
             self.0.push((key, value));
             if !input.is_empty() {
@@ -185,7 +224,17 @@ impl Pairs {
     }
 
     fn get(&self, key: &str) -> Option<&LitStr> {
-        self.0.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.as_ref())
+        self.0.iter().find(|(known, _)| known == key).and_then(|(_, value)| match value {
+            Given::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    fn number(&self, key: &str) -> Option<&LitInt> {
+        self.0.iter().find(|(known, _)| known == key).and_then(|(_, value)| match value {
+            Given::Number(number) => Some(number),
+            _ => None,
+        })
     }
 
     fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<At<T>>> {

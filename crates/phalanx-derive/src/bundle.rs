@@ -4,7 +4,7 @@
 //! bundle of nothing.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Data, DeriveInput, Error, Member, Result, Type};
 
 use crate::attr;
@@ -43,8 +43,14 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let dependent = types.iter().filter(|ty| target.is_dependent(ty));
     let bounds = target.bounds(dependent.map(|ty| quote!(#ty: #p::Bundle)));
     let (params, _, _) = target.generics.split_for_impl();
+    let pooled = target.with_pool();
+    let (pool_params, _, _) = pooled.split_for_impl();
+    let tokens: Vec<TokenStream> = types.iter().map(ToTokens::to_token_stream).collect();
+    let pool_bounds = target.bounds(target.bounds_in_pool(&tokens, &quote!(#p::BundleIn)));
     let quiet = quiet();
     Ok(quote! {
+        #quiet
+        impl #pool_params #p::BundleIn<__P> for #owner #pool_bounds {}
         #quiet
         impl #params #p::Bundle for #owner #bounds {
             type Values = #values;

@@ -1,4 +1,4 @@
-//! Derive macros for Phalanx: `Component`, `Bundle`, `Resource`, `Message`, `QueryData`, `QueryFilter`,
+//! Derive macros for Phalanx: `Component`, `Bundle`, `Pool`, `Resource`, `Message`, `QueryData`, `QueryFilter`,
 //! `SystemParam`, `ScheduleLabel` and `SystemSet`.
 //!
 //! The macros write declarations only: types, and trait functions that forward. How columns are kept and
@@ -11,7 +11,7 @@
 //!   target             the type a derive stands on: names, generics, the library's path
 //!   column, nest       one column; many columns as nested tuples
 //!   split, split/*     a struct taken apart into columns; its rows and slices
-//!   component, whole, soa    bundle    plain    message    query, query/*    label    system_param
+//!   component, whole, soa    bundle    pool    plain    message    query, query/*    label    system_param
 //!                      what is emitted
 //! ```
 #![forbid(unsafe_code)]
@@ -28,6 +28,7 @@ mod message;
 mod names;
 mod nest;
 mod plain;
+mod pool;
 mod query;
 mod require;
 mod soa;
@@ -83,6 +84,52 @@ pub fn derive_component(input: proc_macro::TokenStream) -> proc_macro::TokenStre
 #[proc_macro_derive(Bundle, attributes(bundle))]
 pub fn derive_bundle(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(bundle::derive(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a struct with named fields a pool: a closed kind of entities, each of which has a value of the struct.
+///
+/// A field of type `T` declares the component `T` as required: it cannot be missing, and cannot be removed. A field
+/// of type `Option<T>` declares it as optional. Every component has at most one field, and there are at most 128.
+/// What the pool does not declare, its entities never have; the compiler refuses it through the pool's own door
+/// (`world.pool_mut::<Orcs>()`), and every other door refuses it with an error that names it.
+///
+/// | `#[pool(..)]` | meaning |
+/// |---|---|
+/// | `storage = "inline"` | archetypes keep the headers of all declared columns side by side (the default) |
+/// | `storage = "boxed"` | archetypes keep one pointer per declared component, allocated for those they have |
+/// | `name = "orcs"` | the name in messages; that of the type unless given |
+/// | `capacity = 1024` | rows to reserve for entities with the required components alone |
+/// | `crate = "path"` | where the library is found; `::phalanx` unless given |
+///
+/// `Option` is known by its name: a type alias for an `Option` is not seen as optional.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component, Clone, Copy)]
+/// struct Position(f32);
+/// #[derive(Component)]
+/// struct Health(u32);
+/// #[derive(Component)]
+/// struct Rage(f32);
+///
+/// #[derive(Pool)]
+/// struct Orcs {
+///     position: Position,
+///     health: Health,
+///     rage: Option<Rage>,
+/// }
+///
+/// let mut world = World::new();
+/// let orc = world.spawn_in(Orcs { position: Position(1.0), health: Health(9), rage: None });
+/// let mut orcs = world.pool_mut::<Orcs>();
+/// orcs.insert(orc, Rage(3.0)).unwrap();
+/// assert_eq!(orcs.get::<Health>(orc).unwrap().0, 9);
+/// assert_eq!(orcs.query::<(&mut Position, &Rage)>().count(), 1);
+/// ```
+#[proc_macro_derive(Pool, attributes(pool))]
+pub fn derive_pool(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(pool::derive(&parse_macro_input!(input as DeriveInput)))
 }
 
 /// Makes a type a resource, of which a world holds at most one value.

@@ -118,6 +118,21 @@ impl Target {
         generics.where_clause
     }
 
+    /// The generics with one more parameter, `__P`, for implementations that hold of a pool.
+    pub fn with_pool(&self) -> Generics {
+        let mut generics = self.generics.clone();
+        generics.params.push(parse_quote!(__P));
+        generics
+    }
+
+    /// `bound` for each type, of which some depend on `__P`.
+    ///
+    /// A plain bound whose parts are false for a known type is an error where it stands. Under `for<'any>` the
+    /// compiler believes it, so that a type which breaks it is reported elsewhere, and once.
+    pub fn bounds_in_pool(&self, types: &[TokenStream], bound: &TokenStream) -> Vec<TokenStream> {
+        types.iter().map(|ty| quote!(for<'any> #ty: #bound<__P>)).collect()
+    }
+
     /// The bounds under which values of the whole type may be shared between threads.
     ///
     /// Only generic types need them: a bound without parameters that does not hold is an error of its own,

@@ -3,17 +3,20 @@
 //! ```text
 //!   signatures  [ {}, {Pos}, {Pos, Vel}, .. ]     matching reads only these
 //!   tables      [ --,   t2,      t3,     .. ]     index for index beside them
+//!   homes       [ General, General, Orcs, .. ]    whose it is, and the how-many-th it was
 //!   holders     Pos ─▶ [1, 2], Vel ─▶ [2]         component to archetypes: start from the rarest
 //!   journal     created 1, created 2, dropped 1   what a kept query has not seen yet
 //! ```
 //!
-//! A set has one archetype, found by hash and then by comparison. Archetype 0 is the empty set, whose
-//! entities have no row. Ids of dropped archetypes are given again; the journal tells in which order that
-//! happened. The ways between archetypes are in `transitions`.
+//! A set has one archetype per pool: in General found by hash and then by comparison, elsewhere by its mask.
+//! Archetype 0 is General's empty set, whose entities have no row; in other pools every entity has one. Ids of
+//! dropped archetypes are given again; the journal tells in which order that happened. The ways between
+//! archetypes, which stay within a pool, are in `transitions`.
 
 use hashbrown::HashTable;
 use phalanx_store::{AnyColId, Edge, Store, TableId};
 
+use crate::pool::{PoolId, Pools, pooled};
 use crate::registry::{ComponentId, Components};
 use crate::signature::Signature;
 
@@ -47,14 +50,26 @@ pub struct Archetypes {
     signatures: Vec<Signature>,
     /// Beside `signatures`; [`TableId::DEAD`] for dropped archetypes, whose signature is empty.
     tables: Vec<TableId>,
+    /// Beside `signatures`.
+    homes: Vec<Home>,
     /// Indexed by table.
     by_table: Vec<ArchetypeId>,
     by_signature: HashTable<ArchetypeId>,
-    /// Indexed by component: the archetypes that have it, in order of creation.
+    /// Indexed by component: the archetypes that have it, in the order of queries.
     holders: Vec<Vec<ArchetypeId>>,
     free: Vec<ArchetypeId>,
     journal: journal::Journal,
+    pools: Pools,
+    /// How many archetypes were created so far.
+    created: u64,
     pub(crate) transitions: Transitions,
+}
+
+/// The place of an archetype in the order of queries: by pool, then by age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Home {
+    pool: PoolId,
+    born: u64,
 }
 
 impl Archetypes {
@@ -62,14 +77,17 @@ impl Archetypes {
         let mut archetypes = Self {
             signatures: Vec::new(),
             tables: Vec::new(),
+            homes: Vec::new(),
             by_table: vec![ArchetypeId::EMPTY; TableId::ROWLESS.index() + 1],
             by_signature: HashTable::new(),
             holders: Vec::new(),
             free: Vec::new(),
             journal: journal::Journal::new(),
+            pools: Pools::new(),
+            created: 0,
             transitions: Transitions::default(),
         };
-        archetypes.insert(Signature::empty(), TableId::ROWLESS);
+        archetypes.insert(PoolId::GENERAL, Signature::empty(), TableId::ROWLESS);
         archetypes
     }
 
@@ -112,23 +130,51 @@ impl Archetypes {
     /// The way from a table, if it is known.
     #[inline]
     pub(crate) fn way(&mut self, kind: Kind, table: TableId, index: usize) -> Option<&Edge> {
-        self.transitions.from_table(kind, table, index, |table| self.by_table[table.index()])
+        self.transitions.leaving_table(kind, table, index, |table| self.by_table[table.index()])
     }
 
-    /// The archetype with exactly these components, if it exists.
+    /// General's archetype with exactly these components, if it exists.
     pub fn find(&self, signature: &Signature) -> Option<ArchetypeId> {
         self.by_signature
             .find(signature.fingerprint(), |id| self.signatures[id.index()] == *signature)
             .copied()
     }
 
-    /// The archetypes that have a component, in order of creation.
+    /// A pool's archetype with exactly these components, if it exists.
+    pub fn find_in(&self, pool: PoolId, signature: &Signature) -> Option<ArchetypeId> {
+        if pool == PoolId::GENERAL {
+            return self.find(signature);
+        }
+        self.pools.get(pool)?.find(signature)
+    }
+
+    /// The pools of the world.
+    pub fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    pub(crate) fn pools_mut(&mut self) -> &mut Pools {
+        &mut self.pools
+    }
+
+    /// The pool that an archetype belongs to.
+    #[inline]
+    pub fn pool_of(&self, id: ArchetypeId) -> PoolId {
+        self.homes.get(id.index()).map_or(PoolId::GENERAL, |home| home.pool)
+    }
+
+    /// Where an archetype stands in the order of queries.
+    pub(crate) fn home(&self, id: ArchetypeId) -> Home {
+        self.homes[id.index()]
+    }
+
+    /// The archetypes that have a component: pool by pool, in order of creation.
     pub fn with_component(&self, id: ComponentId) -> &[ArchetypeId] {
         self.holders.get(id.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// The archetypes that have all of `include`, none of `exclude` and, unless it is empty, one of `any_of`,
-    /// in order of creation.
+    /// The archetypes that have all of `include`, none of `exclude` and, unless it is empty, one of `any_of`:
+    /// pool by pool, in order of creation.
     ///
     /// Only the archetypes of the rarest component of `include` are looked at.
     pub fn matching(&self, include: &Signature, exclude: &Signature, any_of: &Signature) -> Vec<ArchetypeId> {
@@ -144,9 +190,9 @@ impl Archetypes {
         }
     }
 
-    /// All archetypes in order of creation.
+    /// All archetypes, pool by pool, in order of creation.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = ArchetypeId> + '_ {
-        self.journal.living().iter().copied()
+        self.pools.iter().flat_map(|pool| pool.archetypes().iter().copied())
     }
 
     /// What happened since a cursor was last brought up to date; `None` when it must start afresh.
@@ -167,41 +213,56 @@ impl Archetypes {
 
     pub(crate) fn get_or_create(
         &mut self,
+        pool: PoolId,
         signature: Signature,
         components: &Components,
         store: &mut Store,
     ) -> ArchetypeId {
-        match self.find(&signature) {
-            Some(id) => id,
-            None => {
-                let columns: Vec<AnyColId> =
-                    signature.iter().flat_map(|id| components.info(id).columns()).copied().collect();
-                let table = store.new_table(&columns);
-                self.insert(signature, table)
-            }
+        if let Some(id) = self.find_in(pool, &signature) {
+            self.pools.record_mut(pool).remember(id);
+            return id;
         }
+        let mut columns: Vec<AnyColId> =
+            signature.iter().flat_map(|id| components.info(id).columns()).copied().collect();
+        let table = if pool == PoolId::GENERAL {
+            store.new_table(&columns)
+        } else {
+            let record = self.pools.record(pool);
+            columns.extend([pooled().any(), record.tag()]);
+            store.new_table_shaped(record.shape(), &columns)
+        };
+        self.insert(pool, signature, table)
     }
 
-    fn insert(&mut self, signature: Signature, table: TableId) -> ArchetypeId {
+    fn insert(&mut self, pool: PoolId, signature: Signature, table: TableId) -> ArchetypeId {
+        let home = Home { pool, born: self.created };
+        self.created += 1;
         let id = self.free.pop().unwrap_or_else(|| {
             self.signatures.push(Signature::empty());
             self.tables.push(TableId::DEAD);
+            self.homes.push(home);
             ArchetypeId::from_index(self.signatures.len() - 1)
         });
+        self.homes[id.index()] = home;
         for component in &signature {
             if self.holders.len() <= component.index() {
                 self.holders.resize_with(component.index() + 1, Vec::new);
             }
-            self.holders[component.index()].push(id);
+            let holders = &mut self.holders[component.index()];
+            let at = holders.partition_point(|holder| self.homes[holder.index()] < home);
+            holders.insert(at, id);
         }
         if self.by_table.len() <= table.index() {
             self.by_table.resize(table.index() + 1, ArchetypeId::EMPTY);
         }
         self.by_table[table.index()] = id;
+        self.pools.record_mut(pool).add(id, &signature);
         let signatures = &mut self.signatures;
         let fingerprint = signature.fingerprint();
         signatures[id.index()] = signature;
-        self.by_signature.insert_unique(fingerprint, id, |id| signatures[id.index()].fingerprint());
+        if pool == PoolId::GENERAL {
+            self.by_signature.insert_unique(fingerprint, id, |id| signatures[id.index()].fingerprint());
+        }
         self.tables[id.index()] = table;
         self.journal.created(id);
         id
@@ -224,6 +285,7 @@ impl Archetypes {
             }
             self.by_table[self.tables[at].index()] = ArchetypeId::EMPTY;
             self.tables[at] = TableId::DEAD;
+            self.pools.record_mut(self.homes[at].pool).remove(id);
             self.journal.dropped(id);
             self.free.push(id);
         }
@@ -231,6 +293,7 @@ impl Archetypes {
         if dropped > 0 {
             // Edges carry the store's old stamp; those that are still needed are made again on first use.
             self.transitions.clear();
+            self.pools.forget_ways();
         }
         dropped
     }
@@ -242,7 +305,7 @@ impl Archetypes {
     pub fn check(&self, components: &Components, store: &Store) -> Result<(), String> {
         for id in self.iter() {
             let signature = self.signature(id);
-            if self.find(signature) != Some(id) {
+            if self.find_in(self.pool_of(id), signature) != Some(id) {
                 return Err(format!("{id:?} is not found by its signature"));
             }
             let table = self.tables[id.index()];
@@ -261,6 +324,10 @@ impl Archetypes {
                 }
             }
         }
+        if !self.pools.iter().all(|pool| pool.archetypes().is_sorted_by_key(|&id| self.home(id))) {
+            return Err("the archetypes of a pool are not in order of creation".into());
+        }
+        self.pools.check(|id| self.signature(id).clone())?;
         self.journal.check(self.iter())
     }
 }

@@ -31,6 +31,7 @@
 //! | [`World`] | entities, components, resources and messages, by themselves |
 //! | [`#[derive(Component)]`](derive@Component) | tags, whole values, fields as columns, tracking, storage, requirements |
 //! | [`query`] | rows, chunks of slices, filters, changes, parallel and dynamic queries; order and speed |
+//! | [`pool`] | closed kinds of entities, declared as a struct and checked by the compiler |
 //! | [`system`] and [`schedule`] | functions as systems, their order, and what runs at the same time |
 //! | [`app`] | phases, frames, fixed steps |
 //!
@@ -50,6 +51,7 @@ mod bundles;
 pub mod component;
 pub mod group;
 pub mod messages;
+pub mod pool;
 pub mod query;
 pub mod registry;
 pub mod resources;
@@ -64,7 +66,7 @@ pub mod world;
 
 pub use bundles::BundleError;
 pub use phalanx_derive::{
-    Bundle, Component, Message, QueryData, QueryFilter, Resource, ScheduleLabel, SystemParam, SystemSet,
+    Bundle, Component, Message, Pool, QueryData, QueryFilter, Resource, ScheduleLabel, SystemParam, SystemSet,
 };
 pub use phalanx_store::{Entity, Exhausted};
 pub use registry::{ComponentId, RegisterError};
@@ -79,8 +81,9 @@ pub mod prelude {
     pub use crate::component::Component;
     pub use crate::group::{Get, Group, Own};
     pub use crate::messages::Message;
+    pub use crate::pool::{General, Handle, Pool};
     pub use crate::query::{
-        Added, AnyOf, Changed, Has, Or, Query, QueryData, QueryFilter, QueryState, With, Without,
+        Added, AnyOf, Changed, Has, In, NotIn, Or, Query, QueryData, QueryFilter, QueryState, With, Without,
     };
     pub use crate::resources::Resource;
     pub use crate::schedule::{
@@ -96,7 +99,8 @@ pub mod prelude {
     pub use crate::value::{FieldType, Value};
     pub use crate::world::{Commands, EntityRef, EntityWorldMut, FlushOrder, World};
     pub use phalanx_derive::{
-        Bundle, Component, Message, QueryData, QueryFilter, Resource, ScheduleLabel, SystemParam, SystemSet,
+        Bundle, Component, Message, Pool, QueryData, QueryFilter, Resource, ScheduleLabel, SystemParam,
+        SystemSet,
     };
     pub use phalanx_store::Entity;
 }
@@ -107,7 +111,10 @@ pub mod __private {
     pub use crate::bundle::Bundle;
     pub use crate::component::{Component, Descriptor, Queryable, RowTracked, Track};
     pub use crate::messages::{Columns, Message};
-    pub use crate::query::{ArchetypeFilter, Condition, QueryData, QueryFilter, ReadOnlyQueryData, Term};
+    pub use crate::pool::{BundleIn, DeclaredPool, Declares, Optional, Pool, PoolMark, Strategy};
+    pub use crate::query::{
+        ArchetypeFilter, Condition, FilterIn, QueryData, QueryFilter, QueryIn, ReadOnlyQueryData, Term,
+    };
     pub use crate::registry::{ComponentId, Components, RegisterError};
     pub use crate::resources::Resource;
     pub use crate::schedule::{ScheduleLabel, SystemSet};
@@ -116,7 +123,7 @@ pub mod __private {
     pub use crate::tracking::Mut;
     pub use crate::world::{SharedWorld, World};
     pub use phalanx_store::{
-        AnyColId, Col, ColCell, ColId, Fetch, InSet, Keep, Now, R, ReadFetch, Tick, Values, W, Wn,
+        AnyColId, Col, ColCell, ColId, Fetch, InSet, Keep, Maybe, Now, R, ReadFetch, Tick, Values, W, Wn,
     };
 
     /// Query data that are the same as `T`; asked of the half of `T` that only reads.
@@ -142,3 +149,8 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/storage.md")]
 pub struct StorageGuide;
+
+/// The programs of the guide on pools, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/pools.md")]
+pub struct PoolsGuide;

@@ -3,8 +3,9 @@
 //! `Query<D, F>` asks for data `D` of the entities that pass filter `F`. The same data and filter mean
 //! the same prepared state, kept by the world; a run costs a lookup, then loops over tables.
 //!
-//! **Order.** Led by tables, a query visits archetypes in order of their creation, rows by position in their
-//! table, entities without any table component last, by index. Where every match must have a sparse component and
+//! **Order.** Led by tables, a query visits pools in order of their registration, General first; within a pool
+//! archetypes in order of their creation, rows by position in their table; General's entities without any table
+//! component last, by index. Where every match must have a sparse component and
 //! the shortest set of such a component has fewer rows than those tables, that set leads: entities come in
 //! the set's dense order, holes of a stable set are skipped. [`Query::driven_by`] and [`Query::driven_by_tables`]
 //! decide it for good; [`Query::explain`] tells. Tables, chunks and parallel jobs always go by tables. Either way
@@ -33,6 +34,7 @@ pub use many::{CombinationsMut, ManyMut, QueryMany};
 #[cfg(feature = "parallel")]
 pub use parallel::ParQuery;
 pub use phalanx_store::DenseFetch;
+pub use scope::{FilterIn, In, NotIn, QueryIn};
 pub(crate) use state::{FetchState, prepare};
 pub use state::{QueryConflict, QueryState};
 
@@ -49,6 +51,7 @@ mod many;
 mod matches;
 #[cfg(feature = "parallel")]
 mod parallel;
+mod scope;
 mod state;
 
 use data::short_name;

@@ -182,6 +182,24 @@ impl<C: Component> SparseParts for SparsePart<C> {
     }
 }
 
+/// Parts that an optional component of a pool brings.
+impl<P: SparseParts> SparseParts for Option<P> {
+    const ANY: bool = P::ANY;
+
+    type Replaced = Option<P::Replaced>;
+    #[inline]
+    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced {
+        self.map(|parts| parts.insert(store, plans, entity, existing))
+    }
+    type Taken = P::Taken;
+    fn take(store: &mut Store, plans: &Plans, entity: Entity) -> P::Taken {
+        P::take(store, plans, entity)
+    }
+    fn complete(taken: P::Taken) -> Option<Self> {
+        Some(P::complete(taken))
+    }
+}
+
 macro_rules! parts_tuple {
     ($(($name:ident $at:tt))*) => {
         #[allow(unused_variables, clippy::unused_unit)]

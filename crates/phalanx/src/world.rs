@@ -21,10 +21,12 @@ pub use commands::{CommandStats, Commands, EntityCommands, FlushOrder};
 pub(crate) use commands::{Ids, Queue};
 pub use dynamic::FieldError;
 pub use entity_ref::{EntityRef, EntityWorldMut};
-pub use error::{ComponentMissing, NoSuchEntity};
+pub use error::{ChangeError, ComponentMissing, NoSuchEntity, NotInPool, RequiredByPool};
+pub use migrate::MigrateError;
+pub use pools::{PoolEntityError, PoolError, PoolMut, PoolRef};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
-pub use stats::{ArchetypeStats, ColumnStats, SetStats, WorldStats};
+pub use stats::{ArchetypeStats, ColumnStats, PoolStats, SetStats, WorldStats};
 
 mod batch;
 mod built;
@@ -34,9 +36,12 @@ mod dynamic;
 mod entity_ref;
 mod error;
 pub(crate) mod groups;
+mod migrate;
 mod non_send;
 mod parts;
+mod pools;
 mod queries;
+mod refuse;
 mod shared;
 mod singletons;
 mod sparse;
@@ -325,7 +330,7 @@ impl World {
     /// When `B` cannot be used as a bundle.
     #[track_caller]
     pub fn reserve_rows<B: Bundle>(&mut self, additional: usize) {
-        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        let at = self.first_insertion::<B>();
         let table = self.archetypes.transitions.at(at).target();
         self.store.reserve_rows(table, additional);
         self.store.reserve_entities(additional);
@@ -349,6 +354,12 @@ impl World {
         self.archetypes.transitions.computed()
     }
 
+    /// How often a handle was out of date, and the entity directory was asked; reading entities that have not moved
+    /// does not raise it.
+    pub fn handle_repairs(&self) -> u64 {
+        self.store.seat_repairs()
+    }
+
     /// Puts the free entity slot `index` forward to a generation, so that tests reach the end of the counter.
     #[doc(hidden)]
     pub fn set_free_generation_for_tests(&mut self, index: u32, generation: u32) {
@@ -362,6 +373,7 @@ impl World {
     pub fn check(&self) -> Result<(), String> {
         self.store.check()?;
         self.groups.check(&self.store, &self.archetypes)?;
-        self.archetypes.check(&self.components, &self.store)
+        self.archetypes.check(&self.components, &self.store)?;
+        self.check_pools()
     }
 }

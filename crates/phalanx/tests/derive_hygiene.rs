@@ -24,7 +24,7 @@ mod shadowed {
     #![no_implicit_prelude]
     #![allow(dead_code, missing_debug_implementations, unused_macros, missing_docs, non_camel_case_types)]
 
-    use ::phalanx::prelude::{Bundle, Component, Message, Resource};
+    use ::phalanx::prelude::{Bundle, Component, Message, Pool, Resource};
 
     mod core {}
     mod std {}
@@ -100,11 +100,26 @@ mod shadowed {
         pub(super) what: T,
         pub(super) r#type: u8,
     }
+    #[derive(Pool)]
+    #[pool(capacity = 2)]
+    pub(super) struct Things {
+        pub(super) r#type: Tag,
+        pub(super) kind: ::core::option::Option<Kind>,
+        pub(super) row: ::core::option::Option<Row>,
+    }
+    #[derive(Pool)]
+    pub(super) struct Many<T: ::core::marker::Copy, const N: ::core::primitive::u8>
+    where
+        T: ::core::marker::Send + ::core::marker::Sync + 'static,
+    {
+        pub(super) generic: Generic<T, N>,
+        pub(super) tag: ::core::option::Option<Tag>,
+    }
 }
 
 #[test]
 fn a_shadowed_prelude_changes_nothing() {
-    use shadowed::{Both, Generic, Kind, Parts, Row, Tag, Whole, row};
+    use shadowed::{Both, Generic, Kind, Many, Parts, Row, Tag, Things, Whole, row};
     assert_eq!(round_trip(Whole(3)).0, 3);
     assert_eq!(round_trip(Row { x: 1.0, y: 2 }).y, 2);
     assert_eq!(round_trip(Generic::<i8, 3>(4, 5)).0, 4);
@@ -114,6 +129,11 @@ fn a_shadowed_prelude_changes_nothing() {
     assert!(matches!(parts.rest, (Tag, Kind::None)));
     fn is_both<T: phalanx::prelude::Resource + phalanx::prelude::Message>() {}
     is_both::<Both<u8>>();
+    let mut world = phalanx::World::new();
+    let thing = world.spawn_in(Things { r#type: Tag, kind: Some(Kind::Some(3)), row: None });
+    assert!(world.get::<Tag>(thing).is_some() && world.get::<Row>(thing).is_none());
+    let many = world.spawn_in(Many { generic: Generic::<i8, 3>(1, 2), tag: None });
+    assert_ne!(world.pool_of(thing), world.pool_of(many));
     let mut messages = phalanx::messages::Messages::new();
     messages.write(shadowed::Sent { what: "a", r#type: 1 });
     assert_eq!((messages.as_columns().what, messages.as_columns().r#type), (&["a"][..], &[1][..]));
@@ -385,8 +405,22 @@ pub struct Both {
 #[message(crate = "engine::ecs", layout = "whole")]
 pub struct Neither;
 
+/// Finds the library elsewhere.
+#[derive(phalanx::prelude::Pool, Debug)]
+#[pool(crate = "engine::ecs", storage = "boxed")]
+pub struct Few {
+    /// A component.
+    pub renamed: Renamed,
+    /// One that may be missing.
+    pub elsewhere: Option<Elsewhere>,
+}
+
 #[test]
 fn the_library_may_be_found_elsewhere() {
+    let mut world = phalanx::World::new();
+    let few = world.spawn_in(Few { renamed: Renamed { x: 1 }, elsewhere: None });
+    // What a component requires comes along.
+    assert!(world.get::<Elsewhere>(few).is_some());
     let both = whole_again(Both { renamed: Renamed { x: 1 } });
     assert_eq!(both.renamed, Renamed { x: 1 });
 }

@@ -59,12 +59,12 @@ fn is_nobody<K: Kind>(world: &mut World, nobody: Entity) {
         world.get_entity_mut(nobody).map(|entity| entity.id()).map_err(|error| error.entity),
         Err(nobody)
     );
-    assert_eq!(world.insert(nobody, ledger_row()).map_err(|error| error.entity), Err(nobody));
-    assert_eq!(world.remove::<K>(nobody).map_err(|error| error.entity), Err(nobody));
+    assert_eq!(world.insert(nobody, ledger_row()).map_err(|error| error.entity()), Err(nobody));
+    assert_eq!(world.remove::<K>(nobody).map_err(|error| error.entity()), Err(nobody));
     assert!(world.take::<K>(nobody).is_none());
-    assert_eq!(world.retain::<()>(nobody).map_err(|error| error.entity), Err(nobody));
+    assert_eq!(world.retain::<()>(nobody).map_err(|error| error.entity()), Err(nobody));
     let component = world.register_component::<Left>();
-    assert_eq!(world.remove_by_id(nobody, component).map_err(|error| error.entity), Err(nobody));
+    assert_eq!(world.remove_by_id(nobody, component).map_err(|error| error.entity()), Err(nobody));
     assert_eq!(world.insert_batch([(nobody, ledger_row())]), 0);
     assert_eq!(world.remove_batch::<K>([nobody]), 0);
     assert_eq!(world.despawn_batch([nobody]), 0);

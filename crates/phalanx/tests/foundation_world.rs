@@ -474,7 +474,8 @@ fn stats_count_entities_archetypes_bytes_and_free_slots() {
     ];
     assert_eq!(columns, expected);
     assert_eq!(body.bytes, 3 * size + 99 * 8);
-    assert_eq!(stats.bytes(), body.bytes + stats.directory_bytes + stats.lane_bytes);
+    let headers: usize = stats.pools.iter().flat_map(|pool| &pool.record_bytes).sum();
+    assert_eq!(stats.bytes(), body.bytes + headers + stats.directory_bytes + stats.lane_bytes);
     let text = stats.to_string();
     assert!(text.starts_with("100 entities in 2 archetypes, "), "{text}");
     assert!(text.contains("99 x {test.Health, test.Position, test.Frozen}: "), "{text}");

@@ -1,6 +1,6 @@
-//! The guide on storage says what it must; its program is compiled and run as a documentation test.
+//! The guides say what they must; their programs are compiled and run as documentation tests.
 //!
-//! The library's documentation includes the page, so its code cannot rot; this file holds it to its promises.
+//! The library's documentation includes the pages, so their code cannot rot; this file holds them to their promises.
 #![forbid(unsafe_code)]
 
 fn guide() -> String {
@@ -30,6 +30,36 @@ fn the_guide_weighs_tables_against_sets() {
         "Hierarchies",
         "## Reading on",
         "ECS\nback and forth",
+    ] {
+        assert!(guide.contains(promise), "the guide lost `{promise}`");
+    }
+}
+
+fn pools() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pools.md");
+    std::fs::read_to_string(path).expect("the guide on pools is part of the repository")
+}
+
+// Z-020, Z-025, Z-026.
+#[test]
+fn the_guide_says_which_strategy_suits_which_pool() {
+    let guide = pools();
+    for promise in
+        ["## Two strategies", "fewer than 30 components", "50 components and more, or few of many present"]
+    {
+        assert!(guide.contains(promise), "the guide lost `{promise}`");
+    }
+}
+
+// Z-101, Z-102, Z-103, Z-104.
+#[test]
+fn the_guide_tells_best_practices_for_pools() {
+    let guide = pools();
+    for promise in [
+        "**Pools for what is hot.**",
+        "**General for the rest.**",
+        "**Few operations across pools.**",
+        "**Systems within pool borders.**",
     ] {
         assert!(guide.contains(promise), "the guide lost `{promise}`");
     }

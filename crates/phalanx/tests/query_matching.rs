@@ -268,7 +268,8 @@ fn a_query_tells_its_archetypes_and_its_filter() {
     assert_eq!(state.archetypes(), expected);
     for id in world.archetypes().iter() {
         let signature = world.archetypes().signature(id);
-        assert_eq!(state.filter().matches(signature), expected.contains(&id));
+        let pool = world.archetypes().pool_of(id);
+        assert_eq!(state.filter().matches(pool, signature), expected.contains(&id));
     }
     assert!(state.archetypes().iter().all(|&id| world.archetypes().table(id).is_some()));
 }

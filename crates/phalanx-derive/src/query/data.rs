@@ -119,7 +119,13 @@ impl<'a> Half<'a> {
             }
         });
         let yielded = yielded::emit(self);
+        let pooled = parts.target.with_pool();
+        let (pool_params, _, _) = pooled.split_for_impl();
+        let scoped = parts.target.bounds_in_pool(&self.types, &quote!(#p::QueryIn));
+        let scoped = parts.clause(self.bounds.iter().cloned().chain(scoped));
         quote! {
+            #quiet
+            impl #pool_params #p::QueryIn<__P> for #owner #scoped {}
             #yielded
             #quiet
             impl #params #p::QueryData for #owner #bounds {

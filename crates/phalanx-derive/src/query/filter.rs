@@ -25,8 +25,15 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let all = quote!(<#all as #p::QueryFilter>);
     let check = check(&parts);
     let reads = parts.reads();
+    let pooled = parts.target.with_pool();
+    let (pool_params, _, _) = pooled.split_for_impl();
+    let types: Vec<TokenStream> = parts.fields.iter().map(|field| field.ty.to_token_stream()).collect();
+    let scoped = parts.target.bounds_in_pool(&types, &quote!(#p::FilterIn));
+    let scoped = parts.clause(parts.each(&quote!(#p::QueryFilter)).into_iter().chain(scoped));
     let quiet = quiet();
     Ok(quote! {
+        #quiet
+        impl #pool_params #p::FilterIn<__P> for #owner #scoped {}
         #check
         #reads
         #quiet

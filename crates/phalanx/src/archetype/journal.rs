@@ -80,10 +80,6 @@ impl Journal {
         self.changes.get(seen..)
     }
 
-    pub(super) fn living(&self) -> &[ArchetypeId] {
-        &self.living
-    }
-
     pub(super) fn check(&self, existing: impl Iterator<Item = ArchetypeId>) -> Result<(), String> {
         let mut living = self.living.clone();
         living.sort_unstable();
@@ -109,7 +105,7 @@ mod tests {
         journal.dropped(ArchetypeId(1));
         let news = [Change::Created(ArchetypeId(1)), Change::Dropped(ArchetypeId(1))];
         assert_eq!(journal.since(cursor), Some(&news[..]));
-        assert_eq!(journal.living(), &[ArchetypeId(0)]);
+        assert_eq!(journal.living, [ArchetypeId(0)]);
     }
 
     #[test]

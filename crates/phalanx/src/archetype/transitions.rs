@@ -3,9 +3,11 @@
 //! Each archetype has, per kind of change, an array indexed by bundle (or component): following a known
 //! way is an array read, then the store's copies. Nothing is computed, hashed or allocated.
 
+use hashbrown::HashMap;
 use phalanx_store::{Edge, TableId};
 
 use super::ArchetypeId;
+use crate::pool::PoolId;
 
 /// The kind of a change, and with it what its index counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ const KINDS: usize = 6;
 pub(crate) struct Transitions {
     /// `ways[kind][archetype][index]` is a position in `found` plus one.
     ways: [Vec<Vec<u32>>; KINDS],
+    /// From an archetype to another pool, with a bundle; explicit and rare, so found by hash.
+    migrations: HashMap<(ArchetypeId, PoolId, usize), usize>,
     found: Vec<Edge>,
     /// The way that was asked for last, per kind: changes come in runs of equal ones.
     last: [Last; KINDS],
@@ -62,7 +66,7 @@ impl Transitions {
 
     /// As [`Transitions::position`], for the archetype of a table, quickly when the same was asked before.
     #[inline(always)]
-    pub(crate) fn from_table(
+    pub(crate) fn leaving_table(
         &mut self,
         kind: Kind,
         table: TableId,
@@ -100,6 +104,24 @@ impl Transitions {
         self.found.len() - 1
     }
 
+    /// The way from an archetype to another pool, with a bundle.
+    pub(crate) fn migration(&self, from: ArchetypeId, to: PoolId, bundle: usize) -> Option<usize> {
+        self.migrations.get(&(from, to, bundle)).copied()
+    }
+
+    pub(crate) fn add_migration(
+        &mut self,
+        from: ArchetypeId,
+        to: PoolId,
+        bundle: usize,
+        edge: Edge,
+    ) -> usize {
+        self.computed += 1;
+        self.found.push(edge);
+        self.migrations.insert((from, to, bundle), self.found.len() - 1);
+        self.found.len() - 1
+    }
+
     /// How many ways were worked out so far, the forgotten ones included.
     pub(crate) fn computed(&self) -> u64 {
         self.computed
@@ -108,6 +130,7 @@ impl Transitions {
     /// Forgets all ways.
     pub(crate) fn clear(&mut self) {
         self.ways = Default::default();
+        self.migrations.clear();
         self.found.clear();
         self.last = Default::default();
     }

@@ -1,7 +1,7 @@
 //! What an archetype must have to be visited by a query.
 //!
 //! A query's terms form a [`Condition`], a small tree that can be shown and asked which part an entity
-//! fails. For matching it is brought to one normal form, a set of alternatives of (all of, none of), so
+//! fails. For matching it is brought to one normal form, a set of alternatives of (all of, none of, pools), so
 //! that two queries that ask for the same thing in different words are the same [`Filter`], and share
 //! what was found.
 
@@ -10,6 +10,7 @@ use std::fmt;
 use phalanx_store::AnyColId;
 
 use crate::archetype::{ArchetypeId, Archetypes};
+use crate::pool::{PoolId, Pools};
 use crate::registry::Components;
 use crate::signature::Signature;
 
@@ -20,6 +21,10 @@ pub enum Condition {
     With(AnyColId, &'static str),
     /// Lacks the component with this first column.
     Without(AnyColId, &'static str),
+    /// Is in the pool whose tables this column marks.
+    In(AnyColId, &'static str),
+    /// Is in another pool.
+    NotIn(AnyColId, &'static str),
     /// Has the sparse component with this first column, which archetypes do not know.
     InSet(AnyColId, &'static str),
     /// Lacks the sparse component with this first column.
@@ -38,17 +43,19 @@ impl Condition {
 
     fn is_always(&self) -> bool {
         match self {
-            Self::With(..) | Self::Without(..) | Self::InSet(..) | Self::NotInSet(..) => false,
+            Self::With(..) | Self::Without(..) | Self::In(..) | Self::NotIn(..) => false,
+            Self::InSet(..) | Self::NotInSet(..) => false,
             Self::All(parts) => parts.iter().all(Self::is_always),
             Self::Any(parts) => parts.iter().any(Self::is_always),
         }
     }
 
-    /// Whether an entity meets the condition. `has` tells of a component, by its first column, whether it is there.
+    /// Whether an entity meets the condition. `has` tells of a component, by its first column, whether it is there, and
+    /// of a pool, by the column that marks it, whether the entity is in it.
     pub fn holds(&self, has: &dyn Fn(AnyColId) -> bool) -> bool {
         match self {
-            Self::With(key, _) | Self::InSet(key, _) => has(*key),
-            Self::Without(key, _) | Self::NotInSet(key, _) => !has(*key),
+            Self::With(key, _) | Self::InSet(key, _) | Self::In(key, _) => has(*key),
+            Self::Without(key, _) | Self::NotInSet(key, _) | Self::NotIn(key, _) => !has(*key),
             Self::All(parts) => parts.iter().all(|part| part.holds(has)),
             Self::Any(parts) => parts.iter().any(|part| part.holds(has)),
         }
@@ -71,32 +78,43 @@ impl Condition {
         }
     }
 
-    /// Whether a component in it is not registered yet, so that its filter may still change.
-    pub(crate) fn is_open(&self, components: &Components) -> bool {
+    /// Whether a component or pool in it is not registered yet, so that its filter may still change.
+    pub(crate) fn is_open(&self, components: &Components, pools: &Pools) -> bool {
         match self {
             Self::With(key, _) | Self::Without(key, _) => components.by_key(*key).is_none(),
+            Self::In(key, _) | Self::NotIn(key, _) => pools.by_key(*key).is_none(),
             Self::InSet(..) | Self::NotInSet(..) => false,
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.is_open(components)),
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.is_open(components, pools)),
         }
     }
 
     /// The normal form of what archetypes decide; sparse components are looked up per entity.
-    pub(crate) fn filter(&self, components: &Components) -> Filter {
+    pub(crate) fn filter(&self, components: &Components, pools: &Pools) -> Filter {
+        let one = |all, none, scope| vec![Alternative { all, none, scope }];
+        let nothing = Signature::empty;
         Filter::normal(match self {
             Self::With(key, _) => match components.by_key(*key) {
-                Some(id) => vec![Alternative { all: Signature::from_ids([id]), none: Signature::empty() }],
+                Some(id) => one(Signature::from_ids([id]), nothing(), Scope::default()),
                 // Nobody has a component that the world has not met.
                 None => Vec::new(),
             },
             Self::Without(key, _) => {
-                let none = components.by_key(*key).into_iter().collect();
-                vec![Alternative { all: Signature::empty(), none }]
+                one(nothing(), components.by_key(*key).into_iter().collect(), Scope::default())
+            }
+            Self::In(key, _) => match pools.by_key(*key) {
+                Some(pool) => one(nothing(), nothing(), Scope::Only(pool)),
+                None => Vec::new(),
+            },
+            Self::NotIn(key, _) => {
+                one(nothing(), nothing(), Scope::AllBut(pools.by_key(*key).into_iter().collect()))
+            }
+            Self::Any(parts) => {
+                parts.iter().flat_map(|part| part.filter(components, pools).alternatives).collect()
             }
             Self::InSet(..) | Self::NotInSet(..) => vec![Alternative::default()],
-            Self::Any(parts) => parts.iter().flat_map(|part| part.filter(components).alternatives).collect(),
             Self::All(parts) => parts.iter().fold(vec![Alternative::default()], |so_far, part| {
-                let more = part.filter(components).alternatives;
-                so_far.iter().flat_map(|one| more.iter().map(|other| one.and(other))).collect()
+                let more = part.filter(components, pools).alternatives;
+                so_far.iter().flat_map(|one| more.iter().filter_map(|other| one.and(other))).collect()
             }),
         })
     }
@@ -111,6 +129,8 @@ impl fmt::Display for Condition {
         match self {
             Self::With(_, name) | Self::InSet(_, name) => write!(f, "with {name}"),
             Self::Without(_, name) | Self::NotInSet(_, name) => write!(f, "without {name}"),
+            Self::In(_, name) => write!(f, "in {name}"),
+            Self::NotIn(_, name) => write!(f, "not in {name}"),
             _ if self.is_always() => write!(f, "anything"),
             Self::All(parts) => write!(f, "{}", texts(parts, ", ")),
             Self::Any(parts) if parts.is_empty() => write!(f, "nothing"),
@@ -119,25 +139,94 @@ impl fmt::Display for Condition {
     }
 }
 
+/// The pools that an alternative looks at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Scope {
+    /// All but these, in ascending order.
+    AllBut(Vec<PoolId>),
+    Only(PoolId),
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self::AllBut(Vec::new())
+    }
+}
+
+impl Scope {
+    fn admits(&self, pool: PoolId) -> bool {
+        match self {
+            Self::AllBut(others) => !others.contains(&pool),
+            Self::Only(only) => *only == pool,
+        }
+    }
+
+    /// The pools of both; `None` when there is none.
+    fn and(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::AllBut(some), Self::AllBut(more)) => {
+                let mut all = [some.as_slice(), more].concat();
+                all.sort_unstable();
+                all.dedup();
+                Some(Self::AllBut(all))
+            }
+            (Self::Only(pool), scope) | (scope, Self::Only(pool)) => {
+                scope.admits(*pool).then_some(Self::Only(*pool))
+            }
+        }
+    }
+
+    /// Whether all pools of this one are pools of the other one, too.
+    fn implies(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Only(pool), scope) => scope.admits(*pool),
+            (Self::AllBut(some), Self::AllBut(fewer)) => fewer.iter().all(|pool| some.contains(pool)),
+            (Self::AllBut(_), Self::Only(_)) => false,
+        }
+    }
+
+    /// A number that is larger for a scope which implies another one.
+    fn size(&self) -> usize {
+        match self {
+            Self::AllBut(others) => others.len(),
+            Self::Only(_) => 1 << 24,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Alternative {
     all: Signature,
     none: Signature,
+    scope: Scope,
 }
 
 impl Alternative {
-    fn and(&self, other: &Self) -> Self {
-        Self { all: self.all.union(&other.all), none: self.none.union(&other.none) }
+    fn and(&self, other: &Self) -> Option<Self> {
+        let scope = self.scope.and(&other.scope)?;
+        Some(Self { all: self.all.union(&other.all), none: self.none.union(&other.none), scope })
     }
 
-    /// How many components it asks about.
+    /// How many components and pools it asks about.
     fn size(&self) -> usize {
-        self.all.len() + self.none.len()
+        self.all.len() + self.none.len() + self.scope.size()
     }
 
     /// Whether whatever meets this alternative meets the other one, too.
     fn implies(&self, other: &Self) -> bool {
-        self.all.contains(&other.all) && self.none.contains(&other.none)
+        self.all.contains(&other.all) && self.none.contains(&other.none) && self.scope.implies(&other.scope)
+    }
+
+    fn matches(&self, pool: PoolId, signature: &Signature) -> bool {
+        self.scope.admits(pool) && signature.contains(&self.all) && !signature.overlaps(&self.none)
+    }
+
+    /// The pool whose masks decide.
+    fn masked(&self) -> Option<PoolId> {
+        match self.scope {
+            Scope::Only(pool) if pool != PoolId::GENERAL => Some(pool),
+            _ => None,
+        }
     }
 }
 
@@ -149,12 +238,12 @@ pub struct Filter {
 
 impl Filter {
     pub(crate) fn from_parts(all: Signature, none: Signature, any_of: &[Signature]) -> Self {
-        let mut alternatives = vec![Alternative { all, none }];
+        let mut alternatives = vec![Alternative { all, none, scope: Scope::default() }];
         for group in any_of {
             let with = |one: &Alternative| {
                 group
                     .iter()
-                    .map(|id| Alternative { all: one.all.with(id), none: one.none.clone() })
+                    .map(|id| Alternative { all: one.all.with(id), ..one.clone() })
                     .collect::<Vec<_>>()
             };
             alternatives = Self::normal(alternatives.iter().flat_map(with).collect()).alternatives;
@@ -166,7 +255,8 @@ impl Filter {
     fn normal(mut alternatives: Vec<Alternative>) -> Self {
         alternatives.retain(|one| !one.all.overlaps(&one.none));
         alternatives.sort_by_cached_key(|one| {
-            (one.size(), one.all.iter().collect::<Vec<_>>(), one.none.iter().collect::<Vec<_>>())
+            let ids = |set: &Signature| set.iter().collect::<Vec<_>>();
+            (one.size(), ids(&one.all), ids(&one.none), one.scope.clone())
         });
         alternatives.dedup();
         let mut kept: Vec<Alternative> = Vec::with_capacity(alternatives.len());
@@ -183,17 +273,44 @@ impl Filter {
         Self { alternatives: kept }
     }
 
-    /// Whether an archetype with this signature matches.
-    pub fn matches(&self, signature: &Signature) -> bool {
-        self.alternatives.iter().any(|one| signature.contains(&one.all) && !signature.overlaps(&one.none))
+    /// Whether an archetype of a pool with this signature matches.
+    pub fn matches(&self, pool: PoolId, signature: &Signature) -> bool {
+        self.alternatives.iter().any(|one| one.matches(pool, signature))
     }
 
-    /// The archetypes that match, in order of creation. Where all alternatives share components, only the
-    /// archetypes of the rarest of these are looked at.
+    /// Whether an archetype matches. Where a pool is named, its masks decide.
+    pub(crate) fn admits(&self, id: ArchetypeId, archetypes: &Archetypes) -> bool {
+        let (pools, own) = (archetypes.pools(), archetypes.pool_of(id));
+        self.alternatives.iter().any(|one| match one.masked() {
+            Some(pool) => pool == own && pools.passes(pool, id, pools.record(pool).test(&one.all, &one.none)),
+            None => one.matches(own, archetypes.signature(id)),
+        })
+    }
+
+    /// The archetypes that match, in the order of queries. Where all alternatives share components, only the
+    /// archetypes of the rarest of these are looked at; where one names a pool, only the masks of that pool.
     pub(crate) fn find(&self, archetypes: &Archetypes) -> Vec<ArchetypeId> {
-        let Some((first, rest)) = self.alternatives.split_first() else { return Vec::new() };
-        let shared = rest.iter().fold(first.all.clone(), |shared, one| shared.intersection(&one.all));
-        let candidates = archetypes.matching(&shared, &Signature::empty(), &Signature::empty());
-        candidates.into_iter().filter(|&id| self.matches(archetypes.signature(id))).collect()
+        let (masked, open): (Vec<_>, Vec<_>) =
+            self.alternatives.iter().partition(|one| one.masked().is_some());
+        let mut found = match open.split_first() {
+            None => Vec::new(),
+            Some((first, rest)) => {
+                let shared = rest.iter().fold(first.all.clone(), |shared, one| shared.intersection(&one.all));
+                let mut found = archetypes.matching(&shared, &Signature::empty(), &Signature::empty());
+                found.retain(|&id| {
+                    open.iter().any(|one| one.matches(archetypes.pool_of(id), archetypes.signature(id)))
+                });
+                found
+            }
+        };
+        let pools = archetypes.pools();
+        for (one, pool) in masked.iter().filter_map(|one| Some((one, one.masked()?))) {
+            found.extend(pools.passing(pool, pools.record(pool).test(&one.all, &one.none)));
+        }
+        if masked.len() > 1 || !open.is_empty() {
+            found.sort_unstable_by_key(|&id| archetypes.home(id));
+            found.dedup();
+        }
+        found
     }
 }

@@ -12,6 +12,7 @@ use super::error::QueryEntityError;
 use super::filter::QueryFilter;
 use super::state::Both;
 use super::{Context, Filter, Query};
+use crate::pool::PoolId;
 use crate::registry::ComponentInfo;
 
 impl Context<'_> {
@@ -20,9 +21,12 @@ impl Context<'_> {
     #[inline(never)]
     pub(super) fn why(&self, entity: Entity, entities: &Entities, sets: Sets<'_>) -> QueryEntityError {
         let Some(place) = entities.locate(entity) else { return QueryEntityError::NoSuchEntity { entity } };
-        let signature = self.archetypes.signature(self.archetypes.of_table(place.table));
-        let has =
-            |key| self.components.by_key(key).is_some_and(|id| signature.has(id)) || sets.has(key, entity);
+        let archetype = self.archetypes.of_table(place.table);
+        let (signature, pool) = (self.archetypes.signature(archetype), self.archetypes.pool_of(archetype));
+        let has = |key| match self.archetypes.pools().by_key(key) {
+            Some(asked) => asked == pool,
+            None => self.components.by_key(key).is_some_and(|id| signature.has(id)) || sets.has(key, entity),
+        };
         let fails = match self.condition.first_failure(&has) {
             Some(condition) => condition.to_string(),
             None => "a tick of change".to_owned(),
@@ -77,10 +81,15 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
             self.context.archetypes.len()
         );
         for (table, len) in self.view.tables() {
-            let signature = self.context.archetypes.signature(self.context.archetypes.of_table(table));
+            let (archetypes, components) = (self.context.archetypes, self.context.components);
+            let id = archetypes.of_table(table);
             let names: Vec<&str> =
-                signature.iter().map(|id| self.context.components.info(id).name()).collect();
-            let _ = writeln!(text, "  {len:>8} rows of {{{}}}", names.join(", "));
+                archetypes.signature(id).iter().map(|id| components.info(id).name()).collect();
+            let pool = match archetypes.pools().record(archetypes.pool_of(id)) {
+                general if general.id() == PoolId::GENERAL => String::new(),
+                pool => format!(" in {}", pool.name()),
+            };
+            let _ = writeln!(text, "  {len:>8} rows of {{{}}}{pool}", names.join(", "));
         }
         text
     }

@@ -1,12 +1,12 @@
 //! The archetypes that match a filter, found once and shared by all queries that ask for the same.
 //!
-//! Catching up reads the journal: created archetypes are tested and appended, dropped ones leave. Only
-//! after sleeping through more than the journal keeps is everything matched afresh.
+//! Catching up reads the journal: created archetypes are tested and put in their place, dropped ones leave.
+//! Only after sleeping through more than the journal keeps is everything matched afresh.
 
 use super::condition::Filter;
 use crate::archetype::{ArchetypeId, Archetypes, Change, Cursor};
 
-/// The archetypes that match a filter, in order of creation.
+/// The archetypes that match a filter: pool by pool, in order of creation.
 #[derive(Clone, Debug)]
 pub(crate) struct Matches {
     filter: Filter,
@@ -45,6 +45,7 @@ impl Matches {
             return;
         };
         self.cursor = archetypes.cursor();
+        let mut created = false;
         for change in changes {
             match *change {
                 Change::Dropped(id) => self.archetypes.retain(|&known| known != id),
@@ -52,11 +53,16 @@ impl Matches {
                 // follows, puts it in its place.
                 Change::Created(id) => {
                     self.archetypes.retain(|&known| known != id);
-                    if archetypes.contains(id) && self.filter.matches(archetypes.signature(id)) {
+                    if archetypes.contains(id) && self.filter.admits(id, archetypes) {
                         self.archetypes.push(id);
+                        created = true;
                     }
                 }
             }
+        }
+        if created {
+            // Now that all of them live: nearly sorted already, unless a pool got its first archetypes late.
+            self.archetypes.sort_by_key(|&id| archetypes.home(id));
         }
     }
 }

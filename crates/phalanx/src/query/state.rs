@@ -45,7 +45,7 @@ pub(crate) struct FetchState<C: Fetch> {
     pub(crate) prepared: Prepared<C>,
     pub(crate) condition: Condition,
     matches: Arc<Matches>,
-    /// Set while a term names an unregistered component: how many were registered at the last look.
+    /// Set while a term names an unregistered component or pool: how many were registered at the last look.
     open: Option<usize>,
     /// Set when the admitted tables are not those of `matches`.
     stale: bool,
@@ -144,11 +144,17 @@ pub(crate) fn prepare<D: QueryData, F: QueryFilter>(
         QueryConflict::new(alias, &terms)
     })?;
     let condition = Condition::All(vec![D::condition(), F::condition()]);
-    let matches = Arc::new(Matches::new(condition.filter(components), archetypes));
-    let open = condition.is_open(components).then_some(components.len());
+    let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
+    let open = open(&condition, components, archetypes);
     let mut state = FetchState { prepared, condition, matches, open, stale: true, lead: Lead::Shortest };
     state.admit_all(store, archetypes);
     Ok(state)
+}
+
+/// How many components and pools are registered, while one that the condition names is not.
+fn open(condition: &Condition, components: &Components, archetypes: &Archetypes) -> Option<usize> {
+    let pools = archetypes.pools();
+    condition.is_open(components, pools).then_some(components.len() + pools.len())
 }
 
 impl<C: Fetch> FetchState<C> {
@@ -178,10 +184,12 @@ impl<C: Fetch> FetchState<C> {
     /// Brings the filter in line with the world's components: those that are registered by now, and those of
     /// another world when it is another one than last time.
     pub(crate) fn resolve(&mut self, components: &Components, archetypes: &Archetypes) {
-        let grown = self.open.is_some_and(|known| known != components.len());
+        let registered = components.len() + archetypes.pools().len();
+        let grown = self.open.is_some_and(|known| known != registered);
         if grown || self.matches.is_foreign(archetypes) {
-            self.open = self.condition.is_open(components).then_some(components.len());
-            self.matches = Arc::new(Matches::new(self.condition.filter(components), archetypes));
+            self.open = open(&self.condition, components, archetypes);
+            let filter = self.condition.filter(components, archetypes.pools());
+            self.matches = Arc::new(Matches::new(filter, archetypes));
             // Whatever was admitted belonged to another filter.
             self.stale = true;
         }
@@ -194,33 +202,36 @@ impl<C: Fetch> FetchState<C> {
     /// Takes over matches that are up to date.
     pub(crate) fn follow(&mut self, matches: Arc<Matches>, store: &Store, archetypes: &Archetypes) {
         let before = std::mem::replace(&mut self.matches, matches);
-        let known = before.archetypes().len();
-        let appended = !self.stale
+        let mut left = self.archetypes().iter();
+        let kept = !self.stale
             && store.is_fresh(&self.prepared)
-            && self.archetypes().starts_with(before.archetypes());
-        if appended {
-            for at in known..self.archetypes().len() {
-                self.admit(at, store, archetypes);
-            }
-        } else {
-            self.admit_all(store, archetypes);
+            && before.archetypes().iter().all(|known| left.any(|id| id == known));
+        if !kept {
+            store.reset(&mut self.prepared);
+            self.stale = false;
+        }
+        if !kept || before.archetypes().len() != self.archetypes().len() {
+            self.admit_missing(store, archetypes);
         }
     }
 
     fn admit_all(&mut self, store: &Store, archetypes: &Archetypes) {
         store.reset(&mut self.prepared);
         self.stale = false;
-        for at in 0..self.archetypes().len() {
-            self.admit(at, store, archetypes);
-        }
+        self.admit_missing(store, archetypes);
     }
 
-    fn admit(&mut self, at: usize, store: &Store, archetypes: &Archetypes) {
-        let id = self.archetypes()[at];
-        if id == ArchetypeId::EMPTY {
-            store.admit_rowless(&mut self.prepared);
-        } else if let Some(table) = archetypes.table(id) {
-            store.admit(&mut self.prepared, table);
+    /// Admits the tables of matches that are not visited yet, each in its place.
+    fn admit_missing(&mut self, store: &Store, archetypes: &Archetypes) {
+        let mut position = 0;
+        for &id in self.matches.archetypes() {
+            if id == ArchetypeId::EMPTY {
+                store.admit_rowless(&mut self.prepared);
+            } else if let Some(table) = archetypes.table(id)
+                && (self.prepared.visits(table) || store.admit_at(&mut self.prepared, position, table))
+            {
+                position += 1;
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ impl World {
     /// When the bundle has a component twice, a name is taken, or entity indices run out.
     #[track_caller]
     pub fn spawn_batch<B: Bundle>(&mut self, bundles: impl IntoIterator<Item = B>) -> SpawnBatch<'_> {
-        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        let at = self.first_insertion::<B>();
         if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
             // Values in sets belong to an entity, so each one is spawned for itself.
             let entities: Vec<Entity> = bundles.into_iter().map(|bundle| self.spawn(bundle).id()).collect();
@@ -84,8 +84,8 @@ impl World {
         SpawnBatch { entities }
     }
 
-    /// Inserts a bundle into each entity. Dead entities are skipped, their bundles dropped; returns how many
-    /// entities were alive.
+    /// Inserts a bundle into each entity. Entities that are dead, or in a pool that does not declare a component, are
+    /// skipped, their bundles dropped; returns how many were not.
     ///
     /// # Panics
     /// When the bundle has a component twice, or a name is taken.
@@ -95,7 +95,8 @@ impl World {
         inserted.count()
     }
 
-    /// Removes a bundle from each entity. Dead entities are skipped; returns how many were alive.
+    /// Removes a bundle from each entity. Entities that are dead, or in a pool that requires a component, are skipped;
+    /// returns how many were not.
     ///
     /// # Panics
     /// When the bundle has a component twice, or a name is taken.
@@ -117,7 +118,7 @@ impl World {
     /// nevertheless.
     ///
     /// # Panics
-    /// When the bundle has a component twice, or a name is taken.
+    /// When the bundle has a component twice, a name is taken, or the archetype's pool does not declare a component.
     #[track_caller]
     pub fn insert_into_archetype<B: Bundle + Clone>(&mut self, archetype: ArchetypeId, bundle: &B) -> usize {
         if archetype == ArchetypeId::EMPTY {
@@ -126,7 +127,10 @@ impl World {
         if !self.archetypes.contains(archetype) {
             return 0;
         }
-        let at = self.insertion::<B>(archetype);
+        let at = match self.insertion::<B>(archetype) {
+            Ok(at) => at,
+            Err(refusal) => panic!("{}", self.refused_for_all(archetype, refusal)),
+        };
         if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
             let table = self.archetypes.table(archetype).expect("the archetype exists");
             return self.insert_into_each(self.store.table_entities(table).to_vec(), bundle);
@@ -152,7 +156,7 @@ impl World {
     /// When a value panics in its drop, the bundle is gone from all of them nevertheless.
     ///
     /// # Panics
-    /// When the bundle has a component twice, or a name is taken.
+    /// When the bundle has a component twice, a name is taken, or the archetype's pool requires a component.
     #[track_caller]
     pub fn remove_from_archetype<B: Bundle>(&mut self, archetype: ArchetypeId) -> usize {
         let bundle = self.bundle::<B>();
@@ -162,6 +166,9 @@ impl World {
             return if B::Sparse::ANY { self.remove_from_each::<B>(rowless) } else { rowless.len() };
         }
         let Some(table) = self.archetypes.table(archetype) else { return 0 };
+        if let Err(refusal) = self.may_remove(self.archetypes.pool_of(archetype), bundle) {
+            panic!("{}", self.refused_for_all(archetype, refusal));
+        }
         if B::Sparse::ANY {
             return self.remove_from_each::<B>(self.store.table_entities(table).to_vec());
         }

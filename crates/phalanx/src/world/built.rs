@@ -164,7 +164,7 @@ impl DynamicQuery {
         let Some(archetype) = world.archetype_of(entity) else { return false };
         let signature = world.archetypes.signature(archetype);
         if world.components.sparse().is_empty() {
-            return self.filter().matches(signature);
+            return self.filter().admits(archetype, &world.archetypes);
         }
         Lookup::new(world).keeps(self, signature, entity)
     }

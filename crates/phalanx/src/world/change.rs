@@ -7,10 +7,11 @@
 use phalanx_store::{Edge, Entity, Existing, Init, NotInserted, SetId, TableId, Values};
 
 use super::groups::Takes;
-use super::{NoSuchEntity, World};
+use super::{ChangeError, NoSuchEntity, World};
 use crate::archetype::{ArchetypeId, Kind};
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
+use crate::pool::{PoolId, Refusal};
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::storage::SparseParts;
@@ -49,10 +50,10 @@ impl World {
         self.bundles.find(B::key()).expect("the bundle was registered just now")
     }
 
-    /// The way on which a bundle comes into an archetype's entities.
+    /// The way on which a bundle comes into an archetype's entities, unless its pool refuses the bundle.
     #[inline]
     #[track_caller]
-    pub(crate) fn insertion<B: Bundle>(&mut self, from: ArchetypeId) -> usize {
+    pub(crate) fn insertion<B: Bundle>(&mut self, from: ArchetypeId) -> Result<usize, Refusal> {
         let bundle = self.bundle::<B>();
         self.insertion_of::<B>(from, bundle)
     }
@@ -60,39 +61,56 @@ impl World {
     #[inline]
     fn insertion_of<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
         match self.archetypes.transitions.position(Kind::Insert, from, bundle.index()) {
-            Some(at) => at,
-            None => self.plan_insertion::<B>(from, bundle),
+            Some(at) => Ok(at),
+            None => {
+                self.may_insert(self.archetypes.pool_of(from), bundle)?;
+                Ok(self.plan_insertion::<B>(from, bundle))
+            }
         }
+    }
+
+    /// The way on which a bundle comes into new entities of General.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn first_insertion<B: Bundle>(&mut self) -> usize {
+        let at = self.insertion::<B>(ArchetypeId::EMPTY);
+        at.unwrap_or_else(|_| unreachable!("General allows everything"))
     }
 
     #[cold]
     #[inline(never)]
     fn plan_insertion<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
-        let present = self.archetypes.signature(from).clone();
+        let (present, pool) = (self.archetypes.signature(from).clone(), self.archetypes.pool_of(from));
         let info = self.bundles.info(bundle);
         let missing = info.required.iter().filter(|(id, _)| !present.has(*id));
         let (added, inits): (Vec<ComponentId>, Vec<Init>) = missing.cloned().unzip();
         let brought = info.signature.clone();
-        let target = self.archetype(present.union(&brought).union(&added.into_iter().collect()));
+        let target = self.archetype(pool, present.union(&brought).union(&added.into_iter().collect()));
         let edge = self.edge(from, target, |store, source, target| {
             store.insert_edge::<B::Values>(source, target, B::value_ids(), &inits)
         });
         // The way back, when it leads exactly here.
-        let returns = inits.is_empty() && !present.overlaps(&brought) && !brought.is_empty();
+        let returns = inits.is_empty()
+            && !present.overlaps(&brought)
+            && !brought.is_empty()
+            && self.may_remove(pool, bundle).is_ok();
         if returns && self.archetypes.transitions.position(Kind::Remove, target, bundle.index()).is_none() {
             self.add_removal::<B>(target, from, bundle);
         }
         self.archetypes.transitions.add(Kind::Insert, from, bundle.index(), edge)
     }
 
-    /// The way on which what entities of an archetype have of a bundle goes.
+    /// The way on which what entities of an archetype have of a bundle goes, unless their pool refuses that.
     #[inline]
     #[track_caller]
-    pub(crate) fn removal<B: Bundle>(&mut self, from: ArchetypeId) -> usize {
+    pub(crate) fn removal<B: Bundle>(&mut self, from: ArchetypeId) -> Result<usize, Refusal> {
         let bundle = self.bundle::<B>();
         match self.archetypes.transitions.position(Kind::Remove, from, bundle.index()) {
-            Some(at) => at,
-            None => self.plan_removal::<B>(from, bundle),
+            Some(at) => Ok(at),
+            None => {
+                self.may_remove(self.archetypes.pool_of(from), bundle)?;
+                Ok(self.plan_removal::<B>(from, bundle))
+            }
         }
     }
 
@@ -100,12 +118,14 @@ impl World {
     #[inline(never)]
     fn plan_removal<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
         let (present, info) = (self.archetypes.signature(from), self.bundles.info(bundle));
+        let pool = self.archetypes.pool_of(from);
         let left = present.difference(&info.signature);
         // The way back, when it leads exactly here: nothing else would come along.
         let returns = !info.signature.is_empty()
             && present.contains(&info.signature)
-            && info.required.iter().all(|(id, _)| left.has(*id));
-        let target = self.archetype(left);
+            && info.required.iter().all(|(id, _)| left.has(*id))
+            && self.may_insert(pool, bundle).is_ok();
+        let target = self.archetype(pool, left);
         let at = self.add_removal::<B>(from, target, bundle);
         if returns && self.archetypes.transitions.position(Kind::Insert, target, bundle.index()).is_none() {
             self.plan_insertion::<B>(target, bundle);
@@ -131,7 +151,8 @@ impl World {
         if let Some(at) = self.archetypes.transitions.position(kind, from, index) {
             return at;
         }
-        let target = self.archetype(left(self.archetypes.signature(from)));
+        let left = left(self.archetypes.signature(from));
+        let target = self.archetype(self.archetypes.pool_of(from), left);
         let edge =
             self.edge(from, target, |store, source, target| store.remove_edge::<()>(source, target, ()));
         self.archetypes.transitions.add(kind, from, index, edge)
@@ -144,15 +165,16 @@ impl World {
         }
         let present = self.archetypes.signature(from);
         let inits = if present.has(id) { Vec::new() } else { self.components.info(id).defaults().to_vec() };
-        let target = self.archetype(present.with(id));
+        let target = self.archetype(self.archetypes.pool_of(from), present.with(id));
         let edge = self
             .edge(from, target, |store, source, target| store.insert_edge::<()>(source, target, (), &inits));
         self.archetypes.transitions.add(Kind::InsertZeroed, from, id.index(), edge)
     }
 
-    pub(crate) fn archetype(&mut self, signature: Signature) -> ArchetypeId {
+    /// The archetype of a pool with these components, created where it does not exist.
+    pub(crate) fn archetype(&mut self, pool: PoolId, signature: Signature) -> ArchetypeId {
         let before = self.archetypes.cursor();
-        let id = self.archetypes.get_or_create(signature, &self.components, &mut self.store);
+        let id = self.archetypes.get_or_create(pool, signature, &self.components, &mut self.store);
         if self.archetypes.cursor() != before {
             self.update_queries();
         }
@@ -204,10 +226,10 @@ impl World {
     /// Inserts a bundle. Components that the entity has are replaced, in place.
     ///
     /// # Errors
-    /// When the entity is dead; the bundle is dropped.
+    /// When the entity is dead, or its pool does not declare a component; the bundle is dropped.
     #[inline]
     #[track_caller]
-    pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), NoSuchEntity> {
+    pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), ChangeError> {
         self.insert_with(entity, bundle, Existing::Replace)
     }
 
@@ -218,7 +240,7 @@ impl World {
         entity: Entity,
         bundle: B,
         existing: Existing,
-    ) -> Result<(), NoSuchEntity> {
+    ) -> Result<(), ChangeError> {
         let id = self.bundle_for::<B>(entity)?;
         let (old, old_sparse) = if self.groups.is_empty() {
             self.insert_parts(entity, id, bundle, existing)?
@@ -237,7 +259,12 @@ impl World {
         id: BundleId,
         bundle: B,
         existing: Existing,
-    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), NoSuchEntity> {
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), ChangeError> {
+        if !self.bundles.info(id).required_sparse.is_empty() && self.archetypes.pools().len() > 1 {
+            // Asked before anything comes along; otherwise it is asked where a way is planned.
+            let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
+            self.may_insert(pool, id).map_err(|refusal| self.refused(entity, refusal))?;
+        }
         let (values, sparse) = bundle.into_values(self.store.tick());
         self.with_required(entity, id, |world| {
             let old = world.insert_values::<B>(entity, id, values, existing)?;
@@ -253,14 +280,14 @@ impl World {
         bundle: BundleId,
         values: B::Values,
         existing: Existing,
-    ) -> Result<OldValues<B>, NoSuchEntity> {
+    ) -> Result<OldValues<B>, ChangeError> {
         let archetypes = &mut self.archetypes;
         let inserted = self.store.replace_along(entity, values, existing, |table| {
             archetypes.way(Kind::Insert, table, bundle.index())
         });
         match inserted {
             Ok(old) => Ok(old),
-            Err(NotInserted::Dead(_)) => Err(NoSuchEntity::new(entity)),
+            Err(NotInserted::Dead(_)) => Err(NoSuchEntity::new(entity).into()),
             Err(NotInserted::NoWay(values, table)) => {
                 self.insert_on_new_way::<B>(entity, table, bundle, values, existing)
             }
@@ -276,20 +303,28 @@ impl World {
         bundle: BundleId,
         values: B::Values,
         existing: Existing,
-    ) -> Result<OldValues<B>, NoSuchEntity> {
-        let at = self.plan_insertion::<B>(self.archetypes.of_table(table), bundle);
+    ) -> Result<OldValues<B>, ChangeError> {
+        let from = self.archetypes.of_table(table);
+        self.may_insert(self.archetypes.pool_of(from), bundle)
+            .map_err(|refusal| self.refused(entity, refusal))?;
+        let at = self.plan_insertion::<B>(from, bundle);
         let inserted = self.store.replace(entity, self.archetypes.transitions.at(at), values, existing);
-        inserted.map_err(|_| NoSuchEntity::new(entity))
+        inserted.map_err(|_| NoSuchEntity::new(entity).into())
     }
 
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
     ///
     /// # Errors
-    /// When the entity is dead.
+    /// When the entity is dead, or its pool requires a component of the bundle.
     #[inline]
     #[track_caller]
-    pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+    pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let bundle = self.bundle_for::<B>(entity)?;
+        if (B::Sparse::ANY || !self.groups.is_empty()) && self.archetypes.pools().len() > 1 {
+            // Asked before anything is taken, or leaves a group; otherwise it is asked where a way is planned.
+            let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
+            self.may_remove(pool, bundle).map_err(|refusal| self.refused(entity, refusal))?;
+        }
         let (values, sparse) = if self.groups.is_empty() {
             self.detach_parts::<B>(entity, bundle)?
         } else {
@@ -305,7 +340,7 @@ impl World {
         &mut self,
         entity: Entity,
         bundle: BundleId,
-    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), NoSuchEntity> {
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), ChangeError> {
         let sparse = B::Sparse::take(&mut self.store, &self.plans, entity);
         let archetypes = &mut self.archetypes;
         let removed = self
@@ -313,10 +348,8 @@ impl World {
             .detach_along::<B::Values>(entity, |table| archetypes.way(Kind::Remove, table, bundle.index()));
         let values = match removed {
             Ok(values) => values,
-            Err(None) => return Err(NoSuchEntity::new(entity)),
-            Err(Some(table)) => {
-                self.detach_on_new_way::<B>(entity, table, bundle).ok_or_else(|| NoSuchEntity::new(entity))?
-            }
+            Err(None) => return Err(NoSuchEntity::new(entity).into()),
+            Err(Some(table)) => self.detach_on_new_way::<B>(entity, table, bundle)?,
         };
         Ok((values, sparse))
     }
@@ -328,40 +361,56 @@ impl World {
         entity: Entity,
         table: TableId,
         bundle: BundleId,
-    ) -> Option<OldValues<B>> {
-        let at = self.plan_removal::<B>(self.archetypes.of_table(table), bundle);
-        self.store.detach::<B::Values>(entity, self.archetypes.transitions.at(at))
+    ) -> Result<OldValues<B>, ChangeError> {
+        let from = self.archetypes.of_table(table);
+        self.may_remove(self.archetypes.pool_of(from), bundle)
+            .map_err(|refusal| self.refused(entity, refusal))?;
+        let at = self.plan_removal::<B>(from, bundle);
+        let detached = self.store.detach::<B::Values>(entity, self.archetypes.transitions.at(at));
+        detached.ok_or_else(|| NoSuchEntity::new(entity).into())
     }
 
-    /// Removes a whole bundle and returns it. `None`, and nothing happens, when the entity is dead or lacks a part.
+    /// Removes a whole bundle and returns it. `None`, and nothing happens, when the entity is dead, lacks a part, or
+    /// is in a pool that requires one; [`World::try_take`] tells which.
     #[track_caller]
     pub fn take<B: Bundle>(&mut self, entity: Entity) -> Option<B> {
-        let from = self.archetype_of(entity)?;
+        self.try_take(entity).ok().flatten()
+    }
+
+    /// Removes a whole bundle and returns it; `None`, and nothing happens, when the entity lacks a part.
+    ///
+    /// # Errors
+    /// When the entity is dead, or its pool requires a component of the bundle.
+    #[track_caller]
+    pub fn try_take<B: Bundle>(&mut self, entity: Entity) -> Result<Option<B>, ChangeError> {
+        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let bundle = self.bundle::<B>();
         let info = self.bundles.info(bundle);
         let sparse = info.sparse.iter().all(|id| self.has_sparse(entity, id));
         if !sparse || !self.archetypes.signature(from).contains(&info.signature) {
-            return None;
+            return Ok(None);
         }
-        let at = self.removal::<B>(from);
-        let (values, sparse) = self.grouped(entity, Takes::Bundle(bundle), |world| {
+        let at = self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
+        let taken = self.grouped(entity, Takes::Bundle(bundle), |world| {
             let sparse = B::Sparse::complete(B::Sparse::take(&mut world.store, &world.plans, entity))?;
             let values = world.store.take::<B::Values>(entity, world.archetypes.transitions.at(at))?;
             Some((values, sparse))
-        })?;
-        Some(B::from_values(values, sparse))
+        });
+        Ok(taken.map(|(values, sparse)| B::from_values(values, sparse)))
     }
 
     /// Drops every component that is not in the bundle.
     ///
     /// # Errors
-    /// When the entity is dead.
+    /// When the entity is dead, or its pool requires a component that is not in the bundle.
     #[track_caller]
-    pub fn retain<B: Bundle>(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+    pub fn retain<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let bundle = self.bundle::<B>();
         let info = self.bundles.info(bundle);
         let (kept, kept_sparse) = (info.signature.clone(), info.sparse.clone());
+        self.may_retain(self.archetypes.pool_of(from), bundle)
+            .map_err(|refusal| self.refused(entity, refusal))?;
         let at = self.dropping(Kind::Retain, from, bundle.index(), |present| present.intersection(&kept));
         self.grouped(entity, Takes::Everything, |world| {
             let components = &world.set_components;
@@ -375,9 +424,13 @@ impl World {
     /// Removes a component by its id. False when the entity lacks it.
     ///
     /// # Errors
-    /// When the entity is dead.
-    pub fn remove_by_id(&mut self, entity: Entity, id: ComponentId) -> Result<bool, NoSuchEntity> {
+    /// When the entity is dead, or its pool requires the component.
+    pub fn remove_by_id(&mut self, entity: Entity, id: ComponentId) -> Result<bool, ChangeError> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
+        let pool = self.archetypes.pools().record(self.archetypes.pool_of(from));
+        if pool.required().has(id) {
+            return Err(self.refused(entity, Refusal::Required(pool.id(), id)));
+        }
         if let Some(set) = self.set_of(id) {
             return Ok(
                 self.grouped(entity, Takes::Component(id), |world| world.store.set_remove(set, entity))

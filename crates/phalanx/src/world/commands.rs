@@ -9,6 +9,7 @@ use phalanx_store::{Entity, Exhausted, Existing, Shared, Store};
 use super::{EntityWorldMut, World};
 use crate::bundle::Bundle;
 use crate::messages::Message;
+use crate::pool::DeclaredPool;
 use crate::resources::Resource;
 
 pub(crate) use flush::Deferred;
@@ -79,6 +80,17 @@ impl<'w> Commands<'w> {
         EntityCommands { queue: self.queue, entity }
     }
 
+    /// Spawns an entity in a pool. Its id is valid at once; it is alive, and in the pool, after the flush.
+    ///
+    /// # Panics
+    /// When all entity indices are in use.
+    #[track_caller]
+    pub fn spawn_in<P: DeclaredPool>(&mut self, value: P) -> EntityCommands<'_> {
+        let entity = self.spawn_empty();
+        entity.queue.enter(entity.entity, value);
+        entity
+    }
+
     /// Spawns an entity per bundle, when the commands are flushed.
     pub fn spawn_batch<B: Bundle, I>(&mut self, bundles: I)
     where
@@ -89,7 +101,8 @@ impl<'w> Commands<'w> {
         });
     }
 
-    /// Changes an entity. If it is dead when the commands are flushed, its commands are skipped.
+    /// Changes an entity. If it is dead when the commands are flushed, its commands are skipped; what its pool forbids
+    /// is skipped as well, and counted as refused.
     pub fn entity(&mut self, entity: Entity) -> EntityCommands<'_> {
         EntityCommands { queue: self.queue, entity }
     }

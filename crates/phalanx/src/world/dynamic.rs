@@ -72,6 +72,8 @@ pub enum FieldError {
         /// The field.
         field: String,
     },
+    /// The entity's pool does not declare the component.
+    NotInPool(super::NotInPool),
     /// The component was not registered from a schema, so it cannot be made from values by name.
     NotDynamic {
         /// The component's name.
@@ -106,6 +108,7 @@ impl fmt::Display for FieldError {
             Self::Repeated { component, field } => {
                 write!(f, "field `{field}` of `{component}` is given twice")
             }
+            Self::NotInPool(error) => error.fmt(f),
             Self::NotDynamic { component } => {
                 write!(f, "`{component}` is a Rust type: insert a value of it instead of fields by name")
             }
@@ -228,6 +231,11 @@ impl World {
                     field: field.to_owned(),
                 });
             }
+        }
+        let pool = self.archetypes.pools().record(self.archetypes.pool_of(from));
+        if !pool.allows(id) {
+            let (pool, component) = (pool.name(), info.name().to_owned());
+            return Err(FieldError::NotInPool(super::NotInPool { entity, pool, component }));
         }
         if let Some(set) = self.set_of(id) {
             let zeros = self.components.info(id).defaults().to_vec();

@@ -7,7 +7,7 @@ use std::fmt;
 
 use phalanx_store::{Entity, Existing};
 
-use super::{ComponentMissing, World};
+use super::{ChangeError, ComponentMissing, World};
 use crate::archetype::ArchetypeId;
 use crate::bundle::Bundle;
 use crate::component::{Component, Queryable};
@@ -127,45 +127,75 @@ impl<'w> EntityWorldMut<'w> {
     /// Inserts a bundle; components that the entity has are replaced, in place.
     ///
     /// # Panics
-    /// When the bundle has a component twice, or a name is taken.
+    /// When the bundle has a component twice, a name is taken, or the entity's pool does not declare a component; see
+    /// [`EntityWorldMut::try_insert`].
     #[track_caller]
     pub fn insert<B: Bundle>(&mut self, bundle: B) -> &mut Self {
-        self.put(bundle, Existing::Replace)
+        let inserted = self.world.insert_with(self.entity, bundle, Existing::Replace);
+        self.or_panic(inserted)
     }
 
     /// Inserts the parts of a bundle that the entity lacks; what it has stays.
     ///
     /// # Panics
-    /// When the bundle has a component twice, or a name is taken.
+    /// As for [`EntityWorldMut::insert`].
     #[track_caller]
     pub fn insert_if_new<B: Bundle>(&mut self, bundle: B) -> &mut Self {
-        self.put(bundle, Existing::Keep)
+        let inserted = self.world.insert_with(self.entity, bundle, Existing::Keep);
+        self.or_panic(inserted)
+    }
+
+    /// As [`EntityWorldMut::insert`], with an error instead of a panic.
+    ///
+    /// # Errors
+    /// When the entity's pool does not declare a component; the bundle is dropped.
+    #[track_caller]
+    pub fn try_insert<B: Bundle>(&mut self, bundle: B) -> Result<&mut Self, ChangeError> {
+        self.world.insert(self.entity, bundle)?;
+        Ok(self)
     }
 
     #[track_caller]
-    fn put<B: Bundle>(&mut self, bundle: B, existing: Existing) -> &mut Self {
-        let put = self.world.insert_with(self.entity, bundle, existing);
-        put.expect("the world is borrowed, so the entity is alive");
-        self
+    fn or_panic<T>(&mut self, changed: Result<T, ChangeError>) -> &mut Self {
+        match changed {
+            Ok(_) => self,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Removes what the entity has of a bundle, and drops it.
     ///
     /// # Panics
-    /// When the bundle has a component twice, or a name is taken.
+    /// When the bundle has a component twice, a name is taken, or the entity's pool requires a component; see
+    /// [`EntityWorldMut::try_remove`].
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self) -> &mut Self {
-        self.world.remove::<B>(self.entity).expect("the world is borrowed, so the entity is alive");
-        self
+        let removed = self.world.remove::<B>(self.entity);
+        self.or_panic(removed)
+    }
+
+    /// As [`EntityWorldMut::remove`], with an error instead of a panic.
+    ///
+    /// # Errors
+    /// When the entity's pool requires a component of the bundle.
+    #[track_caller]
+    pub fn try_remove<B: Bundle>(&mut self) -> Result<&mut Self, ChangeError> {
+        self.world.remove::<B>(self.entity)?;
+        Ok(self)
     }
 
     /// Removes the component with this id, if the entity has it.
+    ///
+    /// # Panics
+    /// When the entity's pool requires it.
+    #[track_caller]
     pub fn remove_by_id(&mut self, id: ComponentId) -> &mut Self {
-        self.world.remove_by_id(self.entity, id).expect("the world is borrowed, so the entity is alive");
-        self
+        let removed = self.world.remove_by_id(self.entity, id);
+        self.or_panic(removed)
     }
 
-    /// Removes a whole bundle and returns it; `None`, and nothing happens, when a part is missing.
+    /// Removes a whole bundle and returns it; `None`, and nothing happens, when a part is missing, or the entity's
+    /// pool requires one.
     ///
     /// # Panics
     /// When the bundle has a component twice, or a name is taken.
@@ -177,14 +207,19 @@ impl<'w> EntityWorldMut<'w> {
     /// Drops every component that is not in the bundle.
     ///
     /// # Panics
-    /// When the bundle has a component twice, or a name is taken.
+    /// When the bundle has a component twice, a name is taken, or the entity's pool requires a component that is not
+    /// in the bundle.
     #[track_caller]
     pub fn retain<B: Bundle>(&mut self) -> &mut Self {
-        self.world.retain::<B>(self.entity).expect("the world is borrowed, so the entity is alive");
-        self
+        let retained = self.world.retain::<B>(self.entity);
+        self.or_panic(retained)
     }
 
     /// Drops all components; the entity lives on without a row.
+    ///
+    /// # Panics
+    /// When the entity's pool requires a component.
+    #[track_caller]
     pub fn clear(&mut self) -> &mut Self {
         self.retain::<()>()
     }

@@ -52,3 +52,104 @@ impl fmt::Display for ComponentMissing {
 }
 
 impl std::error::Error for ComponentMissing {}
+
+/// The entity's pool does not declare a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NotInPool {
+    /// The entity.
+    pub entity: Entity,
+    /// The pool's name.
+    pub pool: &'static str,
+    /// The component's name.
+    pub component: String,
+}
+
+impl fmt::Display for NotInPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entity, pool, component } = self;
+        write!(
+            f,
+            "entity {entity} is in pool `{pool}`, which does not declare `{component}`: declare it there, or migrate the entity"
+        )
+    }
+}
+
+impl std::error::Error for NotInPool {}
+
+/// The entity's pool requires a component, so that it cannot be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequiredByPool {
+    /// The entity.
+    pub entity: Entity,
+    /// The pool's name.
+    pub pool: &'static str,
+    /// The component's name.
+    pub component: String,
+}
+
+impl fmt::Display for RequiredByPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entity, pool, component } = self;
+        write!(
+            f,
+            "entity {entity} is in pool `{pool}`, which requires `{component}`: declare it as optional there, or migrate the entity"
+        )
+    }
+}
+
+impl std::error::Error for RequiredByPool {}
+
+/// Why the components of an entity cannot be changed. Nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The entity is dead.
+    NoSuchEntity(NoSuchEntity),
+    /// Its pool does not declare a component.
+    NotInPool(NotInPool),
+    /// Its pool requires a component.
+    RequiredByPool(RequiredByPool),
+}
+
+impl ChangeError {
+    /// The entity that was to be changed.
+    pub fn entity(&self) -> Entity {
+        match self {
+            Self::NoSuchEntity(error) => error.entity,
+            Self::NotInPool(error) => error.entity,
+            Self::RequiredByPool(error) => error.entity,
+        }
+    }
+}
+
+impl fmt::Display for ChangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchEntity(error) => error.fmt(f),
+            Self::NotInPool(error) => error.fmt(f),
+            Self::RequiredByPool(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ChangeError {}
+
+impl From<NoSuchEntity> for ChangeError {
+    fn from(error: NoSuchEntity) -> Self {
+        Self::NoSuchEntity(error)
+    }
+}
+
+impl From<NotInPool> for ChangeError {
+    fn from(error: NotInPool) -> Self {
+        Self::NotInPool(error)
+    }
+}
+
+impl From<RequiredByPool> for ChangeError {
+    fn from(error: RequiredByPool) -> Self {
+        Self::RequiredByPool(error)
+    }
+}

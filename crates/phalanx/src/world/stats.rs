@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::World;
 use crate::archetype::ArchetypeId;
+use crate::pool::{PoolId, PoolRecord, Strategy};
 use crate::registry::ComponentInfo;
 
 /// The memory of one column of an archetype.
@@ -35,6 +36,26 @@ pub struct ArchetypeStats {
     pub bytes: usize,
     /// Its columns; tags take no memory and are listed with zero bytes.
     pub columns: Vec<ColumnStats>,
+}
+
+/// The size of one pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// The pool.
+    pub id: PoolId,
+    /// Its name.
+    pub name: &'static str,
+    /// How its archetypes keep the headers of columns.
+    pub strategy: Strategy,
+    /// How many entities it has.
+    pub entities: usize,
+    /// Its archetypes, in order of creation.
+    pub archetypes: Vec<ArchetypeId>,
+    /// The bytes of column headers, beside `archetypes`; rows are not counted.
+    pub record_bytes: Vec<usize>,
+    /// The bytes of the masks that queries of the pool read.
+    pub mask_bytes: usize,
 }
 
 /// The size of one sparse set.
@@ -75,6 +96,8 @@ pub struct WorldStats {
     pub archetypes: Vec<ArchetypeStats>,
     /// The sparse sets of components, in order of registration.
     pub sets: Vec<SetStats>,
+    /// The pools in order of registration, `General` first.
+    pub pools: Vec<PoolStats>,
 }
 
 impl WorldStats {
@@ -82,7 +105,8 @@ impl WorldStats {
     pub fn bytes(&self) -> usize {
         let rows: usize = self.archetypes.iter().map(|archetype| archetype.bytes).sum();
         let sets: usize = self.sets.iter().map(|set| set.page_bytes + set.row_bytes).sum();
-        rows + sets + self.directory_bytes + self.lane_bytes
+        let pools = self.pools.iter().map(|pool| pool.mask_bytes + pool.record_bytes.iter().sum::<usize>());
+        rows + sets + pools.sum::<usize>() + self.directory_bytes + self.lane_bytes
     }
 }
 
@@ -99,6 +123,21 @@ impl World {
             lane_bytes: self.store.lane_bytes(),
             archetypes: self.archetypes.iter().map(|id| self.archetype_stats(id)).collect(),
             sets: self.components.iter().filter_map(|info| self.set_stats(info)).collect(),
+            pools: self.archetypes.pools().iter().map(|pool| self.pool_stats(pool)).collect(),
+        }
+    }
+
+    fn pool_stats(&self, pool: &PoolRecord) -> PoolStats {
+        let tables = pool.archetypes().iter().filter_map(|&id| self.archetypes.table(id));
+        let rowless = if pool.id() == PoolId::GENERAL { self.store.entities().rowless_len() } else { 0 };
+        PoolStats {
+            id: pool.id(),
+            name: pool.name(),
+            strategy: pool.strategy(),
+            entities: rowless + tables.clone().map(|table| self.store.table_len(table)).sum::<usize>(),
+            archetypes: pool.archetypes().to_vec(),
+            record_bytes: tables.map(|table| self.store.record_bytes(table)).collect(),
+            mask_bytes: pool.mask_bytes(),
         }
     }
 
@@ -167,6 +206,14 @@ impl fmt::Display for WorldStats {
                 archetype.entities,
                 names.join(", "),
                 archetype.bytes
+            )?;
+        }
+        for pool in self.pools.iter().filter(|pool| pool.id != PoolId::GENERAL) {
+            let (count, records) = (pool.archetypes.len(), pool.record_bytes.iter().sum::<usize>());
+            writeln!(
+                f,
+                "  {:>10} in pool {} ({:?}): {count} archetypes, {records} bytes of headers",
+                pool.entities, pool.name, pool.strategy
             )?;
         }
         Ok(())

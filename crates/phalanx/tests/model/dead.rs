@@ -32,9 +32,9 @@ fn single<B: Sample>(run: &mut Run, entity: Entity) {
     assert_eq!(world.archetype_of(entity), None);
     assert_eq!(world.get_entity(entity).err().map(|error| error.entity), Some(entity));
     assert_eq!(world.get_entity_mut(entity).err().map(|error| error.entity), Some(entity));
-    assert_eq!(world.insert(entity, bundle).map_err(|error| error.entity), Err(entity));
-    assert_eq!(world.remove::<B>(entity).map_err(|error| error.entity), Err(entity));
-    assert_eq!(world.retain::<B>(entity).map_err(|error| error.entity), Err(entity));
+    assert_eq!(world.insert(entity, bundle).map_err(|error| error.entity()), Err(entity));
+    assert_eq!(world.remove::<B>(entity).map_err(|error| error.entity()), Err(entity));
+    assert_eq!(world.retain::<B>(entity).map_err(|error| error.entity()), Err(entity));
     assert!(world.take::<B>(entity).is_none());
 }
 
@@ -45,5 +45,5 @@ fn by_name(run: &mut Run, entity: Entity) {
     assert_eq!(world.get_field(entity, id, "current"), Err(error.clone()));
     assert_eq!(world.set_field(entity, id, "current", Value::I32(1)), Err(error.clone()));
     assert_eq!(world.insert_dynamic(entity, id, &[]), Err(error));
-    assert_eq!(world.remove_by_id(entity, id).map_err(|error| error.entity), Err(entity));
+    assert_eq!(world.remove_by_id(entity, id).map_err(|error| error.entity()), Err(entity));
 }

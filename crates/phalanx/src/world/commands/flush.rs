@@ -6,14 +6,17 @@
 //! commands one by one would leave; the order of rows may differ. [`FlushOrder::Staged`] makes one run of
 //! everything: inserts, then removes, then despawns, then functions.
 //!
-//! A command whose entity is dead is skipped and counted. A panic in the user's code ends the flush: what was
-//! applied stays, the command that panicked is gone, the others wait for the next flush.
+//! A command whose entity is dead is skipped and counted, and so is one that the entity's pool refuses. A panic in
+//! the user's code ends the flush: what was applied stays, the command that panicked is gone, the others wait for
+//! the next flush.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use phalanx_store::Existing;
+
 use super::merge::{self, Merge};
 use super::queue::{Queue, What};
-use crate::world::World;
+use crate::world::{ChangeError, World};
 
 /// In which order recorded commands take effect.
 ///
@@ -38,6 +41,8 @@ pub struct CommandStats {
     pub applied: u64,
     /// How many were skipped because their entity was dead.
     pub skipped: u64,
+    /// How many were skipped because the entity's pool forbids the change; see [`World::last_refused_command`].
+    pub refused: u64,
 }
 
 /// The commands of a world that wait for a flush.
@@ -46,6 +51,7 @@ pub(crate) struct Deferred {
     pub(crate) queue: Queue,
     pub(crate) order: FlushOrder,
     pub(crate) stats: CommandStats,
+    pub(crate) last_refused: Option<ChangeError>,
     /// Memory kept between flushes.
     spare: Queue,
     pub(crate) merge: Merge,
@@ -95,6 +101,23 @@ impl World {
     /// How many commands were applied and skipped so far.
     pub fn command_stats(&self) -> CommandStats {
         self.commands.stats
+    }
+
+    /// Why the last command that a pool refused was refused.
+    pub fn last_refused_command(&self) -> Option<&ChangeError> {
+        self.commands.last_refused.as_ref()
+    }
+
+    /// Counts a command as refused that was counted as applied.
+    #[cold]
+    pub(super) fn note_refused(&mut self, error: ChangeError) {
+        self.commands.stats.applied -= 1;
+        if matches!(error, ChangeError::NoSuchEntity(_)) {
+            self.commands.stats.skipped += 1;
+        } else {
+            self.commands.stats.refused += 1;
+            self.commands.last_refused = Some(error);
+        }
     }
 
     /// The order in which commands take effect.
@@ -221,12 +244,18 @@ impl Chains {
 fn apply_one(world: &mut World, work: &mut Queue, at: usize) {
     let entity = work.steps[at].entity;
     world.commands.stats.applied += 1;
-    match work.begin(at) {
+    let done = match work.begin(at) {
         What::Insert { kind, slot, existing } => {
-            work.kinds[kind as usize].insert(slot, world, entity, existing);
+            work.kinds[kind as usize].insert(slot, world, entity, existing)
+        }
+        What::Enter { kind, slot } => {
+            work.kinds[kind as usize].insert(slot, world, entity, Existing::Replace)
         }
         What::Remove { kind } => work.kinds[kind as usize].remove(world, entity),
-        What::Despawn | What::Call(_) | What::Done => {}
+        What::Despawn | What::Call(_) | What::Done => Ok(()),
+    };
+    if let Err(error) = done {
+        world.note_refused(error);
     }
 }
 
@@ -236,11 +265,19 @@ fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &m
         return apply_one(world, work, one);
     }
     if world.commands.order == FlushOrder::Staged {
-        steps.sort_by_key(|&at| matches!(work.steps[at].what, What::Remove { .. }));
+        steps.sort_by_key(|&at| match work.steps[at].what {
+            What::Enter { .. } => 0,
+            What::Remove { .. } => 2,
+            _ => 1,
+        });
     }
     let entity = work.steps[steps[0]].entity;
-    world.commands.stats.applied += steps.len() as u64;
-    merge::apply(world, merge, work, entity, steps);
+    // Entering a pool comes first: what else may happen depends on the pool.
+    let entering = steps.iter().take_while(|&&at| matches!(work.steps[at].what, What::Enter { .. })).count();
+    let (first, rest) = steps.split_at(entering);
+    first.iter().for_each(|&at| apply_one(world, work, at));
+    world.commands.stats.applied += rest.len() as u64;
+    merge::apply(world, merge, work, entity, rest);
 }
 
 /// Despawns an entity. What the other commands would insert before need not be: nobody can see it.

@@ -178,20 +178,30 @@ pub(crate) fn apply(
     let source = world.archetypes.of_table(place.table);
     let signature = world.archetypes.signature(source).clone();
     merge.held.extend(world.store.table_columns(place.table));
+    let pool = world.archetypes.pool_of(source);
     let mut folded = Folded { entity, source, signature, required: Vec::new() };
     for &at in steps {
         match queue.begin(at) {
             What::Insert { kind, slot, existing } => {
                 let kind = &mut queue.kinds[kind as usize];
-                let bundle = kind.bundle(world).index();
-                folded.insert(world, merge, bundle, existing);
+                let bundle = kind.bundle(world);
+                if let Err(refusal) = world.may_insert(pool, bundle) {
+                    world.note_refused(world.refused(entity, refusal));
+                    kind.refuse(slot, merge);
+                    continue;
+                }
+                folded.insert(world, merge, bundle.index(), existing);
                 merge.existing = Some(existing);
                 kind.scatter(slot, world, entity, existing, merge);
             }
             What::Remove { kind } => {
                 let kind = &queue.kinds[kind as usize];
-                let bundle = kind.bundle(world).index();
-                folded.remove(world, merge, bundle);
+                let bundle = kind.bundle(world);
+                if let Err(refusal) = world.may_remove(pool, bundle) {
+                    world.note_refused(world.refused(entity, refusal));
+                    continue;
+                }
+                folded.remove(world, merge, bundle.index());
                 kind.remove_sparse(world, entity, merge);
             }
             _ => {}
@@ -240,11 +250,12 @@ impl Folded {
 
     fn finish(mut self, world: &mut World, merge: &mut Merge, table: TableId) {
         // What was there, went, and comes again as a requirement: its old value must go first.
+        let pool = world.archetypes.pool_of(self.source);
         let renewed = |(id, _): &(ComponentId, Init)| world.archetypes.signature(self.source).has(*id);
         if self.required.iter().any(renewed) {
             let left = world.archetypes.signature(self.source).intersection(&self.signature);
             let left = self.required.iter().fold(left, |left, (id, _)| left.without(*id));
-            let between = world.archetype(left);
+            let between = world.archetype(pool, left);
             follow(
                 world,
                 merge,
@@ -254,7 +265,7 @@ impl Folded {
             );
             self.source = between;
         }
-        let target = world.archetype(self.signature);
+        let target = world.archetype(pool, self.signature);
         let stands = world.archetypes.table(self.source).unwrap_or(table);
         let mut moved = Ok(());
         if target != self.source {

@@ -17,9 +17,10 @@ use phalanx_store::{Entity, Existing};
 use super::merge::Merge;
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
+use crate::pool::DeclaredPool;
 use crate::storage::SparseParts;
-use crate::world::World;
 use crate::world::groups::Takes;
+use crate::world::{ChangeError, World};
 
 pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send + Sync>;
 
@@ -45,6 +46,11 @@ pub(crate) enum What {
         kind: u32,
     },
     Despawn,
+    /// The entity, which was reserved for it, enters a pool with the value at `slot` of `kind`.
+    Enter {
+        kind: u32,
+        slot: u32,
+    },
     /// The function at this position runs; the entity means nothing.
     Call(u32),
     /// Carried out, or given up.
@@ -66,11 +72,19 @@ pub(crate) trait Kind: Any + Send + Sync {
     /// Moves all bundles of `other`, which has the same type, to the end.
     fn append(&mut self, other: &mut dyn Kind);
     fn discard(&mut self, slot: u32);
-    fn insert(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing);
-    fn remove(&self, world: &mut World, entity: Entity);
+    fn insert(
+        &mut self,
+        slot: u32,
+        world: &mut World,
+        entity: Entity,
+        existing: Existing,
+    ) -> Result<(), ChangeError>;
+    fn remove(&self, world: &mut World, entity: Entity) -> Result<(), ChangeError>;
     fn bundle(&self, world: &mut World) -> BundleId;
     /// Takes the bundle apart into the merger's cells; its sparse parts go into their sets.
     fn scatter(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing, into: &mut Merge);
+    /// Hands a bundle that is refused to the merger, to be dropped when everything else is done.
+    fn refuse(&mut self, slot: u32, into: &mut Merge);
     /// Takes what the entity has of the sparse parts, for the merger to drop.
     fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge);
 }
@@ -99,14 +113,20 @@ impl<B: Bundle> Kind for Bundles<B> {
     fn discard(&mut self, slot: u32) {
         drop(self.take(slot));
     }
-    fn insert(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing) {
-        if let Some(bundle) = self.take(slot) {
-            // The flush asked before: the entity lives.
-            let _ = world.insert_with(entity, bundle, existing);
+    fn insert(
+        &mut self,
+        slot: u32,
+        world: &mut World,
+        entity: Entity,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        match self.take(slot) {
+            Some(bundle) => world.insert_with(entity, bundle, existing),
+            None => Ok(()),
         }
     }
-    fn remove(&self, world: &mut World, entity: Entity) {
-        let _ = world.remove::<B>(entity);
+    fn remove(&self, world: &mut World, entity: Entity) -> Result<(), ChangeError> {
+        world.remove::<B>(entity)
     }
     fn bundle(&self, world: &mut World) -> BundleId {
         world.bundle::<B>()
@@ -128,6 +148,9 @@ impl<B: Bundle> Kind for Bundles<B> {
         into.leftovers.extend(leftover(replaced));
         phalanx_store::Values::scatter(values, B::value_ids(), into);
     }
+    fn refuse(&mut self, slot: u32, into: &mut Merge) {
+        into.leftovers.extend(self.take(slot).and_then(leftover));
+    }
     fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge) {
         if B::Sparse::ANY {
             let bundle = world.bundle::<B>();
@@ -138,8 +161,58 @@ impl<B: Bundle> Kind for Bundles<B> {
 }
 
 fn of_type<B: Bundle>(kind: &mut dyn Kind) -> &mut Bundles<B> {
+    typed(kind)
+}
+
+fn typed<K: Kind>(kind: &mut dyn Kind) -> &mut K {
     let kind: &mut dyn Any = kind;
-    kind.downcast_mut().expect("bundles are kept under their own type")
+    kind.downcast_mut().expect("what is recorded is kept under its own type")
+}
+
+/// The recorded entities of one pool.
+struct Entering<P>(Vec<Option<P>>);
+
+impl<P: DeclaredPool> Kind for Entering<P> {
+    fn fresh(&self) -> Box<dyn Kind> {
+        Box::new(Self(Vec::new()))
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+    fn append(&mut self, other: &mut dyn Kind) {
+        self.0.append(&mut typed::<Self>(other).0);
+    }
+    fn discard(&mut self, slot: u32) {
+        drop(self.0.get_mut(slot as usize).and_then(Option::take));
+    }
+    fn insert(
+        &mut self,
+        slot: u32,
+        world: &mut World,
+        entity: Entity,
+        _: Existing,
+    ) -> Result<(), ChangeError> {
+        if let Some(value) = self.0.get_mut(slot as usize).and_then(Option::take) {
+            world.enter(entity, value);
+        }
+        Ok(())
+    }
+    fn remove(&self, _: &mut World, _: Entity) -> Result<(), ChangeError> {
+        Ok(())
+    }
+    fn bundle(&self, world: &mut World) -> BundleId {
+        world.bundle::<()>()
+    }
+    fn scatter(&mut self, slot: u32, _: &mut World, _: Entity, _: Existing, _: &mut Merge) {
+        self.discard(slot);
+    }
+    fn refuse(&mut self, slot: u32, _: &mut Merge) {
+        self.discard(slot);
+    }
+    fn remove_sparse(&self, _: &mut World, _: Entity, _: &mut Merge) {}
 }
 
 /// Commands in the order they were recorded.
@@ -180,12 +253,24 @@ impl Queue {
         self.steps.push(Step { entity: Entity::PLACEHOLDER, what: What::Call(at) });
     }
 
+    pub(crate) fn enter<P: DeclaredPool>(&mut self, entity: Entity, value: P) {
+        let at = self.kind_of(|| Entering::<P>(Vec::new()));
+        let values = &mut typed::<Entering<P>>(&mut *self.kinds[at]).0;
+        values.push(Some(value));
+        let slot = number(values.len() - 1);
+        self.steps.push(Step { entity, what: What::Enter { kind: number(at), slot } });
+    }
+
     fn kind<B: Bundle>(&mut self) -> usize {
-        let wanted = TypeId::of::<B>();
+        self.kind_of(|| Bundles::<B>(Vec::new()))
+    }
+
+    fn kind_of<K: Kind>(&mut self, make: impl FnOnce() -> K) -> usize {
+        let wanted = TypeId::of::<K>();
         // A system records few types, the same ones again and again.
         match self.types.iter().position(|known| *known == wanted) {
             Some(at) => at,
-            None => self.add_kind(wanted, Box::new(Bundles::<B>(Vec::new()))),
+            None => self.add_kind(wanted, Box::new(make())),
         }
     }
 
@@ -218,6 +303,10 @@ impl Queue {
                     let (kind, before) = places[kind as usize];
                     What::Insert { kind, slot: before + slot, existing }
                 }
+                What::Enter { kind, slot } => {
+                    let (kind, before) = places[kind as usize];
+                    What::Enter { kind, slot: before + slot }
+                }
                 What::Remove { kind } => What::Remove { kind: places[kind as usize].0 },
                 What::Call(at) => What::Call(calls + at),
                 what => what,
@@ -244,7 +333,9 @@ impl Queue {
     /// Gives a step up, and drops what it carries.
     pub(crate) fn discard(&mut self, at: usize) {
         match self.begin(at) {
-            What::Insert { kind, slot, .. } => self.kinds[kind as usize].discard(slot),
+            What::Insert { kind, slot, .. } | What::Enter { kind, slot } => {
+                self.kinds[kind as usize].discard(slot);
+            }
             What::Call(call) => drop(self.calls[call as usize].take()),
             _ => {}
         }

@@ -1,0 +1,89 @@
+//! Queries and pools: filters by pool, and which queries make sense within one.
+//!
+//! [`In`] and [`NotIn`] decide per archetype, like `With`: a table belongs to one pool for its life.
+//! [`QueryIn`] and [`FilterIn`] are true of queries that name only components which the pool declares, so that a
+//! query for something no entity of the pool can have does not compile.
+
+use std::marker::PhantomData;
+
+use phalanx_store::{Entity, Fetch, HasCol, Tick};
+
+use super::condition::Condition;
+use super::data::{Has, QueryData};
+use super::filter::{Added, AnyOf, ArchetypeFilter, Changed, Or, QueryFilter, With, Without};
+use crate::component::{Component, Queryable, RowTracked};
+use crate::pool::{Declares, Pool, key};
+use crate::tracking::Ref;
+
+/// Entities of the pool `P`.
+pub struct In<P>(PhantomData<fn() -> P>);
+/// Entities of all pools but `P`.
+pub struct NotIn<P>(PhantomData<fn() -> P>);
+
+macro_rules! pool_filter {
+    ($name:ident, $is_in:ident => $keeps:expr) => {
+        impl<P: Pool> QueryFilter for $name<P> {
+            type Fetch = ();
+            type OrFetch = HasCol;
+            const ARCHETYPAL: bool = true;
+
+            fn ids() {}
+            fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
+                key::<P>()
+            }
+            fn condition() -> Condition {
+                Condition::$name(key::<P>(), P::name())
+            }
+            #[inline(always)]
+            fn keep((): (), _: Tick) -> bool {
+                true
+            }
+            #[inline(always)]
+            fn keep_or(marked: bool, _: Tick) -> bool {
+                // General's tables have no mark; all others have one that says so.
+                let $is_in = marked != P::IS_GENERAL;
+                $keeps
+            }
+        }
+        impl<P: Pool> ArchetypeFilter for $name<P> {}
+        impl<P: Pool, Q: Pool> FilterIn<P> for $name<Q> {}
+    };
+}
+pool_filter!(In, is_in => is_in);
+pool_filter!(NotIn, is_in => !is_in);
+
+/// Query data that name only components which the pool declares.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` asks for components that `{P}` does not declare",
+    label = "cannot be asked of `{P}`"
+)]
+pub trait QueryIn<P>: QueryData {}
+
+/// A filter that names only components which the pool declares.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names components that `{P}` does not declare",
+    label = "cannot be asked of `{P}`"
+)]
+pub trait FilterIn<P>: QueryFilter {}
+
+impl<P: Pool> QueryIn<P> for Entity {}
+impl<P: Declares<T::Owner>, T: Queryable> QueryIn<P> for &T {}
+impl<P: Declares<T::Owner>, T: Queryable> QueryIn<P> for &mut T {}
+impl<P: Pool, D: QueryIn<P>> QueryIn<P> for Option<D> {}
+impl<P: Declares<T>, T: Component> QueryIn<P> for Has<T> {}
+impl<P: Declares<T>, T: RowTracked> QueryIn<P> for Ref<'_, T> {}
+
+impl<P: Declares<T>, T: Component> FilterIn<P> for With<T> {}
+impl<P: Declares<T>, T: Component> FilterIn<P> for Without<T> {}
+impl<P: Declares<T>, T: RowTracked> FilterIn<P> for Changed<T> {}
+impl<P: Declares<T>, T: RowTracked> FilterIn<P> for Added<T> {}
+
+macro_rules! scope_tuple {
+    ($(($name:ident $at:tt))*) => {
+        impl<P_, $($name: QueryIn<P_>),*> QueryIn<P_> for ($($name,)*) {}
+        impl<P_, $($name: FilterIn<P_>),*> FilterIn<P_> for ($($name,)*) {}
+        impl<P_, $($name: FilterIn<P_>),*> FilterIn<P_> for Or<($($name,)*)> {}
+        impl<P_: Pool $(+ Declares<$name>)*, $($name: Component),*> FilterIn<P_> for AnyOf<($($name,)*)> {}
+    };
+}
+phalanx_store::for_each_tuple!(scope_tuple);

@@ -1,0 +1,285 @@
+//! The typed door to the entities of one pool.
+//!
+//! [`PoolRef`] and [`PoolMut`] know at compile time what their entities can have: a component that the pool does
+//! not declare, or the removal of one that it requires, does not compile. What is left to find out at run time
+//! is whether an entity is alive, and in this pool.
+
+use std::marker::PhantomData;
+
+use phalanx_store::Entity;
+
+use super::PoolEntityError;
+use crate::archetype::ArchetypeId;
+use crate::component::{Component, Queryable};
+use crate::pool::{BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolKey};
+use crate::query::{FilterIn, In, Query, QueryIn, ReadOnlyQueryData};
+use crate::world::World;
+
+/// The entities of one pool, to be read.
+pub struct PoolRef<'w, P> {
+    world: &'w World,
+    pool: PhantomData<fn() -> P>,
+}
+
+impl<P> Clone for PoolRef<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for PoolRef<'_, P> {}
+
+impl<'w, P: Pool> PoolRef<'w, P> {
+    pub(super) fn new(world: &'w World) -> Self {
+        Self { world, pool: PhantomData }
+    }
+
+    /// The archetypes of the pool, in order of creation.
+    pub fn archetypes(&self) -> &'w [ArchetypeId] {
+        let pools = self.world.archetypes.pools();
+        pools.id::<P>().map_or(&[], |id| pools.record(id).archetypes())
+    }
+
+    /// How many entities are in the pool.
+    pub fn len(&self) -> usize {
+        let tables = self.archetypes().iter().filter_map(|&id| self.world.archetypes.table(id));
+        let rows: usize = tables.map(|table| self.world.store.table_len(table)).sum();
+        rows + if P::IS_GENERAL { self.world.store.entities().rowless_len() } else { 0 }
+    }
+
+    /// Whether no entity is in the pool.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entities of the pool: archetypes in order of creation, rows by position, those without a row last.
+    pub fn entities(&self) -> impl Iterator<Item = Entity> + use<'w, P> {
+        let world = self.world;
+        let tables = self.archetypes().iter().filter_map(|&id| world.archetypes.table(id));
+        let rowless = P::IS_GENERAL.then(|| world.store.entities().rowless());
+        let rows = tables.flat_map(|table| world.store.table_entities(table));
+        rows.chain(rowless.into_iter().flatten()).copied()
+    }
+
+    /// Whether an entity is alive and in the pool.
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.world.table_in::<P>(entity).is_ok()
+    }
+
+    /// A handle to an entity of the pool, which remembers where it is.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    pub fn handle(&self, entity: Entity) -> Result<Handle<P>, PoolEntityError> {
+        self.world.table_in::<P>(entity)?;
+        let seat = self.world.store.seat(entity);
+        seat.map(Handle::new).ok_or(PoolEntityError::NoSuchEntity { entity })
+    }
+
+    /// Reads a component, or one field of one.
+    ///
+    /// # Errors
+    /// When the entity is dead, in another pool, or lacks an optional component.
+    #[inline]
+    pub fn get<T: Queryable>(&self, mut key: impl PoolKey<P>) -> Result<T::Ref<'w>, PoolEntityError>
+    where
+        P: Declares<T::Owner>,
+    {
+        let world = self.world;
+        if let Some(at) = key.seat()
+            && let Some(item) = world.store.get_at::<T::Read>(at, T::ids())
+            && world.is_seated::<P>(at.table())
+        {
+            return Ok(T::wrap_ref(item));
+        }
+        let entity = key.entity();
+        world.table_in::<P>(entity)?;
+        let item = world.store.get::<T::Read>(entity, T::ids());
+        item.map(T::wrap_ref).ok_or_else(|| PoolEntityError::missing::<T>(entity))
+    }
+
+    /// Reads all entities of the pool that have `D`.
+    pub fn query<D: ReadOnlyQueryData + QueryIn<P> + 'static>(&self) -> Query<'w, D, In<P>> {
+        self.world.query_filtered()
+    }
+
+    /// Reads all entities of the pool that have `D` and pass `F`.
+    pub fn query_filtered<D, F>(&self) -> Query<'w, D, (In<P>, F)>
+    where
+        D: ReadOnlyQueryData + QueryIn<P> + 'static,
+        F: FilterIn<P> + 'static,
+    {
+        self.world.query_filtered()
+    }
+}
+
+/// The entities of one pool, to be read and changed.
+pub struct PoolMut<'w, P> {
+    world: &'w mut World,
+    pool: PhantomData<fn() -> P>,
+}
+
+impl<'w, P: Pool> PoolMut<'w, P> {
+    pub(super) fn new(world: &'w mut World) -> Self {
+        Self { world, pool: PhantomData }
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a key is small, and one that is lent may be corrected")]
+impl<P: Pool> PoolMut<'_, P> {
+    /// The same pool, to be read.
+    pub fn as_ref(&self) -> PoolRef<'_, P> {
+        self.world.pool()
+    }
+
+    /// The archetypes of the pool, in order of creation.
+    pub fn archetypes(&self) -> &[ArchetypeId] {
+        self.as_ref().archetypes()
+    }
+
+    /// How many entities are in the pool.
+    pub fn len(&self) -> usize {
+        self.as_ref().len()
+    }
+
+    /// Whether no entity is in the pool.
+    pub fn is_empty(&self) -> bool {
+        self.as_ref().is_empty()
+    }
+
+    /// The entities of the pool; see [`PoolRef::entities`].
+    pub fn entities(&self) -> impl Iterator<Item = Entity> + use<'_, P> {
+        self.as_ref().entities()
+    }
+
+    /// Whether an entity is alive and in the pool.
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.as_ref().contains(entity)
+    }
+
+    /// A handle to an entity of the pool, which remembers where it is.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    pub fn handle(&self, entity: Entity) -> Result<Handle<P>, PoolEntityError> {
+        self.as_ref().handle(entity)
+    }
+
+    /// Reads a component, or one field of one.
+    ///
+    /// # Errors
+    /// When the entity is dead, in another pool, or lacks an optional component.
+    #[inline]
+    pub fn get<T: Queryable>(&self, key: impl PoolKey<P>) -> Result<T::Ref<'_>, PoolEntityError>
+    where
+        P: Declares<T::Owner>,
+    {
+        self.as_ref().get::<T>(key)
+    }
+
+    /// Writes a component, or one field of one.
+    ///
+    /// # Errors
+    /// When the entity is dead, in another pool, or lacks an optional component.
+    #[inline]
+    pub fn get_mut<T: Queryable>(&mut self, mut key: impl PoolKey<P>) -> Result<T::Mut<'_>, PoolEntityError>
+    where
+        P: Declares<T::Owner>,
+    {
+        let (entity, world) = (key.entity(), &mut *self.world);
+        // The pool is asked first: what is handed out counts as written.
+        if let Some(at) = key.seat()
+            && world.store.find_seat(at)
+            && world.is_seated::<P>(at.table())
+        {
+            let item = world.store.get_at_mut::<T::Write>(at, T::ids());
+            return item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity));
+        }
+        world.table_in::<P>(entity)?;
+        let item = world.store.get_mut::<T::Write>(entity, T::ids());
+        item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity))
+    }
+
+    /// Inserts components that the pool declares. Those that the entity has are replaced, in place.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool; the bundle is dropped.
+    #[track_caller]
+    pub fn insert<B: BundleIn<P>>(&mut self, key: impl PoolKey<P>, bundle: B) -> Result<(), PoolEntityError> {
+        let entity = key.entity();
+        self.world.table_in::<P>(entity)?;
+        self.world.insert(entity, bundle).expect("a pool declares what its bundles bring");
+        Ok(())
+    }
+
+    /// Removes an optional component and drops it. False when the entity lacks it.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    #[track_caller]
+    pub fn remove<C: Component>(&mut self, key: impl PoolKey<P>) -> Result<bool, PoolEntityError>
+    where
+        P: Optional<C>,
+    {
+        let entity = key.entity();
+        self.world.table_in::<P>(entity)?;
+        let had = self.world.entity(entity).contains::<C>();
+        self.world.remove::<C>(entity).expect("optional components may go");
+        Ok(had)
+    }
+
+    /// Removes an optional component and returns it; `None` when the entity lacks it.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    #[track_caller]
+    pub fn take<C: Component>(&mut self, key: impl PoolKey<P>) -> Result<Option<C>, PoolEntityError>
+    where
+        P: Optional<C>,
+    {
+        let entity = key.entity();
+        self.world.table_in::<P>(entity)?;
+        Ok(self.world.take(entity))
+    }
+
+    /// Despawns an entity of the pool.
+    ///
+    /// # Errors
+    /// When the entity is dead, or in another pool.
+    pub fn despawn(&mut self, key: impl PoolKey<P>) -> Result<(), PoolEntityError> {
+        let entity = key.entity();
+        self.world.table_in::<P>(entity)?;
+        self.world.despawn(entity);
+        Ok(())
+    }
+
+    /// Reads and writes all entities of the pool that have `D`.
+    ///
+    /// # Panics
+    /// When two parts of `D` use the same data and one of them writes; both are named.
+    #[track_caller]
+    pub fn query<D: QueryIn<P> + 'static>(&mut self) -> Query<'_, D, In<P>> {
+        self.world.query_filtered_mut()
+    }
+
+    /// Reads and writes all entities of the pool that have `D` and pass `F`.
+    ///
+    /// # Panics
+    /// When two parts of `D` use the same data and one of them writes; both are named.
+    #[track_caller]
+    pub fn query_filtered<D: QueryIn<P> + 'static, F: FilterIn<P> + 'static>(
+        &mut self,
+    ) -> Query<'_, D, (In<P>, F)> {
+        self.world.query_filtered_mut()
+    }
+}
+
+impl<P: DeclaredPool> PoolMut<'_, P> {
+    /// Spawns an entity in the pool.
+    ///
+    /// # Panics
+    /// When all entity indices are in use.
+    #[track_caller]
+    pub fn spawn(&mut self, value: P) -> Entity {
+        self.world.spawn_in(value)
+    }
+}

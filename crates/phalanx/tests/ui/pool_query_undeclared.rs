@@ -1,0 +1,29 @@
+//! A query of a pool cannot ask for what its entities never have, as data or in a filter.
+use phalanx::prelude::*;
+
+#[derive(Component)]
+struct Position {
+    x: f32,
+}
+#[derive(Component)]
+struct Health(u32);
+#[derive(Component)]
+struct Rage(f32);
+#[derive(Component)]
+struct Wings;
+
+#[derive(Pool)]
+struct Orcs {
+    position: Position,
+    health: Health,
+    rage: Option<Rage>,
+}
+
+fn main() {
+    let mut world = World::new();
+    let orc = world.spawn_in(Orcs { position: Position { x: 1.0 }, health: Health(1), rage: None });
+    let mut orcs = world.pool_mut::<Orcs>();
+    let _ = orcs.query::<(&mut Position, Option<&Wings>)>().count();
+    let _ = orcs.query_filtered::<&Health, Without<Wings>>().count();
+    let _ = orcs.get::<Wings>(orc);
+}

@@ -1,0 +1,28 @@
+//! Only optional components can be removed.
+use phalanx::prelude::*;
+
+#[derive(Component)]
+struct Position {
+    x: f32,
+}
+#[derive(Component)]
+struct Health(u32);
+#[derive(Component)]
+struct Rage(f32);
+#[derive(Component)]
+struct Wings;
+
+#[derive(Pool)]
+struct Orcs {
+    position: Position,
+    health: Health,
+    rage: Option<Rage>,
+}
+
+fn main() {
+    let mut world = World::new();
+    let orc = world.spawn_in(Orcs { position: Position { x: 1.0 }, health: Health(1), rage: None });
+    let mut orcs = world.pool_mut::<Orcs>();
+    let _ = orcs.remove::<Health>(orc);
+    let _ = orcs.take::<Wings>(orc);
+}
