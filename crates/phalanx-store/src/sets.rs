@@ -65,8 +65,6 @@ pub(crate) struct SparseSet {
     /// Whether rows stay where they are when others go.
     stable: bool,
     pages: Vec<Option<Page>>,
-    /// How many entries of each page are in use.
-    used: Vec<u32>,
 }
 
 #[inline(always)]
@@ -85,7 +83,7 @@ pub(crate) fn find(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
 
 impl SparseSet {
     fn new(table: TableId, stable: bool) -> Self {
-        Self { table, stable, pages: Vec::new(), used: Vec::new() }
+        Self { table, stable, pages: Vec::new() }
     }
 
     pub(crate) fn pages(&self) -> &[Option<Page>] {
@@ -97,29 +95,31 @@ impl SparseSet {
         find(&self.pages, entity)
     }
 
-    /// Notes the row of an entity that is new in the set.
-    #[inline]
-    fn set(&mut self, entity: Entity, row: usize) {
+    /// The entry of an entity, whose page is allocated if need be.
+    #[inline(always)]
+    fn entry(&mut self, entity: Entity) -> &mut Entry {
         let (page, at) = split(entity);
-        let entries = match self.pages.get_mut(page) {
-            Some(Some(entries)) => entries,
-            _ => self.add_page(page),
-        };
-        entries[at] = Entry::new(entity, row);
-        self.used[page] += 1;
+        // Looked up twice on the way that adds a page only.
+        if !matches!(self.pages.get(page), Some(Some(_))) {
+            self.add_page(page);
+        }
+        match &mut self.pages[page] {
+            Some(entries) => &mut entries[at],
+            None => unreachable!("the page was added just now"),
+        }
     }
 
     #[cold]
-    fn add_page(&mut self, page: usize) -> &mut Page {
+    #[inline(never)]
+    fn add_page(&mut self, page: usize) {
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || None);
-            self.used.resize(page + 1, 0);
         }
-        self.pages[page].insert(Box::new([Entry::ABSENT; PAGE_ENTRIES]))
+        self.pages[page] = Some(Box::new([Entry::ABSENT; PAGE_ENTRIES]));
     }
 
     /// Notes another row of an entity that is in the set.
-    #[inline]
+    #[inline(always)]
     fn repoint(&mut self, entity: Entity, row: usize) {
         let (page, at) = split(entity);
         if let Some(Some(entries)) = self.pages.get_mut(page) {
@@ -127,12 +127,11 @@ impl SparseSet {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn unset(&mut self, entity: Entity) {
         let (page, at) = split(entity);
         if let Some(Some(entries)) = self.pages.get_mut(page) {
             entries[at] = Entry::ABSENT;
-            self.used[page] -= 1;
         }
     }
 
@@ -140,7 +139,6 @@ impl SparseSet {
         for page in self.pages.iter_mut().flatten() {
             page.fill(Entry::ABSENT);
         }
-        self.used.fill(0);
     }
 
     fn bytes(&self) -> usize {
@@ -149,14 +147,11 @@ impl SparseSet {
     }
 
     fn shrink(&mut self) {
-        for (page, &used) in self.pages.iter_mut().zip(&self.used) {
-            if used == 0 {
-                *page = None;
-            }
+        for page in &mut self.pages {
+            page.take_if(|page| page.iter().all(|entry| entry.generation == 0));
         }
         let kept = self.pages.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         self.pages.truncate(kept);
-        self.used.truncate(kept);
         self.pages.shrink_to_fit();
     }
 }

@@ -6,7 +6,7 @@
 
 use std::any::TypeId;
 
-use super::{SetId, SparseSet};
+use super::{Entry, SetId, SparseSet};
 use crate::entity::Entity;
 use crate::headers::ColumnRef;
 use crate::place::TableId;
@@ -112,19 +112,26 @@ impl Store {
         if !self.entities.contains(entity) {
             return Err(values);
         }
-        let set = &self.sets[plan.set.index()];
-        let table = set.table;
-        if let Some(row) = set.find(entity) {
+        let set = &mut self.sets[plan.set.index()];
+        let SparseSet { table, stable, .. } = *set;
+        let entry = std::ptr::from_mut(set.entry(entity));
+        // SAFETY: pages stand where they are while the set is borrowed; this is its only use here (I10).
+        let Entry { generation, row } = unsafe { *entry };
+        if generation == entity.raw_generation().get() {
+            let row = row as usize;
             // SAFETY: the leaves are the set's columns (I1, I7), initialised at the entity's row (I2, I10, I11).
             let old = unsafe { values.merge(V::pointers(&mut plan.slots.iter()), V::ALL, row, existing) };
             self.mark_rows(table, row, 1);
             return Ok(Some(old));
         }
-        let row = self.vacant_row(table);
-        // SAFETY: the leaves are the set's columns (I1, I7), with room for the row (I3), which holds nothing (I2, I11).
-        unsafe { values.write(V::pointers(&mut plan.slots.iter()), row) };
-        // SAFETY: the row is the vacant one, and the leaves filled all its columns just now (I7).
-        unsafe { self.enter_set(plan.set, entity, row) };
+        let row = if stable { self.vacant_row(table) } else { self.next_row(table) };
+        // SAFETY: the leaves are the set's columns (I1, I7), with room for the row (I3), which holds nothing (I2, I11). The
+        // page of the entry was not touched since: rows are not in sets.
+        unsafe {
+            values.write(V::pointers(&mut plan.slots.iter()), row);
+            self.count_set_row(table, stable, entity, row);
+            *entry = Entry::new(entity, row);
+        }
         Ok(None)
     }
 
@@ -133,7 +140,7 @@ impl Store {
     /// # Errors
     /// When the functions do not fill the set's columns exactly.
     pub fn set_insert_made(&mut self, set: SetId, entity: Entity, inits: &[Init]) -> Result<bool, PlanError> {
-        let table = self.set(set).table;
+        let SparseSet { table, stable, .. } = *self.set(set);
         if !self.entities.contains(entity) || self.set(set).find(entity).is_some() {
             return Ok(false);
         }
@@ -141,7 +148,8 @@ impl Store {
         let row = self.vacant_row(table);
         self.run_inits(&edge, row).keep();
         // SAFETY: the row is the vacant one, and the functions filled its columns (I7).
-        unsafe { self.enter_set(set, entity, row) };
+        unsafe { self.count_set_row(table, stable, entity, row) };
+        *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
         Ok(true)
     }
 
@@ -154,15 +162,13 @@ impl Store {
         }
     }
 
-    /// Lets the vacant row count.
+    /// Lets the vacant row count, for all but the set's pages.
     ///
     /// # Safety
-    /// `row` is what `vacant_row` gave for the set's table, all its columns were written since, and the entity is
-    /// alive and not in the set.
+    /// `row` is what `vacant_row` gave for the set's table, and all its columns were written since.
     #[inline(always)]
-    unsafe fn enter_set(&mut self, set: SetId, entity: Entity, row: usize) {
-        let table = self.sets[set.index()].table;
-        if self.tables[table.index()].holes.pop().is_some() {
+    unsafe fn count_set_row(&mut self, table: TableId, stable: bool, entity: Entity, row: usize) {
+        if stable && self.tables[table.index()].holes.pop().is_some() {
             // SAFETY: a hole is in range (I11).
             unsafe { self.owner_at(table, row).write(entity) };
             self.mark_rows(table, row, 1);
@@ -170,7 +176,6 @@ impl Store {
             // SAFETY: the row behind the end has room, and its values (I3).
             unsafe { self.count_row(table, entity) };
         }
-        self.sets[set.index()].set(entity, row);
     }
 
     /// Takes an entity's row out of a set. `None` when it has none there.
@@ -257,7 +262,7 @@ impl Store {
 
     /// Takes a row out of a set, and tells where its doomed values lie: right behind the end of the table, or in
     /// the hole that a stable set keeps.
-    #[inline]
+    #[inline(always)]
     fn leave_set(&mut self, set: SetId, entity: Entity, row: usize, doomed: &[u16]) -> usize {
         let SparseSet { table, stable, .. } = self.sets[set.index()];
         self.sets[set.index()].unset(entity);

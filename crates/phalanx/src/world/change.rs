@@ -265,7 +265,7 @@ impl World {
 
     /// Whether a bundle only concerns sets, and nobody has a say in what goes into them.
     #[inline(always)]
-    fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
+    pub(super) fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
         B::Sparse::ANY
             && <B::Values as Values>::LEAVES == 0
             && self.bundles.info(bundle).only_sparse

@@ -7,10 +7,10 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, SetFetch, SetId};
+use phalanx_store::{Entity, Existing, SetFetch, SetId};
 
 use super::groups::{arrange, sorted};
-use super::{ComponentMissing, World};
+use super::{ChangeError, ComponentMissing, NoSuchEntity, World};
 use crate::bundle::Bundle;
 use crate::component::Component;
 use crate::group::OrderError;
@@ -88,8 +88,13 @@ impl<'w, C: SparseComponent> Sparse<'w, C> {
 }
 
 /// The set of one sparse component, to be written.
+///
+/// It is also the fastest door for adding and removing many values of one component: what has to be asked about the
+/// component is asked once.
 pub struct SparseMut<'w, C> {
     world: &'w mut World,
+    /// The set, when nobody has a say in what goes into it: no group, no pool, no requirement.
+    free: Option<SetId>,
     component: PhantomData<fn() -> C>,
 }
 
@@ -97,6 +102,48 @@ impl<C: SparseComponent> SparseMut<'_, C> {
     /// The set, to be read.
     pub fn as_ref(&self) -> Sparse<'_, C> {
         self.world.sparse()
+    }
+
+    /// Gives an entity a value, and returns whether it had none before. One that it had is dropped.
+    ///
+    /// # Errors
+    /// As for [`World::insert`]: when the entity is dead, or its pool does not declare the component.
+    #[inline]
+    pub fn insert(&mut self, entity: Entity, value: C) -> Result<bool, ChangeError> {
+        let Some(set) = self.free else {
+            let had = self.as_ref().contains(entity);
+            return self.world.insert(entity, value).map(|()| !had);
+        };
+        let World { store, plans, .. } = &mut *self.world;
+        let plan = plans[set.index()].as_ref().expect("a set that is declared has a plan");
+        let leaves = C::into_leaves(value, store.tick());
+        match store.set_insert(plan, entity, leaves, Existing::Replace) {
+            Ok(new) => Ok(new),
+            Err(_) => Err(NoSuchEntity::new(entity).into()),
+        }
+    }
+
+    /// Takes an entity's value, and returns it; `None` when it has none or is dead.
+    ///
+    /// # Errors
+    /// As for [`World::remove`]: when a pool requires the component.
+    #[inline]
+    pub fn take(&mut self, entity: Entity) -> Result<Option<C>, ChangeError> {
+        let Some(set) = self.free else {
+            return if self.world.contains(entity) { self.world.try_take(entity) } else { Ok(None) };
+        };
+        let World { store, plans, .. } = &mut *self.world;
+        let plan = plans[set.index()].as_ref().expect("a set that is declared has a plan");
+        Ok(store.set_take::<C::Leaves>(plan, entity).map(C::from_leaves))
+    }
+
+    /// Drops an entity's value. False when it has none or is dead.
+    ///
+    /// # Errors
+    /// As for [`World::remove`]: when a pool requires the component.
+    #[inline]
+    pub fn remove(&mut self, entity: Entity) -> Result<bool, ChangeError> {
+        self.take(entity).map(|value| value.is_some())
     }
 
     /// The values in dense order; `None` as for [`Sparse::slice`].
@@ -186,9 +233,15 @@ impl World {
         Sparse { world: self, set: self.store.set_of(C::key()), component: PhantomData }
     }
 
-    /// The set of a sparse component, to be written and ordered.
+    /// The set of a sparse component, to be filled, written and ordered.
+    ///
+    /// # Panics
+    /// When another component has the name of this one.
+    #[track_caller]
     pub fn sparse_mut<C: SparseComponent>(&mut self) -> SparseMut<'_, C> {
-        SparseMut { world: self, component: PhantomData }
+        let bundle = self.bundle::<C>();
+        let free = if self.is_only_sparse::<C>(bundle) { self.store.set_of(C::key()) } else { None };
+        SparseMut { world: self, free, component: PhantomData }
     }
 
     /// Sorts the set of a sparse component; equal values keep their order. A panic in `compare` changes nothing.
