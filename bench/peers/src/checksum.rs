@@ -44,6 +44,13 @@ pub fn of_rows<const N: usize>(rows: impl IntoIterator<Item = [f32; N]>) -> u64 
     sum.get()
 }
 
+/// The checksum of a workload in which entities come and go: how many came, and how many are left.
+pub fn of_counts(came: usize, left: usize) -> u64 {
+    let mut sum = Sum::default();
+    sum.floats(&[came as f32, left as f32]);
+    sum.get()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

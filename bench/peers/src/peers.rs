@@ -7,14 +7,16 @@ use crate::contender::Contender;
 use crate::workload::Workload;
 
 mod bevy;
+mod flecs;
 mod gecs;
 mod hecs;
 mod limit;
 mod phalanx;
+mod shipyard;
 mod sparsey;
 
 /// Libraries in the order of the tables: the limit first, Phalanx last.
-pub const LIBRARIES: &[&str] = &["limit", "bevy", "hecs", "sparsey", "gecs", "phalanx"];
+pub const LIBRARIES: &[&str] = &["limit", "bevy", "hecs", "shipyard", "flecs", "sparsey", "gecs", "phalanx"];
 
 /// All contenders of a workload, in the order of the tables.
 pub fn contenders(workload: Workload) -> Vec<Contender> {
@@ -22,6 +24,8 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         limit::contenders,
         bevy::contenders,
         hecs::contenders,
+        shipyard::contenders,
+        flecs::contenders,
         sparsey::contenders,
         gecs::contenders,
         phalanx::contenders,

@@ -6,7 +6,7 @@ use ::gecs::prelude::*;
 
 use super::limit::body_sum;
 use crate::cache::evict;
-use crate::checksum::{of_floats, of_rows};
+use crate::checksum::{of_counts, of_floats, of_rows};
 use crate::contender::Contender;
 use crate::shapes::{self, DT, lookups, scalar, total};
 use crate::workload::{HUNDRED_THOUSAND, LOOKUPS, MANY, MILLION, PER_LETTER, Workload};
@@ -149,7 +149,7 @@ mod movers {
                     world.destroy(entity);
                 }
             },
-            |(world, _)| world.archetype::<Movers>().len() as u64,
+            |(world, entities)| of_counts(entities.len(), world.archetype::<Movers>().len()),
         )
     }
 }

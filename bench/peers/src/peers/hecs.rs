@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::limit::body_sum;
 use crate::cache::evict;
-use crate::checksum::{Sum, of_floats, of_rows};
+use crate::checksum::{Sum, of_counts, of_floats, of_rows};
 use crate::contender::Contender;
 use crate::shapes::{self, DT, lookups, scalar, total};
 use crate::workload::{
@@ -223,13 +223,12 @@ fn spawn_despawn() -> Contender {
         || (World::new(), Vec::with_capacity(MANY)),
         |(world, entities)| {
             entities.clear();
-            entities
-                .extend((0..LOOKUPS).map(|index| world.spawn((Position::nth(index), Velocity::nth(index)))));
+            entities.extend((0..MANY).map(|index| world.spawn((Position::nth(index), Velocity::nth(index)))));
             for &entity in entities.iter() {
                 world.despawn(entity).expect("just spawned");
             }
         },
-        |(world, _)| u64::from(world.len()),
+        |(world, entities)| of_counts(entities.len(), world.len() as usize),
     )
 }
 

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::cache::evict;
-use crate::checksum::{Sum, of_floats, of_rows};
+use crate::checksum::{Sum, of_counts, of_floats, of_rows};
 use crate::contender::Contender;
 use crate::shapes::{self, DT, lookups, scalar, total};
 use crate::workload::{
@@ -276,7 +276,7 @@ fn spawn_despawn() -> Contender {
                 map.remove(*id);
             }
         },
-        |(map, _)| map.rows().len() as u64,
+        |(map, ids)| of_counts(ids.len(), map.rows().len()),
     )
 }
 

@@ -6,7 +6,7 @@ use ::sparsey::entity::Entity;
 
 use super::limit::body_sum;
 use crate::cache::evict;
-use crate::checksum::{of_floats, of_rows};
+use crate::checksum::{of_counts, of_floats, of_rows};
 use crate::contender::Contender;
 use crate::shapes::{self, DT, lookups, scalar, total};
 use crate::workload::{
@@ -295,12 +295,12 @@ fn spawn_despawn() -> Contender {
         |(world, entities)| {
             entities.clear();
             entities
-                .extend((0..LOOKUPS).map(|index| world.create((Position::nth(index), Velocity::nth(index)))));
+                .extend((0..MANY).map(|index| world.create((Position::nth(index), Velocity::nth(index)))));
             for &entity in entities.iter() {
                 world.destroy(entity);
             }
         },
-        |(world, _)| world.entities().len() as u64,
+        |(world, entities)| of_counts(entities.len(), world.entities().len()),
     )
 }
 
@@ -317,10 +317,10 @@ fn schedule() -> Contender {
                 .build();
             let at = |index: usize, shift: usize| scalar(index + shift);
             let abc = move |i| (A(at(i, 0)), B(at(i, 1)), C(at(i, 2)));
-            world.extend((0..LOOKUPS).map(|i| (A(at(i, 0)), B(at(i, 1)))));
-            world.extend((0..LOOKUPS).map(abc));
-            world.extend((0..LOOKUPS).map(|i| (A(at(i, 0)), B(at(i, 1)), C(at(i, 2)), D(at(i, 3)))));
-            world.extend((0..LOOKUPS).map(|i| (A(at(i, 0)), B(at(i, 1)), C(at(i, 2)), E(at(i, 4)))));
+            world.extend((0..MANY).map(|i| (A(at(i, 0)), B(at(i, 1)))));
+            world.extend((0..MANY).map(abc));
+            world.extend((0..MANY).map(|i| (A(at(i, 0)), B(at(i, 1)), C(at(i, 2)), D(at(i, 3)))));
+            world.extend((0..MANY).map(|i| (A(at(i, 0)), B(at(i, 1)), C(at(i, 2)), E(at(i, 4)))));
             world
         },
         |world| {
@@ -329,12 +329,15 @@ fn schedule() -> Contender {
             world.for_each::<(&mut C, &mut E)>(|(c, e)| std::mem::swap(&mut c.0, &mut e.0));
         },
         |world| {
-            let mut rows = Vec::new();
-            world.for_each::<(&A, &B, Option<&C>, Option<&D>, Option<&E>)>(|(a, b, c, d, e)| {
-                let (c, d, e) = (c.map_or(-1.0, |c| c.0), d.map_or(-1.0, |d| d.0), e.map_or(-1.0, |e| e.0));
-                rows.push([a.0, b.0, c, d, e]);
-            });
-            of_rows(rows)
+            let (a, b, c) = (world.borrow::<A>(), world.borrow::<B>(), world.borrow::<C>());
+            let (d, e) = (world.borrow::<D>(), world.borrow::<E>());
+            let at = |value: Option<f32>| value.unwrap_or(-1.0);
+            of_rows(world.entities().iter().map(|&entity| {
+                let (a, b, c) =
+                    (a.get(entity).map(|a| a.0), b.get(entity).map(|b| b.0), c.get(entity).map(|c| c.0));
+                let (d, e) = (d.get(entity).map(|d| d.0), e.get(entity).map(|e| e.0));
+                [at(a), at(b), at(c), at(d), at(e)]
+            }))
         },
     )
 }

@@ -4,7 +4,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
 
 use super::{A, B, Data, NAME, Position, Velocity};
-use crate::checksum::{Sum, of_floats, of_rows};
+use crate::checksum::{Sum, of_counts, of_floats, of_rows};
 use crate::contender::Contender;
 use crate::shapes::scalar;
 use crate::workload::{MANY, PER_WIDE_TABLE, WIDE_TABLES};
@@ -68,7 +68,7 @@ pub fn spawn_despawn() -> Contender {
                 world.despawn(entity);
             }
         },
-        |(world, _)| world.query::<&Position>().iter(world).count() as u64,
+        |(world, entities)| of_counts(entities.len(), world.query::<&Position>().iter(world).count()),
     )
 }
 

@@ -5,7 +5,7 @@ use ::phalanx::query::QueryState;
 
 use super::LIBRARY;
 use super::table::{A, B, Data, Position, Velocity, wide_world};
-use crate::checksum::{Sum, of_floats, of_rows};
+use crate::checksum::{Sum, of_counts, of_floats, of_rows};
 use crate::contender::Contender;
 use crate::shapes::scalar;
 use crate::workload::{MANY, PER_WIDE_TABLE, WIDE_TABLES};
@@ -71,7 +71,7 @@ pub fn spawn_despawn() -> Contender {
                 world.despawn(entity);
             }
         },
-        |(world, _)| world.entities().len() as u64,
+        |(world, entities)| of_counts(entities.len(), world.entities().len()),
     )
 }
 

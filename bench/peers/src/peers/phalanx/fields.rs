@@ -5,7 +5,7 @@ use ::phalanx::query::QueryState;
 
 use super::LIBRARY;
 use super::limit::body_sum;
-use crate::checksum::of_rows;
+use crate::checksum::{of_counts, of_rows};
 use crate::contender::Contender;
 use crate::shapes::{self, DT, lookups, total};
 use crate::workload::{LOOKUPS, MANY, MILLION};
@@ -193,6 +193,6 @@ pub fn spawn_despawn() -> Contender {
                 world.despawn(entity);
             }
         },
-        |(world, _)| world.entities().len() as u64,
+        |(world, entities)| of_counts(entities.len(), world.entities().len()),
     )
 }

@@ -4,7 +4,7 @@ use ::phalanx::prelude::*;
 use ::phalanx::query::QueryState;
 
 use super::LIBRARY;
-use crate::checksum::{of_floats, of_rows};
+use crate::checksum::{of_counts, of_floats, of_rows};
 use crate::contender::Contender;
 use crate::shapes::{self, DT, lookups, scalar, total};
 use crate::workload::{HUNDRED_THOUSAND, LOOKUPS, MANY, PER_LETTER, PER_WIDE_TABLE, WIDE_TABLES};
@@ -164,7 +164,7 @@ pub fn spawn_despawn() -> Contender {
                 world.despawn(entity);
             }
         },
-        |(world, _)| world.entities().len() as u64,
+        |(world, entities)| of_counts(entities.len(), world.entities().len()),
     )
 }
 
