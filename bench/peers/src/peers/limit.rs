@@ -233,9 +233,9 @@ fn add_remove(size: usize) -> Contender {
             (values, vec![u32::MAX; size], Vec::<(u32, f32)>::with_capacity(size))
         },
         |(values, rows, dense)| {
-            for entity in 0..rows.len() {
-                rows[entity] = dense.len() as u32;
-                dense.push((entity as u32, 1.0));
+            for (entity, row) in (0u32..).zip(rows.iter_mut()) {
+                *row = dense.len() as u32;
+                dense.push((entity, 1.0));
             }
             for entity in 0..rows.len() {
                 let row = std::mem::replace(&mut rows[entity], u32::MAX) as usize;
