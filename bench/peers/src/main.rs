@@ -12,6 +12,7 @@ use random::Random;
 mod cache;
 mod checksum;
 mod contender;
+mod disturbance;
 mod machine;
 mod measure;
 mod options;
