@@ -40,7 +40,10 @@ pub struct Regeneration(pub f32);
 /// The chunk loop of the README.
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn asm_movement_chunks(movers: &mut Query<'_, (&'static mut Position, &'static Velocity), Without<Frozen>>, dt: f32) {
+pub fn asm_movement_chunks(
+    movers: &mut Query<'_, (&'static mut Position, &'static Velocity), Without<Frozen>>,
+    dt: f32,
+) {
     for (pos, vel) in movers.chunks_mut() {
         for i in 0..pos.len() {
             pos.x[i] += vel.x[i] * dt;
@@ -69,7 +72,10 @@ pub fn asm_regeneration_rows(living: &mut Query<'_, (&'static mut Health, &'stat
 /// Rows of whole components in nested plain loops.
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn asm_regeneration_tables(living: &mut Query<'_, (&'static mut Health, &'static Regeneration)>, dt: f32) {
+pub fn asm_regeneration_tables(
+    living: &mut Query<'_, (&'static mut Health, &'static Regeneration)>,
+    dt: f32,
+) {
     for table in living.tables_mut() {
         for (health, regeneration) in table.rows() {
             health.0 += regeneration.0 * dt;

@@ -1,0 +1,83 @@
+//! Phalanx, as a user would write it: one module per storage, each way of using it a line of its own.
+//!
+//! A storage that comes later gets a module beside the others and one line per workload below.
+
+use super::limit;
+use crate::cache::evict;
+use crate::contender::Contender;
+use crate::workload::{MANY, Workload};
+
+mod change;
+mod fields;
+mod frames;
+mod group;
+mod sparse;
+mod table;
+
+const LIBRARY: &str = "phalanx";
+
+/// The contenders of a workload.
+pub fn contenders(workload: Workload) -> Vec<Contender> {
+    match workload {
+        Workload::SimpleInsert => vec![table::simple_insert(), fields::simple_insert()],
+        Workload::InsertLoop => vec![table::insert_loop(), fields::insert_loop()],
+        Workload::SimpleIter => vec![
+            table::simple_iter(MANY),
+            table::simple_iter_chunks(),
+            fields::simple_iter(),
+            fields::simple_iter_chunks(MANY),
+            group::simple_iter(),
+            sparse::simple_iter(),
+        ],
+        Workload::IterCold => {
+            vec![
+                table::iter_1m(evict),
+                table::iter_1m_chunks(evict),
+                fields::iter_1m(evict),
+                fields::iter_1m_chunks(evict),
+            ]
+        }
+        Workload::IterWarm => vec![
+            table::iter_1m(|| ()),
+            table::iter_1m_chunks(|| ()),
+            fields::iter_1m(|| ()),
+            fields::iter_1m_chunks(|| ()),
+        ],
+        Workload::FragmentedIter => {
+            vec![
+                table::fragmented(),
+                table::fragmented_chunks(),
+                sparse::fragmented(),
+                sparse::fragmented_slices(),
+            ]
+        }
+        Workload::FragmentedWide => {
+            vec![table::wide(), table::wide_chunks(), sparse::wide(), sparse::wide_slices()]
+        }
+        Workload::AddRemove => {
+            vec![change::add_remove(MANY), change::add_remove_sparse(), group::add_remove()]
+        }
+        Workload::AddRemoveSparse => vec![change::add_remove_sparse()],
+        Workload::RandomGet => vec![table::random_get(), fields::random_get(), sparse::random_get()],
+        Workload::RandomGetWorld => {
+            vec![table::random_get_world(), fields::random_get_world(), sparse::random_get_world()]
+        }
+        Workload::SpawnDespawn => {
+            vec![change::spawn_despawn(), fields::spawn_despawn(), sparse::spawn_despawn()]
+        }
+        Workload::Schedule => vec![frames::schedule(false), frames::schedule(true)],
+        Workload::HeavyCompute => vec![table::heavy_compute()],
+        Workload::GroupIter => {
+            vec![table::group_iter(), table::group_iter_chunks(), sparse::group_iter(), group::group_iter()]
+        }
+        Workload::FrameEmpty => vec![frames::empty(false), frames::empty(true), frames::empty_app()],
+        Workload::BulkInsert => vec![change::bulk_insert(), change::bulk_insert_loop()],
+        Workload::Commands => vec![change::commands()],
+        Workload::Changed => vec![change::changed()],
+        Workload::FrameOne => vec![frames::frame(false)],
+        Workload::FrameTwo => vec![frames::frame(true)],
+        Workload::GrowIter(size) => vec![table::simple_iter(size), fields::simple_iter_chunks(size)],
+        Workload::GrowSpawn(size) => vec![change::grow_spawn(size)],
+        Workload::GrowAddRemove(size) => vec![change::add_remove(size)],
+    }
+}
