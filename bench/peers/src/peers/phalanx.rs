@@ -11,6 +11,7 @@ mod change;
 mod fields;
 mod frames;
 mod group;
+mod pool;
 mod sparse;
 mod table;
 
@@ -19,13 +20,16 @@ const LIBRARY: &str = "phalanx";
 /// The contenders of a workload.
 pub fn contenders(workload: Workload) -> Vec<Contender> {
     match workload {
-        Workload::SimpleInsert => vec![table::simple_insert(), fields::simple_insert()],
-        Workload::InsertLoop => vec![table::insert_loop(), fields::insert_loop()],
+        Workload::SimpleInsert => {
+            vec![table::simple_insert(), fields::simple_insert(), pool::simple_insert()]
+        }
+        Workload::InsertLoop => vec![table::insert_loop(), fields::insert_loop(), pool::insert_loop()],
         Workload::SimpleIter => vec![
             table::simple_iter(MANY),
             table::simple_iter_chunks(),
             fields::simple_iter(),
             fields::simple_iter_chunks(MANY),
+            pool::simple_iter(),
             group::simple_iter(),
             sparse::simple_iter(),
         ],
@@ -35,6 +39,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
                 table::iter_1m_chunks(evict),
                 fields::iter_1m(evict),
                 fields::iter_1m_chunks(evict),
+                pool::iter_1m(evict),
             ]
         }
         Workload::IterWarm => vec![
@@ -42,33 +47,63 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
             table::iter_1m_chunks(|| ()),
             fields::iter_1m(|| ()),
             fields::iter_1m_chunks(|| ()),
+            pool::iter_1m(|| ()),
         ],
         Workload::FragmentedIter => {
             vec![
                 table::fragmented(),
                 table::fragmented_chunks(),
+                pool::fragmented(),
                 sparse::fragmented(),
                 sparse::fragmented_slices(),
             ]
         }
         Workload::FragmentedWide => {
-            vec![table::wide(), table::wide_chunks(), sparse::wide(), sparse::wide_slices()]
+            vec![table::wide(), table::wide_chunks(), pool::wide(), sparse::wide(), sparse::wide_slices()]
         }
         Workload::AddRemove => {
-            vec![change::add_remove(MANY), change::add_remove_sparse(), group::add_remove()]
+            vec![
+                change::add_remove(MANY),
+                pool::add_remove(),
+                change::add_remove_sparse(),
+                group::add_remove(),
+            ]
         }
-        Workload::AddRemoveSparse => vec![change::add_remove_sparse()],
-        Workload::RandomGet => vec![table::random_get(), fields::random_get(), sparse::random_get()],
+        Workload::AddRemoveSparse => vec![change::add_remove_sparse(), change::add_remove_sparse_door()],
+        Workload::RandomGet => vec![
+            table::random_get(),
+            fields::random_get(),
+            pool::random_get(),
+            pool::random_get_handle(),
+            sparse::random_get(),
+        ],
         Workload::RandomGetWorld => {
-            vec![table::random_get_world(), fields::random_get_world(), sparse::random_get_world()]
+            vec![
+                table::random_get_world(),
+                fields::random_get_world(),
+                pool::random_get_world(),
+                pool::random_get_world_handle(),
+                sparse::random_get_world(),
+            ]
         }
         Workload::SpawnDespawn => {
-            vec![change::spawn_despawn(), fields::spawn_despawn(), sparse::spawn_despawn()]
+            vec![
+                change::spawn_despawn(),
+                fields::spawn_despawn(),
+                pool::spawn_despawn(),
+                sparse::spawn_despawn(),
+            ]
         }
         Workload::Schedule => vec![frames::schedule(false), frames::schedule(true)],
         Workload::HeavyCompute => vec![table::heavy_compute()],
         Workload::GroupIter => {
-            vec![table::group_iter(), table::group_iter_chunks(), sparse::group_iter(), group::group_iter()]
+            vec![
+                table::group_iter(),
+                table::group_iter_chunks(),
+                pool::group_iter(),
+                sparse::group_iter(),
+                group::group_iter(),
+            ]
         }
         Workload::FrameEmpty => vec![frames::empty(false), frames::empty(true), frames::empty_app()],
         Workload::BulkInsert => vec![change::bulk_insert(), change::bulk_insert_loop()],

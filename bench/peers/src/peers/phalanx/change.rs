@@ -59,6 +59,23 @@ pub fn add_remove_sparse() -> Contender {
     )
 }
 
+pub fn add_remove_sparse_door() -> Contender {
+    Contender::steady(
+        (LIBRARY, "sparse door"),
+        || with_a(MANY),
+        |(world, entities)| {
+            let mut set = world.sparse_mut::<SparseB>();
+            for &entity in entities.iter() {
+                set.insert(entity, SparseB(1.0)).expect("alive");
+            }
+            for &entity in entities.iter() {
+                set.remove(entity).expect("alive");
+            }
+        },
+        |(world, _)| a_sum(world),
+    )
+}
+
 pub fn spawn_despawn() -> Contender {
     Contender::steady(
         TABLE,
