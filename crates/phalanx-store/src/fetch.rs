@@ -72,6 +72,12 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Whether only entities with a row can be visited: some column is not optional.
     #[doc(hidden)]
     const ROWED: bool = false;
+    /// Whether no column of the visited table is reached, only sets and the entity itself.
+    #[doc(hidden)]
+    const TABLELESS: bool = false;
+    /// Whether only entities in some set can be visited: one that is not optional.
+    #[doc(hidden)]
+    const IN_SETS: bool = false;
 
     /// Reports each column in use.
     fn visit(ids: Self::Ids, report: &mut impl FnMut(Access));
@@ -108,6 +114,17 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// The pointers are of a live store.
     #[doc(hidden)]
     unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots>;
+
+    /// As `spots`, for the entity of a row of a set's table, which need not be looked up there.
+    ///
+    /// # Safety
+    /// As for `spots`; the entity has this row in the table of a set.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn spots_led(ptrs: Self::Ptrs, entity: Entity, _table: usize, _row: usize) -> Option<Self::Spots> {
+        // SAFETY: forwarded.
+        unsafe { Self::spots(ptrs, entity) }
+    }
 
     /// Reports each set that every entity visited is in.
     #[doc(hidden)]
@@ -171,6 +188,8 @@ pub struct Driver {
     /// The entities of the rows; the placeholder, which is never found, in holes.
     pub(crate) owners: *const Entity,
     pub(crate) len: usize,
+    /// Whether rows of the set are holes.
+    pub(crate) holes: bool,
 }
 
 macro_rules! fetch_tuple {
@@ -189,6 +208,8 @@ macro_rules! fetch_tuple {
             type Spots = ($($name::Spots,)*);
             const DENSE: bool = true $(&& $name::DENSE)*;
             const ROWED: bool = false $(|| $name::ROWED)*;
+            const TABLELESS: bool = true $(&& $name::TABLELESS)*;
+            const IN_SETS: bool = false $(|| $name::IN_SETS)*;
 
             fn visit(ids: Self::Ids, report: &mut impl FnMut(Access)) {
                 $($name::visit(ids.$at, report);)*
@@ -220,6 +241,16 @@ macro_rules! fetch_tuple {
             unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots> {
                 // SAFETY: forwarded.
                 Some(($(unsafe { $name::spots(ptrs.$at, entity) }?,)*))
+            }
+            #[inline(always)]
+            unsafe fn spots_led(
+                ptrs: Self::Ptrs,
+                entity: Entity,
+                table: usize,
+                row: usize,
+            ) -> Option<Self::Spots> {
+                // SAFETY: forwarded.
+                Some(($(unsafe { $name::spots_led(ptrs.$at, entity, table, row) }?,)*))
             }
             #[inline]
             fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {

@@ -320,7 +320,8 @@ impl Store {
     fn relocate<R>(&mut self, entity: Entity, row: usize, edge: &Edge, values: impl FnOnce(usize) -> R) -> R {
         let (source, target) = (edge.source, edge.target);
         if source == target {
-            if source != TableId::ROWLESS {
+            // Values without leaves, such as those of sparse components alone, touch no row.
+            if source != TableId::ROWLESS && !edge.slots.is_empty() {
                 self.mark_rows(source, row, 1);
             }
             return values(row);

@@ -63,6 +63,8 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     /// All leaves are there.
     #[doc(hidden)]
     const ALL: Self::Mask;
+    /// How many leaves there are.
+    const LEAVES: usize;
 
     /// Appends the column ids in leaf order.
     fn list(ids: Self::Ids, out: &mut Vec<AnyColId>);
@@ -140,6 +142,7 @@ macro_rules! leaf {
             type Pointers = *mut T;
             type Mask = bool;
             const ALL: bool = true;
+            const LEAVES: usize = 1;
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
                 out.push(ids.any());
@@ -221,6 +224,7 @@ macro_rules! values_tuple {
             type Pointers = ($($name::Pointers,)*);
             type Mask = ($($name::Mask,)*);
             const ALL: Self::Mask = ($($name::ALL,)*);
+            const LEAVES: usize = 0 $(+ $name::LEAVES)*;
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
                 $($name::list(ids.$at, out);)*

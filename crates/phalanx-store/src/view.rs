@@ -148,8 +148,16 @@ impl Store {
     /// As for `view_unchecked`; a fetch that writes names no column twice.
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
+        let lanes = F::lanes(self, ids, self.tick);
+        if F::TABLELESS && F::IN_SETS {
+            // SAFETY: whoever is in a set is alive (I10); no table is reached, and access is the caller's.
+            unsafe {
+                let ptrs = rowless_ptrs::<F>(lanes, &entity);
+                return Some(F::item(ptrs, 0, F::spots(ptrs, entity)?));
+            }
+        }
         let place = self.entities.locate(entity)?;
-        let (table, lanes) = (place.table.index(), F::lanes(self, ids, self.tick));
+        let table = place.table.index();
         // SAFETY: the directory names a table of this store (I4, I5).
         if !unsafe { F::present(lanes, table) } {
             return None;
@@ -319,6 +327,10 @@ impl<'w, F: Fetch> View<'w, F> {
     /// Cheaper than [`View::into_get`], and the same for a query that visits all tables with its columns.
     #[inline]
     pub fn into_get_anywhere(self, entity: Entity) -> Option<F::Item<'w>> {
+        if F::TABLELESS && F::IN_SETS {
+            // SAFETY: as below; whoever is in a set is alive (I10).
+            return unsafe { self.item_of_sets(&entity, TableId::DEAD.index(), 0) };
+        }
         let place = Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?;
         // SAFETY: the directory names a table of this store (I4, I5), in which the fetch is present; that is no place of the
         // rowless, who have no columns. The view is gone, so this is its only item (I6).
@@ -340,6 +352,42 @@ impl<'w, F: Fetch> View<'w, F> {
             let spots = F::spots(ptrs, entity)?;
             F::mark(self.lanes, table, row, 1, self.now);
             Some(F::item(ptrs, row, spots))
+        }
+    }
+
+    /// The item of an entity that has a row in a set's table, if its own table is visited.
+    ///
+    /// # Safety
+    /// As for `item_of` and `spots_led`.
+    #[inline(always)]
+    unsafe fn item_led<'a>(&self, entity: Entity, table: usize, row: usize) -> Option<F::Item<'a>>
+    where
+        'w: 'a,
+    {
+        let (at, place) = self.find(entity)?;
+        // SAFETY: as for `item_of`.
+        unsafe {
+            if at == TableId::ROWLESS.index() {
+                return self.item_of(entity);
+            }
+            let ptrs = F::ptrs(self.lanes, at);
+            let spots = F::spots_led(ptrs, entity, table, row)?;
+            F::mark(self.lanes, at, place, 1, self.now);
+            Some(F::item(ptrs, place, spots))
+        }
+    }
+
+    /// The item of a living entity for a fetch that reaches no table.
+    ///
+    /// # Safety
+    /// As for `item_of`; the fetch is `TABLELESS`, and the entity has the row in the table, which is a set's or none's.
+    #[inline(always)]
+    unsafe fn item_of_sets<'a>(&self, entity: &Entity, table: usize, row: usize) -> Option<F::Item<'a>> {
+        // SAFETY: forwarded; the fetch reaches no column where the rowless are.
+        unsafe {
+            let ptrs = rowless_ptrs::<F>(self.lanes, entity);
+            let spots = F::spots_led(ptrs, *entity, table, row)?;
+            Some(F::item(ptrs, 0, spots))
         }
     }
 
@@ -389,7 +437,15 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The rows of all tables, one after the other.
     #[inline]
     pub fn into_rows(self) -> Rows<'w, F> {
-        Rows::new(self)
+        Rows::new(self, false)
+    }
+
+    /// As [`View::into_rows`]; where a set leads and no table is reached, entities are visited whatever their table.
+    ///
+    /// The same for a query that visits all tables, and cheaper.
+    #[inline]
+    pub fn into_rows_anywhere(self) -> Rows<'w, F> {
+        Rows::new(self, true)
     }
 
     /// The rows, table by table.

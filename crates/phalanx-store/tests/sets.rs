@@ -407,6 +407,13 @@ fn slices_of_a_set_are_refused_where_a_row_is_a_hole_or_missing() {
     assert!(scene.store.column_mut(table, at.0).is_none());
     assert!(scene.store.set_slices_mut::<InSet<W<Listed>>>(at.0, 1..3).is_none());
     assert!(scene.store.set_slices_mut::<(InSet<W<Listed>>, InSet<R<Listed>>)>((at.0, at.0), 2..3).is_none());
+    assert!(
+        scene.store.set_slices::<InSet<Ents>>((), 0..2).is_none(),
+        "a fetch without columns names no set"
+    );
+    assert!(scene.store.set_slices::<InSet<()>>((), 0..2).is_none());
+    let owners = scene.store.set_slices::<InSet<(R<Listed>, Ents)>>((at.0, ()), 2..4);
+    assert_eq!(owners.expect("no hole").1, &entities[2..]);
     assert!(!scene.store.set_swap(set, 0, 2));
     assert_eq!(scene.store.set_row(set, Entity::PLACEHOLDER), None);
     assert!(!scene.store.set_remove(set, Entity::PLACEHOLDER));

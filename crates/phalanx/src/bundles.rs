@@ -68,6 +68,8 @@ pub(crate) struct BundleInfo {
     pub(crate) required: Vec<(ComponentId, Init)>,
     /// What must come along into sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
+    /// Whether nothing goes into tables, and nothing must come along.
+    pub(crate) only_sparse: bool,
 }
 
 impl BundleInfo {
@@ -75,7 +77,9 @@ impl BundleInfo {
         let is_sparse = |id: ComponentId| components.info(id).is_sparse();
         let (required_sparse, required) =
             components.requirements(ids).into_iter().partition(|(id, _)| is_sparse(*id));
+        let lonely = Vec::is_empty(&required) && Vec::is_empty(&required_sparse);
         Self {
+            only_sparse: lonely && ids.iter().all(|&id| is_sparse(id)),
             signature: ids.iter().copied().filter(|&id| !is_sparse(id)).collect(),
             sparse: ids.iter().copied().filter(|&id| is_sparse(id)).collect(),
             required,

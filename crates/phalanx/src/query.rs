@@ -80,7 +80,12 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// Whether every row of a matching table is a match.
     const EXACT: bool = F::ARCHETYPAL && <Both<D, F> as Fetch>::DENSE;
     /// Whether the query visits every row that has its columns, so that a single one need not be looked up.
-    const EVERYWHERE: bool = F::ANYTHING && <Both<D, F> as Fetch>::DENSE && <Both<D, F> as Fetch>::ROWED;
+    const EVERYWHERE: bool = F::ANY_TABLE
+        && if <Both<D, F> as Fetch>::DENSE {
+            <Both<D, F> as Fetch>::ROWED
+        } else {
+            <Both<D, F> as Fetch>::TABLELESS && <Both<D, F> as Fetch>::IN_SETS
+        };
 
     pub(crate) fn new(view: View<'w, Both<D, F>>, since: Tick, context: Context<'w>) -> Self {
         Self { view, since, context }
@@ -273,7 +278,8 @@ impl<'w, D: QueryData, F: QueryFilter> IntoIterator for Query<'w, D, F> {
 
     #[inline]
     fn into_iter(self) -> QueryIter<'w, D, F> {
-        QueryIter::new(self.view.into_rows(), self.since)
+        let rows = if Self::EVERYWHERE { self.view.into_rows_anywhere() } else { self.view.into_rows() };
+        QueryIter::new(rows, self.since)
     }
 }
 

@@ -288,6 +288,6 @@ mod tests {
     #[test]
     fn debug_shows_fields_in_declaration_order() {
         let shown = format!("{:?}", Schema::new("p").f64s(["b", "a"]));
-        assert_eq!(shown, r#"Schema { name: "p", fields: [("b", F64), ("a", F64)] }"#);
+        assert_eq!(shown, r#"Schema { name: "p", storage: Table, fields: [("b", F64), ("a", F64)] }"#);
     }
 }

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::faults::is_usable;
 use common::ledger::Ledger;
-use common::zoo::{Kind, Left, Right, Tag, assert_held, assert_lacks, for_each_kind, name};
+use common::zoo::{Kind, Left, Right, Tag, assert_held, assert_lacks, for_each_kind_in_tables, name};
 use phalanx::ComponentId;
 use phalanx::archetype::{ArchetypeId, Change};
 use phalanx::prelude::{Component, Entity, FieldType, Schema, Value, With, Without, World};
@@ -175,7 +175,7 @@ fn the_entity_that_fills_a_gap_is_found_at_its_new_row() {
             }
         }
     }
-    for_each_kind!(scenario);
+    for_each_kind_in_tables!(scenario);
 }
 
 // Hazard 24: the moved entity moves again, and again; every place follows.
@@ -204,7 +204,7 @@ fn rows_that_were_moved_can_be_moved_again() {
         drop(world);
         ledger.all_dropped_once();
     }
-    for_each_kind!(scenario);
+    for_each_kind_in_tables!(scenario);
 }
 
 // Hazard 24 after a bulk move: O-155, O-156.
@@ -236,7 +236,7 @@ fn every_place_is_right_after_a_bulk_move() {
         assert_held::<K>(&world, [(fresh, 70)]);
         checked(&world);
     }
-    for_each_kind!(scenario);
+    for_each_kind_in_tables!(scenario);
 }
 
 // Hazard 24, O-089, O-100: tables of tags alone have rows, and nothing else.
@@ -465,7 +465,7 @@ fn a_dropped_archetype_takes_its_transitions_with_it() {
         drop(world);
         ledger.all_dropped_once();
     }
-    for_each_kind!(scenario);
+    for_each_kind_in_tables!(scenario);
 }
 
 #[derive(Component, Clone, Debug, PartialEq)]
@@ -524,7 +524,7 @@ fn removing_what_is_not_there_and_adding_what_is_there_moves_nothing() {
         drop(world);
         ledger.all_dropped_once();
     }
-    for_each_kind!(scenario);
+    for_each_kind_in_tables!(scenario);
 }
 
 // Hazard 27 with requirements.

@@ -21,8 +21,8 @@ mod single;
 
 use common::ledger::Ledger;
 use common::zoo::{
-    Crumb, Grain, Kind, Left, Right, TickedFields, Whole, assert_held, assert_lacks, for_each_counted,
-    for_each_kind, name,
+    Crumb, Grain, Kind, Left, Right, TickedFields, Whole, assert_held, assert_lacks,
+    for_each_counted_in_tables, for_each_kind, for_each_kind_in_tables, name,
 };
 use phalanx::archetype::ArchetypeId;
 use phalanx::prelude::{Entity, World};
@@ -203,7 +203,7 @@ fn growth_keeps_every_value_and_shrinking_gives_the_memory_back() {
         drop(world);
         ledger.all_dropped_once();
     }
-    for_each_kind!(scenario);
+    for_each_kind_in_tables!(scenario);
 }
 
 // Hazard 15: memory that never held a value.
@@ -433,5 +433,5 @@ fn the_world_holds_exactly_what_it_was_given() {
         drop(world);
         ledger.all_dropped_once();
     }
-    for_each_counted!(scenario);
+    for_each_counted_in_tables!(scenario);
 }

@@ -205,6 +205,7 @@ unsafe impl Fetch for Ents {
     type Ptrs = *const Entity;
     type Spots = ();
     const DENSE: bool = true;
+    const TABLELESS: bool = true;
 
     fn visit((): (), _: &mut impl FnMut(Access)) {}
     #[inline(always)]
@@ -262,6 +263,7 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     type Ptrs = Option<F::Ptrs>;
     type Spots = Option<F::Spots>;
     const DENSE: bool = F::DENSE;
+    const TABLELESS: bool = F::TABLELESS;
 
     fn visit(ids: F::Ids, report: &mut impl FnMut(Access)) {
         F::visit(ids, &mut |access| report(Access { optional: true, ..access }));
@@ -296,6 +298,16 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     unsafe fn spots(ptrs: Option<F::Ptrs>, entity: Entity) -> Option<Self::Spots> {
         // SAFETY: forwarded where `F` is present.
         Some(ptrs.and_then(|ptrs| unsafe { F::spots(ptrs, entity) }))
+    }
+    #[inline(always)]
+    unsafe fn spots_led(
+        ptrs: Option<F::Ptrs>,
+        entity: Entity,
+        table: usize,
+        row: usize,
+    ) -> Option<Self::Spots> {
+        // SAFETY: forwarded where `F` is present.
+        Some(ptrs.and_then(|ptrs| unsafe { F::spots_led(ptrs, entity, table, row) }))
     }
     #[inline(always)]
     fn drivers(_: F::Lanes, _: &mut impl FnMut(Driver)) {}
@@ -385,6 +397,7 @@ unsafe impl Fetch for Now {
     type Ptrs = Tick;
     type Spots = ();
     const DENSE: bool = true;
+    const TABLELESS: bool = true;
 
     fn visit((): (), _: &mut impl FnMut(Access)) {}
     #[inline(always)]

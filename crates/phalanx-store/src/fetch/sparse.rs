@@ -39,8 +39,16 @@ pub struct SetLanes<L> {
 }
 
 impl<L> SetLanes<L> {
-    fn new(store: &Store, column: Option<AnyColId>, now: Tick, lanes: L) -> Self {
+    /// The set of a column, as long as its table `has` everything.
+    fn new(
+        store: &Store,
+        column: Option<AnyColId>,
+        now: Tick,
+        lanes: L,
+        has: impl FnOnce(&L, TableId) -> bool,
+    ) -> Self {
         let set = column.and_then(|column| store.set_of(column));
+        let set = set.filter(|&set| has(&lanes, store.set_table(set)));
         let (pages, table): (&[Option<Page>], TableId) = match set {
             Some(set) => (store.sets[set.index()].pages(), store.set_table(set)),
             None => (&[], TableId::DEAD),
@@ -50,7 +58,12 @@ impl<L> SetLanes<L> {
             pages: pages.as_ptr(),
             page_count: pages.len(),
             table: table.index(),
-            driver: Driver { table, owners: owners.as_ptr(), len: owners.len() },
+            driver: Driver {
+                table,
+                owners: owners.as_ptr(),
+                len: owners.len(),
+                holes: set.is_some_and(|set| store.set_holes(set) > 0),
+            },
             now,
             lanes,
         }
@@ -79,6 +92,8 @@ where
     type Ptrs = SetLanes<F::Lanes>;
     type Spots = usize;
     const DENSE: bool = false;
+    const TABLELESS: bool = true;
+    const IN_SETS: bool = true;
 
     fn visit(ids: F::Ids, report: &mut impl FnMut(Access)) {
         F::visit(ids, report);
@@ -89,7 +104,11 @@ where
         F::visit(ids, &mut |access| {
             first.get_or_insert(access.column);
         });
-        SetLanes::new(store, first, now, F::lanes(store, ids, now))
+        SetLanes::new(store, first, now, F::lanes(store, ids, now), |&lanes, table| {
+            // SAFETY: the lanes are of this store, which has the set's table (I4). A set that lacks one of the columns of `F`
+            // has no rows to be found.
+            unsafe { F::present(lanes, table.index()) }
+        })
     }
     #[inline(always)]
     unsafe fn present(_: Self::Lanes, _: usize) -> bool {
@@ -107,8 +126,13 @@ where
     unsafe fn mark(_: Self::Lanes, _: usize, _: usize, _: usize, _: Tick) {}
     #[inline(always)]
     unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<usize> {
-        // SAFETY: forwarded. A set that lacks one of the columns of `F` has no rows to be found.
-        unsafe { ptrs.find(entity).filter(|_| F::present(ptrs.lanes, ptrs.table)) }
+        // SAFETY: forwarded.
+        unsafe { ptrs.find(entity) }
+    }
+    #[inline(always)]
+    unsafe fn spots_led(ptrs: Self::Ptrs, entity: Entity, table: usize, row: usize) -> Option<usize> {
+        // SAFETY: forwarded.
+        if ptrs.table == table { Some(row) } else { unsafe { ptrs.find(entity) } }
     }
     #[inline]
     fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {
@@ -141,6 +165,10 @@ where
 {
     unsafe fn set_slices(store: &Store, ids: F::Ids, rows: Range<usize>) -> Option<F::Slices<'_>> {
         let lanes = Self::lanes(store, ids, store.tick);
+        // A fetch without columns names no set, and there are no rows to lend.
+        if lanes.table == TableId::DEAD.index() {
+            return None;
+        }
         // SAFETY: the set's table, if it has the columns (I4), has these rows, and no hole among them (I11); access is
         // the caller's.
         unsafe {
@@ -168,11 +196,13 @@ macro_rules! membership_leaf {
             type Ptrs = SetLanes<()>;
             type Spots = $spots;
             const DENSE: bool = false;
+            const TABLELESS: bool = true;
+            const IN_SETS: bool = $drives;
 
             fn visit(_: AnyColId, _: &mut impl FnMut(Access)) {}
             #[inline]
             fn lanes(store: &Store, ids: AnyColId, now: Tick) -> Self::Lanes {
-                SetLanes::new(store, Some(ids), now, ())
+                SetLanes::new(store, Some(ids), now, (), |(), _| true)
             }
             #[inline(always)]
             unsafe fn present(_: Self::Lanes, _: usize) -> bool {

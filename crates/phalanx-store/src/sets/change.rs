@@ -230,16 +230,27 @@ impl Store {
         Some(Leaver { table, row })
     }
 
-    /// Takes an entity out of every set. Its values are left to be dropped.
+    /// Takes an entity out of every set. Values with drop glue are left to be dropped.
     pub(crate) fn leave_all_sets(&mut self, entity: Entity) -> Vec<Leaver> {
-        self.sets().filter_map(|set| self.leave_one_set(set, entity)).collect()
+        let mut left = Vec::new();
+        for set in self.sets() {
+            if let Some(leaver) = self.leave_one_set(set, entity)
+                && !self.tables[leaver.table.index()].droppers.is_empty()
+            {
+                left.push(leaver);
+            }
+        }
+        left
     }
 
     /// Drops the values of rows that left, before anything else happens to their sets.
     pub(crate) fn drop_leavers(&self, left: &[Leaver]) -> FirstPanic {
         let mut panics = FirstPanic::default();
         for &Leaver { table, row } in left {
-            panics.join(self.drop_at(table, &self.tables[table.index()].droppers, row, 1));
+            let droppers = &self.tables[table.index()].droppers;
+            if !droppers.is_empty() {
+                panics.join(self.drop_at(table, droppers, row, 1));
+            }
         }
         panics
     }

@@ -25,6 +25,7 @@ unsafe impl<V: Values> Values for Maybe<V> {
     type Pointers = Found<V::Pointers>;
     type Mask = V::Mask;
     const ALL: V::Mask = V::ALL;
+    const LEAVES: usize = V::LEAVES;
 
     fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
         V::list(ids, out);

@@ -25,8 +25,8 @@ pub trait QueryFilter {
     type OrFetch: ReadFetch;
     /// Whether the archetype alone decides.
     const ARCHETYPAL: bool;
-    /// Whether the filter lets everything pass.
-    const ANYTHING: bool = false;
+    /// Whether entities pass whatever their table is.
+    const ANY_TABLE: bool = false;
 
     /// The column ids of [`QueryFilter::Fetch`].
     fn ids() -> <Self::Fetch as Fetch>::Ids;
@@ -67,6 +67,7 @@ macro_rules! presence_filter {
             type Fetch = <T::Storage as Storage>::$fetch;
             type OrFetch = <T::Storage as Storage>::Has;
             const ARCHETYPAL: bool = !T::Storage::SPARSE;
+            const ANY_TABLE: bool = T::Storage::SPARSE;
 
             fn ids() -> <Self::Fetch as Fetch>::Ids {
                 T::Storage::$ids(T::key())
@@ -132,7 +133,7 @@ macro_rules! filter_tuple {
             type Fetch = ($($name::Fetch,)*);
             type OrFetch = ($($name::OrFetch,)*);
             const ARCHETYPAL: bool = true $(&& $name::ARCHETYPAL)*;
-            const ANYTHING: bool = true $(&& $name::ANYTHING)*;
+            const ANY_TABLE: bool = true $(&& $name::ANY_TABLE)*;
 
             fn ids() -> <Self::Fetch as Fetch>::Ids {
                 ($($name::ids(),)*)

@@ -113,7 +113,9 @@ impl World {
     /// Inserts clones of a bundle into all entities of an archetype, moving whole columns. Returns how many
     /// entities there were.
     ///
-    /// Components that the archetype has are replaced. If cloning panics, no entity has moved.
+    /// Components that the archetype has are replaced. If cloning panics, no entity has moved. Where the bundle brings
+    /// sparse parts, entities change one by one; when a replaced value panics in its drop, all of them get their bundle
+    /// nevertheless.
     ///
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or the archetype's pool does not declare a component.
@@ -142,7 +144,10 @@ impl World {
     fn insert_into_each<B: Bundle + Clone>(&mut self, entities: Vec<Entity>, bundle: &B) -> usize {
         // All clones are made before the first entity moves: the user's code may panic.
         let bundles: Vec<B> = entities.iter().map(|_| bundle.clone()).collect();
-        self.insert_batch(entities.into_iter().zip(bundles))
+        for_each_despite_panics(entities.into_iter().zip(bundles), |(entity, bundle)| {
+            // All of them live: nobody had a chance to despawn one.
+            let _ = self.insert(entity, bundle);
+        })
     }
 
     /// Removes a bundle from all entities of an archetype, moving whole columns; entity by entity where the bundle
@@ -174,16 +179,9 @@ impl World {
     }
 
     fn remove_from_each<B: Bundle>(&mut self, entities: Vec<Entity>) -> usize {
-        let count = entities.len();
-        let mut first = Ok(());
-        for entity in entities {
-            let removed = catch_unwind(AssertUnwindSafe(|| self.remove::<B>(entity).is_ok()));
-            first = first.and(removed.map(|_| ()));
-        }
-        if let Err(panic) = first {
-            resume_unwind(panic);
-        }
-        count
+        for_each_despite_panics(entities.into_iter(), |entity| {
+            let _ = self.remove::<B>(entity);
+        })
     }
 
     /// Changes the table part of all entities of an archetype, and brings groups in line.
@@ -197,4 +195,18 @@ impl World {
         entities.into_iter().for_each(|entity| self.refresh_groups(entity));
         result.unwrap_or_else(|panic| resume_unwind(panic))
     }
+}
+
+/// Calls a function for each item, though it panics for some, and returns how many there were. The first panic is
+/// passed on at the end.
+fn for_each_despite_panics<T>(items: impl ExactSizeIterator<Item = T>, mut f: impl FnMut(T)) -> usize {
+    let count = items.len();
+    let mut first = Ok(());
+    for item in items {
+        first = first.and(catch_unwind(AssertUnwindSafe(|| f(item))));
+    }
+    if let Err(panic) = first {
+        resume_unwind(panic);
+    }
+    count
 }

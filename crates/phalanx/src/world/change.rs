@@ -55,6 +55,11 @@ impl World {
     #[track_caller]
     pub(crate) fn insertion<B: Bundle>(&mut self, from: ArchetypeId) -> Result<usize, Refusal> {
         let bundle = self.bundle::<B>();
+        self.insertion_of::<B>(from, bundle)
+    }
+
+    #[inline]
+    fn insertion_of<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> Result<usize, Refusal> {
         match self.archetypes.transitions.position(Kind::Insert, from, bundle.index()) {
             Some(at) => Ok(at),
             None => {
@@ -193,18 +198,17 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
-        let bundle_id = self.bundle::<B>();
-        let at =
-            match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, bundle_id.index()) {
-                Some(at) => at,
-                None => self.plan_insertion::<B>(ArchetypeId::EMPTY, bundle_id),
-            };
+        let id = self.bundle::<B>();
+        let at = match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, id.index()) {
+            Some(at) => at,
+            None => self.plan_insertion::<B>(ArchetypeId::EMPTY, id),
+        };
         let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        self.spawn_sparse::<B>(entity, bundle_id, sparse);
+        self.spawn_sparse::<B>(entity, id, sparse);
         self.refresh_groups(entity);
         super::EntityWorldMut::new(self, entity)
     }
@@ -241,6 +245,14 @@ impl World {
         existing: Existing,
     ) -> Result<(), ChangeError> {
         let id = self.bundle_for::<B>(entity)?;
+        if self.is_only_sparse::<B>(id) {
+            if !self.contains(entity) {
+                return Err(NoSuchEntity::new(entity).into());
+            }
+            let (_, sparse) = bundle.into_values(self.store.tick());
+            drop(sparse.insert(&mut self.store, &self.plans, entity, existing));
+            return Ok(());
+        }
         let (old, old_sparse) = if self.groups.is_empty() {
             self.insert_parts(entity, id, bundle, existing)?
         } else {
@@ -249,6 +261,16 @@ impl World {
         // Everything is in its place, groups too: what was there before may go.
         drop_both(old, old_sparse);
         Ok(())
+    }
+
+    /// Whether a bundle only concerns sets, and nobody has a say in what goes into them.
+    #[inline(always)]
+    fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
+        B::Sparse::ANY
+            && <B::Values as Values>::LEAVES == 0
+            && self.bundles.info(bundle).only_sparse
+            && self.groups.is_empty()
+            && self.archetypes.pools().len() == 1
     }
 
     #[inline(always)]
@@ -319,6 +341,13 @@ impl World {
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let bundle = self.bundle_for::<B>(entity)?;
+        if self.is_only_sparse::<B>(bundle) {
+            if !self.contains(entity) {
+                return Err(NoSuchEntity::new(entity).into());
+            }
+            drop(B::Sparse::take(&mut self.store, &self.plans, entity));
+            return Ok(());
+        }
         if (B::Sparse::ANY || !self.groups.is_empty()) && self.archetypes.pools().len() > 1 {
             // Asked before anything is taken, or leaves a group; otherwise it is asked where a way is planned.
             let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;

@@ -12,7 +12,7 @@
 //!
 //! What the ledger knows can be told to panic on its n-th drop or clone. Each specimen is kept whole
 //! ([`Whole`]) and as a field ([`Menagerie`]), one with row ticks too ([`TickedFields`]); [`Tag`] is a unit
-//! struct. A scenario is a function over a [`Kind`], which `for_each_kind!` runs for all of them and
+//! struct. Some are kept in sparse and in stable sets as well ([`SparseWhole`], [`StableFields`] and so on). A scenario is a function over a [`Kind`], which `for_each_kind!` runs for all of them and
 //! `for_each_counted!` for one of each layout whose drops the ledger sees.
 #![allow(dead_code, unused_macros, unused_imports, reason = "each test file uses a part")]
 
@@ -184,49 +184,66 @@ impl Kind for Tag {
     }
 }
 
-#[derive(Component, Clone, Debug)]
-pub struct Whole<T: Specimen>(pub T);
+/// One column of whole values, with the given storage.
+macro_rules! whole {
+    ($name:ident, $($storage:tt)*) => {
+        #[derive(Component, Clone, Debug)]
+        #[component($($storage)*)]
+        pub struct $name<T: Specimen>(pub T);
 
-impl<T: Specimen> Kind for Whole<T> {
-    const COUNTED: usize = T::COUNTED;
-    const BYTES: usize = size_of::<T>();
+        impl<T: Specimen> Kind for $name<T> {
+            const COUNTED: usize = T::COUNTED;
+            const BYTES: usize = size_of::<T>();
 
-    fn make(seed: u32) -> Self {
-        Self(T::make(seed))
-    }
-    fn held(world: &World, entity: Entity, seed: u32) -> bool {
-        world.get::<Self>(entity).is_some_and(|row| is_aligned(&row.0) && row.0.is(seed))
-    }
-    fn is(&self, seed: u32) -> bool {
-        self.0.is(seed)
-    }
+            fn make(seed: u32) -> Self {
+                Self(T::make(seed))
+            }
+            fn held(world: &World, entity: Entity, seed: u32) -> bool {
+                world.get::<Self>(entity).is_some_and(|row| is_aligned(&row.0) && row.0.is(seed))
+            }
+            fn is(&self, seed: u32) -> bool {
+                self.0.is(seed)
+            }
+        }
+    };
 }
+whole!(Whole, storage = "table");
+whole!(SparseWhole, storage = "sparse");
+whole!(StableWhole, storage = "sparse", stable);
 
-#[derive(Component, Clone, Debug)]
-#[component(layout = "soa", track = "row")]
-pub struct TickedFields<T: Specimen> {
-    pub first: T,
-    pub seed: u32,
-    pub second: T,
+/// Columns of fields and of row ticks, with the given storage.
+macro_rules! ticked_fields {
+    ($name:ident, $($storage:tt)*) => {
+        #[derive(Component, Clone, Debug)]
+        #[component(layout = "soa", track = "row", $($storage)*)]
+        pub struct $name<T: Specimen> {
+            pub first: T,
+            pub seed: u32,
+            pub second: T,
+        }
+
+        impl<T: Specimen> Kind for $name<T> {
+            const COUNTED: usize = 2 * T::COUNTED;
+            const BYTES: usize = 2 * size_of::<T>() + size_of::<u32>() + 2 * size_of::<u64>();
+
+            fn make(seed: u32) -> Self {
+                Self { first: T::make(seed), seed, second: T::make(seed + 1) }
+            }
+            fn held(world: &World, entity: Entity, seed: u32) -> bool {
+                world.get::<Self>(entity).is_some_and(|row| {
+                    let aligned = is_aligned(row.first) && is_aligned(row.seed) && is_aligned(row.second);
+                    aligned && row.first.is(seed) && *row.seed == seed && row.second.is(seed + 1)
+                })
+            }
+            fn is(&self, seed: u32) -> bool {
+                self.first.is(seed) && self.seed == seed && self.second.is(seed + 1)
+            }
+        }
+    };
 }
-
-impl<T: Specimen> Kind for TickedFields<T> {
-    const COUNTED: usize = 2 * T::COUNTED;
-    const BYTES: usize = 2 * size_of::<T>() + size_of::<u32>() + 2 * size_of::<u64>();
-
-    fn make(seed: u32) -> Self {
-        Self { first: T::make(seed), seed, second: T::make(seed + 1) }
-    }
-    fn held(world: &World, entity: Entity, seed: u32) -> bool {
-        world.get::<Self>(entity).is_some_and(|row| {
-            let aligned = is_aligned(row.first) && is_aligned(row.seed) && is_aligned(row.second);
-            aligned && row.first.is(seed) && *row.seed == seed && row.second.is(seed + 1)
-        })
-    }
-    fn is(&self, seed: u32) -> bool {
-        self.first.is(seed) && self.seed == seed && self.second.is(seed + 1)
-    }
-}
+ticked_fields!(TickedFields, storage = "table");
+ticked_fields!(SparseFields, storage = "sparse");
+ticked_fields!(StableFields, storage = "sparse", stable);
 
 /// A neighbour of the kind in a bundle; known to the ledger too.
 macro_rules! neighbour {
@@ -304,8 +321,8 @@ impl Kind for Menagerie {
     }
 }
 
-/// Runs a scenario over kinds whose drops the ledger sees, in every layout.
-macro_rules! for_each_counted {
+/// Runs a scenario over kinds whose drops the ledger sees, in every layout, in tables.
+macro_rules! for_each_counted_in_tables {
     ($scenario:ident) => {
         $scenario::<$crate::common::zoo::Whole<$crate::common::zoo::Grain>>();
         $scenario::<$crate::common::zoo::Whole<$crate::common::zoo::Tracked>>();
@@ -314,10 +331,21 @@ macro_rules! for_each_counted {
     };
 }
 
-/// Runs a scenario over the whole zoo.
-macro_rules! for_each_kind {
+/// Runs a scenario over kinds whose drops the ledger sees, in every layout and every storage.
+macro_rules! for_each_counted {
     ($scenario:ident) => {
-        $crate::common::zoo::for_each_counted!($scenario);
+        $crate::common::zoo::for_each_counted_in_tables!($scenario);
+        $scenario::<$crate::common::zoo::SparseWhole<$crate::common::zoo::Grain>>();
+        $scenario::<$crate::common::zoo::SparseFields<$crate::common::zoo::Tracked>>();
+        $scenario::<$crate::common::zoo::StableWhole<$crate::common::zoo::Tracked>>();
+        $scenario::<$crate::common::zoo::StableFields<$crate::common::zoo::Page>>();
+    };
+}
+
+/// Runs a scenario over the whole zoo, in tables.
+macro_rules! for_each_kind_in_tables {
+    ($scenario:ident) => {
+        $crate::common::zoo::for_each_counted_in_tables!($scenario);
         $scenario::<$crate::common::zoo::Tag>();
         $scenario::<$crate::common::zoo::Whole<$crate::common::zoo::Byte>>();
         $scenario::<$crate::common::zoo::Whole<$crate::common::zoo::Wide64>>();
@@ -327,4 +355,18 @@ macro_rules! for_each_kind {
     };
 }
 
-pub(crate) use {for_each_counted, for_each_kind};
+/// Runs a scenario over the whole zoo, in every storage.
+macro_rules! for_each_kind {
+    ($scenario:ident) => {
+        $crate::common::zoo::for_each_kind_in_tables!($scenario);
+        $scenario::<$crate::common::zoo::SparseWhole<$crate::common::zoo::Grain>>();
+        $scenario::<$crate::common::zoo::SparseWhole<$crate::common::zoo::Wide128>>();
+        $scenario::<$crate::common::zoo::SparseFields<$crate::common::zoo::Tracked>>();
+        $scenario::<$crate::common::zoo::SparseWhole<$crate::common::zoo::Text>>();
+        $scenario::<$crate::common::zoo::StableWhole<$crate::common::zoo::Byte>>();
+        $scenario::<$crate::common::zoo::StableWhole<$crate::common::zoo::Text>>();
+        $scenario::<$crate::common::zoo::StableFields<$crate::common::zoo::Page>>();
+    };
+}
+
+pub(crate) use {for_each_counted, for_each_counted_in_tables, for_each_kind, for_each_kind_in_tables};

@@ -7,8 +7,8 @@
 use crate::common::faults::{Run, inject, is_usable};
 use crate::common::ledger::{Event, Ledger, happens, panic_of};
 use crate::common::zoo::{
-    Grain, Kind, Left, Page, Right, Specimen, Text, Tracked, assert_held, assert_lacks, for_each_counted,
-    name,
+    Grain, Kind, Left, Page, Right, Specimen, Text, Tracked, assert_held, assert_lacks,
+    for_each_counted_in_tables, name,
 };
 use phalanx::archetype::ArchetypeId;
 use phalanx::bundle::Bundle;
@@ -316,7 +316,7 @@ fn a_bundle_that_cannot_be_taken_apart_changes_nothing() {
         );
         assert_eq!(panics, 8, "{}", name::<K>());
     }
-    for_each_counted!(scenario);
+    for_each_counted_in_tables!(scenario);
 }
 
 // Hazard 12 backwards: the values are out of the world by then, and dropped once.
@@ -340,7 +340,7 @@ fn a_bundle_that_cannot_be_put_together_is_taken_all_the_same() {
         );
         assert_eq!(panics, 1, "{}", name::<K>());
     }
-    for_each_counted!(scenario);
+    for_each_counted_in_tables!(scenario);
 }
 
 // Hazard 12: values that were made are dropped when a later one cannot be; a drop of theirs may panic, too.

@@ -6,7 +6,8 @@
 use crate::common::faults::{Run, inject, is_usable};
 use crate::common::ledger::{Event, Ledger, happens, panic_of};
 use crate::common::zoo::{
-    Kind, Left, Right, Specimen, Tracked, assert_held, assert_lacks, for_each_counted, name,
+    Kind, Left, Right, Specimen, Tracked, assert_held, assert_lacks, for_each_counted,
+    for_each_counted_in_tables, name,
 };
 use phalanx::archetype::ArchetypeId;
 use phalanx::prelude::{Component, Entity, World};
@@ -207,7 +208,7 @@ fn no_entity_moves_when_a_value_for_its_whole_table_cannot_be_cloned() {
         );
         assert_eq!(panics, ROWS as usize * K::COUNTED, "{}", name::<K>());
     }
-    for_each_counted!(scenario);
+    for_each_counted_in_tables!(scenario);
 }
 
 #[test]
@@ -288,7 +289,7 @@ fn replacing_in_a_whole_table_stops_at_a_panic_with_every_row_whole() {
         });
         assert_eq!(drops, (ROWS as usize + 1) * K::COUNTED, "{}", name::<K>());
     }
-    for_each_counted!(scenario);
+    for_each_counted_in_tables!(scenario);
 }
 
 // Hazard 9, hazard 11 for whole tables.
@@ -311,7 +312,7 @@ fn a_whole_table_has_moved_before_replaced_values_are_dropped() {
         );
         assert_eq!(drops, (ROWS as usize + 1) * K::COUNTED + 1, "{}", name::<K>());
     }
-    for_each_counted!(scenario);
+    for_each_counted_in_tables!(scenario);
 }
 
 // Hazard 11, O-153, O-155, O-156.
@@ -346,7 +347,7 @@ fn a_whole_table_has_moved_before_removed_values_are_dropped() {
         );
         assert_eq!(drops, ROWS as usize * (K::COUNTED + 1), "{}", name::<K>());
     }
-    for_each_counted!(scenario);
+    for_each_counted_in_tables!(scenario);
 }
 
 /// Two tables and a rowless entity.
@@ -486,7 +487,7 @@ fn a_batch_without_enough_ids_drops_its_values_once_though_one_drop_panics() {
             }
         }
     }
-    for_each_counted!(scenario);
+    for_each_counted_in_tables!(scenario);
 }
 
 // Hazard 36 in another place: a drop that panics while the iterator's panic is under way.
