@@ -75,7 +75,7 @@ impl Store {
     ///
     /// # Panics
     /// When the edge is stale or does not begin at [`TableId::ROWLESS`].
-    #[inline]
+    #[inline(always)]
     pub fn spawn<V: Values>(&mut self, edge: &Edge, values: V) -> Result<Entity, Exhausted> {
         self.expect_edge::<V>(edge, false);
         assert!(edge.source == TableId::ROWLESS, "spawning follows an edge from nowhere");

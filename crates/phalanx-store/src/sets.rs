@@ -63,7 +63,7 @@ pub type Page = Box<[Entry; PAGE_ENTRIES]>;
 pub(crate) struct SparseSet {
     pub(crate) table: TableId,
     /// Whether rows stay where they are when others go.
-    stable: bool,
+    pub(crate) stable: bool,
     pages: Vec<Option<Page>>,
 }
 

@@ -259,7 +259,8 @@ impl<'w, F: Fetch> View<'w, F> {
                 best = Some(driver);
             }
         });
-        best.filter(|driver| chosen.is_some() || driver.len < self.table_rows())
+        // Where no table is asked for, a set leads in any case: all there is to find is in it.
+        best.filter(|driver| F::TABLELESS || chosen.is_some() || driver.len < self.table_rows())
     }
 
     fn set_table(&self, column: AnyColId) -> TableId {
@@ -456,7 +457,12 @@ impl<'w, F: Fetch> View<'w, F> {
 
     /// Runs of at most `blocks` blocks each, which can go to different threads.
     pub fn into_blocks(self, blocks: usize) -> Vec<Chunk<'w, F>> {
-        let step = blocks.max(1).saturating_mul(BLOCK_ROWS);
+        self.into_runs(blocks.max(1).saturating_mul(BLOCK_ROWS))
+    }
+
+    /// Runs of at most `rows` rows each, which can go to different threads.
+    pub fn into_runs(self, rows: usize) -> Vec<Chunk<'w, F>> {
+        let step = rows.max(1);
         let mut out = Vec::new();
         for &table in self.tables {
             let len = self.table_len(table);

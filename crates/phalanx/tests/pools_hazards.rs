@@ -231,3 +231,75 @@ fn an_iterator_that_panics_in_a_batch_leaves_the_entities_before_it() {
 fn full_without_sparse(number: u32) -> Inline {
     Inline { whole: Whole(Serial::new()), number: Number(number), fields: None, sparse: None, empty: None }
 }
+
+#[derive(Component)]
+struct Bonus(#[allow(dead_code)] Serial);
+#[derive(Component)]
+#[component(storage = "sparse")]
+struct Charm(#[allow(dead_code)] Serial);
+#[derive(Component)]
+#[require(Charm = charm(), Bonus = bonus())]
+struct Amulet(#[allow(dead_code)] Serial);
+
+fn charm() -> Charm {
+    common::ledger::happens(Event::Make);
+    Charm(Serial::new())
+}
+
+fn bonus() -> Bonus {
+    common::ledger::happens(Event::Make);
+    Bonus(Serial::new())
+}
+
+#[derive(Pool)]
+struct Wizards {
+    number: Number,
+    amulet: Option<Amulet>,
+    bonus: Option<Bonus>,
+    charm: Option<Charm>,
+}
+
+fn wizard(amulet: Option<Amulet>) -> Wizards {
+    Wizards { number: Number(1), amulet, bonus: None, charm: None }
+}
+
+#[test]
+fn a_required_function_that_panics_leaves_no_half_made_entity() {
+    let made = inject(
+        Event::Make,
+        |_| (),
+        |world, ()| {
+            world.spawn_in(wizard(Some(Amulet(Serial::new()))));
+        },
+        |world, (), run| {
+            let expected = usize::from(run == Run::Finished);
+            assert_eq!((world.pool::<Wizards>().len(), world.sparse::<Charm>().len()), (expected, expected));
+        },
+    );
+    assert_eq!(made, 2);
+    let made = inject(
+        Event::Make,
+        |world| world.spawn_in(wizard(None)),
+        |world, &entity| world.pool_mut::<Wizards>().insert(entity, Amulet(Serial::new())).unwrap(),
+        |world, &entity, run| {
+            let expected = if run == Run::Finished { 4 } else { 1 };
+            assert_eq!(world.entity(entity).component_ids().count(), expected);
+        },
+    );
+    assert_eq!(made, 2);
+}
+
+#[test]
+fn what_a_refused_component_requires_does_not_come_either() {
+    let mut world = World::new();
+    world.spawn_in(wizard(None));
+    let entity = world.spawn_in(full(1));
+    for _ in 0..2 {
+        assert!(world.insert(entity, Amulet(Serial::new())).is_err());
+        world.commands().entity(entity).insert(Amulet(Serial::new())).insert(fields(4));
+        world.flush();
+    }
+    assert_eq!((world.sparse::<Charm>().len(), world.command_stats().refused), (0, 2));
+    assert_eq!(world.entity(entity).component_ids().count(), 5);
+    world.check().unwrap();
+}

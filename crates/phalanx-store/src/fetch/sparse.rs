@@ -48,21 +48,24 @@ impl<L> SetLanes<L> {
         has: impl FnOnce(&L, TableId) -> bool,
     ) -> Self {
         let set = column.and_then(|column| store.set_of(column));
-        let set = set.filter(|&set| has(&lanes, store.set_table(set)));
+        // SAFETY: the set of a column is one of the store's (I10).
+        let set = set.map(|set| unsafe { store.sets.get_unchecked(set.index()) });
+        let set = set.filter(|set| has(&lanes, set.table));
         let (pages, table): (&[Option<Page>], TableId) = match set {
-            Some(set) => (store.sets[set.index()].pages(), store.set_table(set)),
+            Some(set) => (set.pages(), set.table),
             None => (&[], TableId::DEAD),
         };
-        let owners = store.table_entities(table);
+        // SAFETY: the table of a set, and the place of the dead, have a head (I4).
+        let head = unsafe { store.heads.get_unchecked(table.index()) };
         Self {
             pages: pages.as_ptr(),
             page_count: pages.len(),
             table: table.index(),
             driver: Driver {
                 table,
-                owners: owners.as_ptr(),
-                len: owners.len(),
-                holes: set.is_some_and(|set| store.set_holes(set) > 0),
+                owners: head.owners.data.cast(),
+                len: head.len as usize,
+                holes: set.is_some_and(|set| set.stable && !store.tables[table.index()].holes.is_empty()),
             },
             now,
             lanes,

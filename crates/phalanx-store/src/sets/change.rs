@@ -81,7 +81,7 @@ impl Store {
     ///
     /// # Panics
     /// When the plan is another store's or made for other values.
-    #[inline]
+    #[inline(always)]
     pub fn set_insert<V: Values>(
         &mut self,
         plan: &SetPlan,
@@ -100,7 +100,7 @@ impl Store {
     ///
     /// # Panics
     /// When the plan is another store's or made for other values.
-    #[inline]
+    #[inline(always)]
     pub fn set_replace<V: Values>(
         &mut self,
         plan: &SetPlan,
@@ -182,7 +182,7 @@ impl Store {
     ///
     /// # Panics
     /// When the plan is another store's or made for other values.
-    #[inline]
+    #[inline(always)]
     pub fn set_take<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
         self.expect_plan::<V>(plan);
         let set = &self.sets[plan.set.index()];
@@ -239,11 +239,9 @@ impl Store {
     pub(crate) fn leave_all_sets(&mut self, entity: Entity) -> Vec<Leaver> {
         let mut left = Vec::new();
         for set in self.sets() {
-            if let Some(leaver) = self.leave_one_set(set, entity)
-                && !self.tables[leaver.table.index()].droppers.is_empty()
-            {
-                left.push(leaver);
-            }
+            // Without drop glue, what is left behind needs no burial.
+            let left_behind = self.leave_one_set(set, entity);
+            left.extend(left_behind.filter(|left| !self.tables[left.table.index()].droppers.is_empty()));
         }
         left
     }

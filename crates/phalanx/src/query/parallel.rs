@@ -1,8 +1,9 @@
 //! Parallel iteration, on rayon.
 //!
-//! Work is split on block borders: a job is at most `batch` blocks of 1,024 rows of one table, so no two
-//! jobs share a block, a tick or a cache line of a column. Small work stays on the calling thread. Which
-//! thread runs a job is open; everything that depends on order belongs in the rows themselves.
+//! Work is split on block borders: a job is some blocks of 1,024 rows of one table, so no two jobs share a
+//! block, a tick or a cache line of a column. Heavy work per row can be split finer. Small work stays on the
+//! calling thread. Which thread runs a job is open; everything that depends on order belongs in the rows
+//! themselves.
 
 use phalanx_store::BLOCK_ROWS;
 use rayon::prelude::*;
@@ -18,19 +19,20 @@ const SMALL: usize = 2 * BLOCK_ROWS;
 /// A query whose rows are visited by several threads.
 pub struct ParQuery<'w, D: QueryData, F: QueryFilter = ()> {
     query: Query<'w, D, F>,
-    batch: usize,
+    /// Rows per job.
+    rows: usize,
     small: usize,
 }
 
 impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Reads every match on several threads.
     pub fn par_iter(&self) -> ParQuery<'_, D::ReadOnly, F> {
-        ParQuery { query: self.as_readonly(), batch: 1, small: SMALL }
+        ParQuery { query: self.as_readonly(), rows: BLOCK_ROWS, small: SMALL }
     }
 
     /// Reads and writes every match on several threads.
     pub fn par_iter_mut(&mut self) -> ParQuery<'_, D, F> {
-        ParQuery { query: self.reborrow(), batch: 1, small: SMALL }
+        ParQuery { query: self.reborrow(), rows: BLOCK_ROWS, small: SMALL }
     }
 }
 
@@ -38,7 +40,28 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     /// How many blocks of 1,024 rows make one job; 1 unless told otherwise.
     #[must_use]
     pub fn batch_blocks(mut self, blocks: usize) -> Self {
-        self.batch = blocks.max(1);
+        self.rows = blocks.max(1).saturating_mul(BLOCK_ROWS);
+        self
+    }
+
+    /// How many rows make one job, for work so heavy that a block of 1,024 rows is too much for one thread. From two
+    /// jobs on, several threads take part.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)] struct Path(u64);
+    /// # let mut world = World::new();
+    /// # world.spawn_batch((0..100).map(Path));
+    /// world.query_mut::<&mut Path>().par_iter_mut().batch_rows(16).for_each(|path| {
+    ///     // something that takes microseconds
+    ///     path.0 += 1;
+    /// });
+    /// # assert!(world.query::<&Path>().iter().map(|path| path.0).eq(1..101));
+    /// ```
+    #[must_use]
+    pub fn batch_rows(mut self, rows: usize) -> Self {
+        self.rows = rows.max(1);
+        self.small = self.rows + 1;
         self
     }
 
@@ -78,11 +101,6 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
 
     fn jobs(self) -> Vec<QueryTable<'w, D, F>> {
         let since = self.query.since;
-        self.query
-            .view
-            .into_blocks(self.batch)
-            .into_iter()
-            .map(|chunk| QueryTable::new(chunk, since))
-            .collect()
+        self.query.view.into_runs(self.rows).into_iter().map(|chunk| QueryTable::new(chunk, since)).collect()
     }
 }

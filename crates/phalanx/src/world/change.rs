@@ -195,7 +195,8 @@ impl World {
     ///
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or all entity indices are in use.
-    #[inline]
+    // Always, because a bundle that is passed on through memory is copied on the way.
+    #[inline(always)]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
         let id = self.bundle::<B>();
