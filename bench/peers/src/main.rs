@@ -7,21 +7,18 @@ use std::process::ExitCode;
 use machine::Machine;
 use measure::Outcome;
 use options::{Mode, Options};
+use phalanx_measuring::{cache, checksum, contender, machine, random};
 use random::Random;
 
-mod cache;
-mod checksum;
-mod contender;
-mod disturbance;
-mod machine;
 mod measure;
 mod options;
 mod peers;
-mod random;
 mod report;
 mod shapes;
-mod stats;
 mod workload;
+
+/// The crates of the contenders, as the lock file names them.
+const CRATES: &[&str] = &["phalanx", "bevy_ecs", "hecs", "shipyard", "flecs_ecs", "sparsey", "gecs"];
 
 fn main() -> ExitCode {
     let options = match Options::parse(std::env::args().skip(1)) {
@@ -93,7 +90,7 @@ fn measure_all(options: &Options) -> Result<(), String> {
         print!("{}", report::text::outcome(&outcome));
         outcomes.push(outcome);
     }
-    let machine = Machine::look(options);
+    let machine = Machine::look(CRATES, options.rounds, options.seed);
     let write = |path: &Option<String>, text: &dyn Fn() -> String| match path {
         Some(path) => std::fs::write(path, text()).map_err(|error| format!("{path}: {error}")),
         None => Ok(()),
@@ -101,4 +98,14 @@ fn measure_all(options: &Options) -> Result<(), String> {
     write(&options.json, &|| report::json::render(&machine, &outcomes))?;
     write(&options.markdown, &|| report::markdown::render(&machine, &outcomes))?;
     write(&options.svg, &|| report::svg::render(&machine, &outcomes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_contender_has_a_version() {
+        assert!(CRATES.iter().all(|name| !machine::version(name).is_empty()));
+    }
 }

@@ -2,6 +2,8 @@
 
 use crate::measure::{Measured, Outcome};
 
+use phalanx_measuring::nanos;
+
 pub mod json;
 pub mod markdown;
 pub mod svg;
@@ -50,25 +52,13 @@ impl Outcome {
     }
 }
 
-/// A time with three significant digits.
-pub fn nanos(value: f64) -> String {
-    match value {
-        value if value >= 100.0 => format!("{value:.0}"),
-        value if value >= 10.0 => format!("{value:.1}"),
-        value if value >= 1.0 => format!("{value:.2}"),
-        value => format!("{value:.3}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Summary;
     use crate::workload::Workload;
 
     fn outcome(times: &[(&'static str, f64)]) -> Outcome {
-        let line =
-            |&(library, time): &(_, f64)| Measured { library, variant: "", time: Summary::of(&[time]) };
+        let line = |&(library, time): &(_, f64)| Measured::of(library, "", vec![time]);
         Outcome { workload: Workload::SimpleIter, checksum: 0, measured: times.iter().map(line).collect() }
     }
 

@@ -263,7 +263,7 @@ pub fn heavy_compute() -> Contender {
             (world, query)
         },
         |(world, query)| {
-            query.query_mut(world).par_iter_mut().small_below(64).for_each(|(transform, position)| {
+            query.query_mut(world).par_iter_mut().batch_rows(16).for_each(|(transform, position)| {
                 let mut row = position.row();
                 shapes::invert(&mut transform.columns, &mut row);
                 [position.x, position.y, position.z] = row;
