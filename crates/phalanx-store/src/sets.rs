@@ -176,8 +176,7 @@ impl Store {
         if let Some(known) = self.set_of(first) {
             return known;
         }
-        let table = self.new_table(columns);
-        self.tables[table.index()].is_set = true;
+        let table = self.new_set_table(columns);
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         self.sets.push(SparseSet::new(table, stable));
         for column in columns {
