@@ -192,6 +192,22 @@ pub struct Driver {
     pub(crate) holes: bool,
 }
 
+impl Driver {
+    /// The entities of the set's rows.
+    ///
+    /// # Safety
+    /// The store lives for `'w`, and its structure stands still.
+    #[inline(always)]
+    pub(crate) unsafe fn entities<'w>(self) -> &'w [Entity] {
+        if self.len == 0 {
+            // A set that does not exist has no memory, either.
+            return &[];
+        }
+        // SAFETY: each row of a set has an owner (I10, I11); the caller keeps them where they are.
+        unsafe { std::slice::from_raw_parts(self.owners, self.len) }
+    }
+}
+
 macro_rules! fetch_tuple {
     ($(($name:ident $at:tt))*) => {
         impl<$($name: Fetch),*> Sealed for ($($name,)*) {}

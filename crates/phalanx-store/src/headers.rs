@@ -109,6 +109,11 @@ impl TableShape {
         Self::new(groups, true)
     }
 
+    /// Whether this is the other shape, and not one that only looks like it.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.groups, &other.groups) && self.boxed == other.boxed
+    }
+
     /// Whether the shape has a place for the column.
     pub(crate) fn declares(&self, id: AnyColId) -> bool {
         self.groups.iter().any(|group| group.contains(&id))

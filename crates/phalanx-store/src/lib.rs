@@ -74,7 +74,7 @@ pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Alias, Prepared};
 pub use rows::NotInserted;
 pub use seat::Seat;
-pub use sets::{PAGE_ENTRIES, SetId, SetPlan};
+pub use sets::{PAGE_ENTRIES, SetDoor, SetId, SetPlan};
 pub use shared::{Conflict, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use store::Store;

@@ -107,7 +107,7 @@ impl Store {
     pub(crate) fn next_row(&mut self, table: TableId) -> usize {
         let head = &self.heads[table.index()];
         let row = head.len as usize;
-        if head.len == head.capacity {
+        if row == head.capacity as usize {
             self.grow(table, row + 1);
         }
         row

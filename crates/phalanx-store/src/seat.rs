@@ -54,7 +54,7 @@ impl Store {
 
     /// Whether the entity's row is still the remembered one.
     #[inline(always)]
-    fn is_seated(&self, seat: Seat) -> bool {
+    pub fn is_seated(&self, seat: Seat) -> bool {
         let Some(head) = self.heads.get(seat.table.index()).filter(|head| seat.row.get() < head.len) else {
             return false;
         };
@@ -75,16 +75,20 @@ impl Store {
         }
     }
 
-    /// As [`Store::get`], from the remembered place.
+    /// As [`Store::get`], from the remembered place. `None` also when the entity has moved: then the seat must be
+    /// found again ([`Store::find_seat`]).
+    ///
+    /// A table keeps its shape for good, and so does its id: what shares the shape of the seat's table is all that can
+    /// be found here.
     #[inline]
-    pub fn get_at<F: ReadFetch>(&self, seat: &mut Seat, ids: F::Ids) -> Option<F::Item<'_>> {
+    pub fn get_at<F: ReadFetch>(&self, seat: Seat, ids: F::Ids) -> Option<F::Item<'_>> {
         // SAFETY: nobody writes columns while the store is borrowed shared (I8).
         unsafe { self.get_at_unchecked::<F>(seat, ids) }
     }
 
-    /// As [`Store::get_mut`], from the remembered place.
+    /// As [`Store::get_mut`], from the remembered place; `None` as for [`Store::get_at`].
     #[inline]
-    pub fn get_at_mut<F: Fetch>(&mut self, seat: &mut Seat, ids: F::Ids) -> Option<F::Item<'_>> {
+    pub fn get_at_mut<F: Fetch>(&mut self, seat: Seat, ids: F::Ids) -> Option<F::Item<'_>> {
         if find_alias::<F>(ids).is_some() {
             return None;
         }
@@ -95,30 +99,21 @@ impl Store {
     /// # Safety
     /// As for `get_unchecked`.
     #[inline(always)]
-    unsafe fn get_at_unchecked<F: Fetch>(&self, seat: &mut Seat, ids: F::Ids) -> Option<F::Item<'_>> {
-        let (lanes, table) = (F::lanes(self, ids, self.tick), seat.table.index());
-        // A table that was dropped may have made way for a sparse set, where the entity has a row of its own: only a
-        // table with the columns will do.
-        // SAFETY: a seat is only looked up where its table is one of the store's (I4).
-        if self.is_seated(*seat) && unsafe { F::present(lanes, table) } {
-            // SAFETY: the table has the columns (I4), and the row is the entity's (I5); the caller grants access.
-            unsafe {
-                let ptrs = F::ptrs(lanes, table);
-                let spots = F::spots(ptrs, seat.entity)?;
-                F::mark(lanes, table, seat.row.index(), 1, self.tick);
-                return Some(F::item(ptrs, seat.row.index(), spots));
-            }
-        }
-        if !self.is_home(*seat) && !self.repair(seat) {
+    unsafe fn get_at_unchecked<F: Fetch>(&self, seat: Seat, ids: F::Ids) -> Option<F::Item<'_>> {
+        if !self.is_seated(seat) {
             return None;
         }
-        // SAFETY: forwarded.
-        unsafe { self.get_unchecked::<F>(seat.entity, ids) }
-    }
-
-    /// Whether the remembered row is the entity's, in a table that is not a set's.
-    #[cold]
-    fn is_home(&self, seat: Seat) -> bool {
-        self.is_seated(seat) && !self.tables[seat.table.index()].is_set
+        let (lanes, table, row) = (F::lanes(self, ids, self.tick), seat.table.index(), seat.row.index());
+        // SAFETY: the table is one of the store's (I4); where it has the columns, the row is the entity's (I5), and the caller
+        // grants access.
+        unsafe {
+            if !F::present(lanes, table) {
+                return None;
+            }
+            let ptrs = F::ptrs(lanes, table);
+            let spots = F::spots(ptrs, seat.entity)?;
+            F::mark(lanes, table, row, 1, self.tick);
+            Some(F::item(ptrs, row, spots))
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::entity::Entity;
 use crate::place::{Row, TableId};
 use crate::store::Store;
 
-pub use change::SetPlan;
+pub use change::{SetDoor, SetPlan};
 
 mod change;
 mod check;
@@ -99,23 +99,21 @@ impl SparseSet {
     #[inline(always)]
     fn entry(&mut self, entity: Entity) -> &mut Entry {
         let (page, at) = split(entity);
-        // Looked up twice on the way that adds a page only.
-        if !matches!(self.pages.get(page), Some(Some(_))) {
-            self.add_page(page);
-        }
-        match &mut self.pages[page] {
-            Some(entries) => &mut entries[at],
-            None => unreachable!("the page was added just now"),
+        match self.pages.get_mut(page) {
+            // SAFETY: locally: the page is borrowed from `self` for as long as the result; the compiler does not yet see that
+            // the other arm is free to borrow it anew.
+            Some(Some(entries)) => unsafe { &mut *std::ptr::from_mut(&mut entries[at]) },
+            _ => &mut self.add_page(page)[at],
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn add_page(&mut self, page: usize) {
+    fn add_page(&mut self, page: usize) -> &mut Page {
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || None);
         }
-        self.pages[page] = Some(Box::new([Entry::ABSENT; PAGE_ENTRIES]));
+        self.pages[page].insert(Box::new([Entry::ABSENT; PAGE_ENTRIES]))
     }
 
     /// Notes another row of an entity that is in the set.
@@ -178,8 +176,7 @@ impl Store {
         if let Some(known) = self.set_of(first) {
             return known;
         }
-        let table = self.new_table(columns);
-        self.tables[table.index()].is_set = true;
+        let table = self.new_set_table(columns);
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         self.sets.push(SparseSet::new(table, stable));
         for column in columns {

@@ -46,7 +46,8 @@ pub struct Store {
     /// A lane of nothing, for columns that this store has not met.
     pub(crate) absent: Vec<LaneCell>,
     pub(crate) tables: Vec<Table>,
-    pub(crate) free_tables: Vec<TableId>,
+    /// Ids of dropped tables, for others of the same shape: which shape an id has never changes.
+    pub(crate) free_tables: Vec<(TableId, Option<TableShape>)>,
     pub(crate) flags: BorrowFlags,
     /// Differs between stores, for good.
     pub(crate) id: u64,
@@ -164,13 +165,35 @@ impl Store {
             self.declare(id);
         }
         let table = Table::new(&ids, shape);
-        let id = match self.free_tables.pop() {
-            Some(id) => {
+        let same = |free: &(TableId, Option<TableShape>)| match (&free.1, shape) {
+            (Some(free), Some(shape)) => free.is(shape),
+            (free, shape) => free.is_none() && shape.is_none(),
+        };
+        let id = match self.free_tables.iter().rposition(same) {
+            Some(at) => {
+                let (id, _) = self.free_tables.remove(at);
                 self.tables[id.index()] = table;
                 id
             }
             None => self.push_table(table),
         };
+        self.set_up(id)
+    }
+
+    /// Adds an empty table for a sparse set. Its id never was, and never will be, another table's.
+    pub(crate) fn new_set_table(&mut self, ids: &[AnyColId]) -> TableId {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        for &id in &ids {
+            self.declare(id);
+        }
+        let id = self.push_table(Table { is_set: true, ..Table::new(&ids, None) });
+        self.set_up(id)
+    }
+
+    /// Makes a new table known to lanes and heads.
+    fn set_up(&mut self, id: TableId) -> TableId {
         self.mirror(id);
         for &tag in &self.tables[id.index()].tags {
             self.lanes[tag.index()][id.index()].data = column::dangling(tag.column_type());
@@ -212,7 +235,7 @@ impl Store {
             self.lanes[column.index()][at] = LaneCell::ABSENT;
         }
         self.heads[at] = Head::nowhere();
-        self.free_tables.push(id);
+        self.free_tables.push((id, table.shape));
         self.stamp = fresh_stamp();
         true
     }

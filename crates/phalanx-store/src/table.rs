@@ -44,6 +44,7 @@ pub(crate) struct Table {
     pub(crate) live: bool,
     /// Whether the rows belong to a sparse set, not to the entities' places.
     pub(crate) is_set: bool,
+    pub(crate) shape: Option<TableShape>,
     /// Rows without values, in the order they were left: only a stable set has any (I11).
     pub(crate) holes: Vec<u32>,
 }
@@ -66,6 +67,7 @@ impl Table {
             tags: tags.into(),
             live: true,
             is_set: false,
+            shape: shape.cloned(),
             holes: Vec::new(),
         }
     }

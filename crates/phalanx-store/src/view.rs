@@ -272,7 +272,7 @@ impl<'w, F: Fetch> View<'w, F> {
     pub fn leader(&self) -> Option<(impl Iterator<Item = AnyColId> + use<'w, F>, &'w [Entity])> {
         let driver = self.driver()?;
         // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
-        let entities = unsafe { std::slice::from_raw_parts(driver.owners, driver.len) };
+        let entities = unsafe { driver.entities() };
         Some((self.store.table_columns(driver.table), entities))
     }
 

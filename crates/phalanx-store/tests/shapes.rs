@@ -42,19 +42,40 @@ fn a_seat_asks_the_directory_only_when_its_entity_has_moved() {
     let last = store.spawn(&spawn, Col(20u32)).unwrap();
     let mut seat = store.seat(last).unwrap();
     for _ in 0..3 {
-        assert_eq!(store.get_at::<R<u32>>(&mut seat, a), Some(&20));
-        // A column that the table lacks is not a reason to ask.
-        assert_eq!(store.get_at::<R<u32>>(&mut seat, b), None);
+        assert!(store.find_seat(&mut seat));
+        assert_eq!(store.get_at::<R<u32>>(seat, a), Some(&20));
+        assert_eq!(store.get_at::<R<u32>>(seat, b), None);
     }
     assert_eq!(store.seat_repairs(), 0);
     // The last row takes the place of the one that leaves.
     store.insert(first, &add, Col(11u32), Existing::Replace).unwrap();
-    *store.get_at_mut::<W<u32>>(&mut seat, a).unwrap() += 1;
-    assert_eq!(store.get_at::<R<u32>>(&mut seat, a), Some(&21));
+    assert_eq!(store.get_at_mut::<W<u32>>(seat, a), None);
+    assert!(store.find_seat(&mut seat));
+    *store.get_at_mut::<W<u32>>(seat, a).unwrap() += 1;
+    assert_eq!(store.get_at::<R<u32>>(seat, a), Some(&21));
     assert_eq!(store.seat_repairs(), 1);
     assert!(store.despawn(last));
     let heir = store.spawn(&spawn, Col(30u32)).unwrap();
-    assert_eq!((heir.index(), store.get_at::<R<u32>>(&mut seat, a)), (last.index(), None));
+    assert_eq!((heir.index(), store.get_at::<R<u32>>(seat, a)), (last.index(), None));
+    assert!(!store.find_seat(&mut seat));
+}
+
+#[test]
+fn the_id_of_a_dropped_table_serves_only_tables_of_the_same_shape() {
+    let mut store = Store::new();
+    let a = ColId::<u32>::named("reused a").any();
+    let shapes = [TableShape::inline(&[&[a]]), TableShape::inline(&[&[a]]), TableShape::boxed(&[&[a]])];
+    let plain = store.new_table(&[a]);
+    let shaped: Vec<TableId> = shapes.iter().map(|shape| store.new_table_shaped(shape, &[a])).collect();
+    assert!(store.drop_table(plain) && shaped.iter().all(|&table| store.drop_table(table)));
+    let set = ColId::<u32>::named("reused set").any();
+    assert!(store.declare_set(&[set]) == store.set_of(set).unwrap());
+    assert!(store.set_table(store.set_of(set).unwrap()).index() > shaped[2].index());
+    for (shape, &table) in shapes.iter().zip(&shaped).rev() {
+        assert_eq!(store.new_table_shaped(shape, &[a]), table);
+    }
+    assert_eq!(store.new_table(&[a]), plain);
+    store.check().unwrap();
 }
 
 #[test]

@@ -5,6 +5,8 @@
 //! that are to be dropped lie behind the end of the table, or in a hole, and no structure knows them any more.
 
 use std::any::TypeId;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 use super::{Entry, SetId, SparseSet};
 use crate::entity::Entity;
@@ -16,13 +18,13 @@ use crate::store::Store;
 use crate::values::{Existing, Values};
 
 /// How values go in and out of one set.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SetPlan {
     store: u64,
     values: TypeId,
     set: SetId,
     /// The leaves' columns. Sets are never dropped, so they live as long as the store.
-    slots: Box<[ColumnRef]>,
+    slots: Arc<[ColumnRef]>,
 }
 
 // SAFETY: a plan only points at headers, which are reached through the store that made it (I7).
@@ -35,6 +37,14 @@ impl SetPlan {
     pub fn set(&self) -> SetId {
         self.set
     }
+}
+
+/// A set plan whose values are known to be `V`, so that this is not asked for each of many.
+#[derive(Clone, Debug)]
+pub struct SetDoor<V> {
+    plan: SetPlan,
+    /// Neither more nor less than `V`.
+    values: PhantomData<fn(V) -> V>,
 }
 
 /// Where a row that left a set has its values, until they are dropped.
@@ -63,7 +73,52 @@ impl Store {
         if let Some(column) = table.ids().find(|column| !leaves.contains(column)) {
             return Err(PlanError::Unfilled(column));
         }
-        Ok(SetPlan { store: self.id, values: TypeId::of::<V>(), set, slots: slots(table, &leaves) })
+        Ok(SetPlan { store: self.id, values: TypeId::of::<V>(), set, slots: slots(table, &leaves).into() })
+    }
+
+    /// The plan for many values of `V`.
+    ///
+    /// # Panics
+    /// When the plan is another store's or made for other values.
+    pub fn set_door<V: Values>(&self, plan: &SetPlan) -> SetDoor<V> {
+        self.expect_plan::<V>(plan);
+        SetDoor { plan: plan.clone(), values: PhantomData }
+    }
+
+    #[inline(always)]
+    fn expect_door<V: Values>(&self, door: &SetDoor<V>) {
+        assert!(door.plan.store == self.id, "a set plan serves only the store it was made for");
+    }
+
+    /// As [`Store::set_insert`].
+    ///
+    /// # Errors
+    /// Gives the values back when the entity is dead.
+    ///
+    /// # Panics
+    /// When the door is another store's.
+    #[inline(always)]
+    pub fn door_insert<V: Values>(
+        &mut self,
+        door: &SetDoor<V>,
+        entity: Entity,
+        values: V,
+        existing: Existing,
+    ) -> Result<bool, V> {
+        self.expect_door(door);
+        // SAFETY: the plan is this store's, for `V` (I7).
+        Ok(unsafe { self.replace_in_set(&door.plan, entity, values, existing) }?.is_none())
+    }
+
+    /// As [`Store::set_take`].
+    ///
+    /// # Panics
+    /// When the door is another store's.
+    #[inline(always)]
+    pub fn door_take<V: Values>(&mut self, door: &SetDoor<V>, entity: Entity) -> Option<V> {
+        self.expect_door(door);
+        // SAFETY: the plan is this store's, for `V` (I7).
+        unsafe { self.take_from_set(&door.plan, entity) }
     }
 
     #[inline(always)]
@@ -109,10 +164,25 @@ impl Store {
         existing: Existing,
     ) -> Result<Option<V::Old>, V> {
         self.expect_plan::<V>(plan);
+        // SAFETY: the plan is this store's, for `V` (I7).
+        unsafe { self.replace_in_set(plan, entity, values, existing) }
+    }
+
+    /// # Safety
+    /// The plan is this store's, for `V`.
+    #[inline(always)]
+    unsafe fn replace_in_set<V: Values>(
+        &mut self,
+        plan: &SetPlan,
+        entity: Entity,
+        values: V,
+        existing: Existing,
+    ) -> Result<Option<V::Old>, V> {
         if !self.entities.contains(entity) {
             return Err(values);
         }
-        let set = &mut self.sets[plan.set.index()];
+        // SAFETY: a set of this store, which are never dropped (I10).
+        let set = unsafe { self.sets.get_unchecked_mut(plan.set.index()) };
         let SparseSet { table, stable, .. } = *set;
         let entry = std::ptr::from_mut(set.entry(entity));
         // SAFETY: pages stand where they are while the set is borrowed; this is its only use here (I10).
@@ -185,7 +255,16 @@ impl Store {
     #[inline(always)]
     pub fn set_take<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
         self.expect_plan::<V>(plan);
-        let set = &self.sets[plan.set.index()];
+        // SAFETY: the plan is this store's, for `V` (I7).
+        unsafe { self.take_from_set(plan, entity) }
+    }
+
+    /// # Safety
+    /// The plan is this store's, for `V`.
+    #[inline(always)]
+    unsafe fn take_from_set<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
+        // SAFETY: a set of this store, which are never dropped (I10).
+        let set = unsafe { self.sets.get_unchecked(plan.set.index()) };
         let row = set.find(entity)?;
         // SAFETY: the leaves are the set's columns (I1, I7), initialised at the row (I2, I10, I11), which is given up next.
         let values = unsafe { V::take(V::pointers(&mut plan.slots.iter()), V::ALL, row) };
@@ -262,8 +341,9 @@ impl Store {
     /// the hole that a stable set keeps.
     #[inline(always)]
     fn leave_set(&mut self, set: SetId, entity: Entity, row: usize, doomed: &[u16]) -> usize {
-        let SparseSet { table, stable, .. } = self.sets[set.index()];
-        self.sets[set.index()].unset(entity);
+        let left = &mut self.sets[set.index()];
+        let SparseSet { table, stable, .. } = *left;
+        left.unset(entity);
         if stable {
             // SAFETY: the set named the row, which is in range (I10).
             unsafe { self.owner_at(table, row).write(Entity::PLACEHOLDER) };

@@ -60,7 +60,7 @@ impl<'w, F: Fetch> Rows<'w, F> {
             None => Walk::Tables { chunks: Chunks::new(view), rows: None },
             Some(driver) => {
                 // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
-                let entities = unsafe { std::slice::from_raw_parts(driver.owners, driver.len) };
+                let entities = unsafe { driver.entities() };
                 Walk::Set(Led { view, driver, entities, next: 0, anywhere })
             }
         };
@@ -86,7 +86,7 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
                 while led.next < led.entities.len() {
                     let row = led.next;
                     led.next += 1;
-                    // SAFETY: the row is in range, and each is asked for once.
+                    // SAFETY: the row is in range, and each is asked for once (I10).
                     if let Some(item) = unsafe { led.item(row) } {
                         return Some(item);
                     }

@@ -287,13 +287,6 @@ impl World {
             }
         }
     }
-
-    /// Whether the table of a handle is one of its pool. Not known for General's, where a dropped table may have made
-    /// way for a sparse set.
-    #[inline]
-    fn is_seated<P: Pool>(&self, table: TableId) -> bool {
-        !P::IS_GENERAL && self.is_in::<P>(table)
-    }
 }
 
 /// Values with the same components, one after the other.

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, Existing, SetFetch, SetId};
+use phalanx_store::{Entity, Existing, SetDoor, SetFetch, SetId};
 
 use super::groups::{arrange, sorted};
 use super::{ChangeError, ComponentMissing, NoSuchEntity, World};
@@ -91,11 +91,10 @@ impl<'w, C: SparseComponent> Sparse<'w, C> {
 ///
 /// It is also the fastest door for adding and removing many values of one component: what has to be asked about the
 /// component is asked once.
-pub struct SparseMut<'w, C> {
+pub struct SparseMut<'w, C: Component> {
     world: &'w mut World,
-    /// The set, when nobody has a say in what goes into it: no group, no pool, no requirement.
-    free: Option<SetId>,
-    component: PhantomData<fn() -> C>,
+    /// The way into the set, when nobody has a say in what goes there: no group, no pool, no requirement.
+    free: Option<SetDoor<C::Leaves>>,
 }
 
 impl<C: SparseComponent> SparseMut<'_, C> {
@@ -110,14 +109,13 @@ impl<C: SparseComponent> SparseMut<'_, C> {
     /// As for [`World::insert`]: when the entity is dead, or its pool does not declare the component.
     #[inline]
     pub fn insert(&mut self, entity: Entity, value: C) -> Result<bool, ChangeError> {
-        let Some(set) = self.free else {
+        let Some(door) = &self.free else {
             let had = self.as_ref().contains(entity);
             return self.world.insert(entity, value).map(|()| !had);
         };
-        let World { store, plans, .. } = &mut *self.world;
-        let plan = plans[set.index()].as_ref().expect("a set that is declared has a plan");
+        let store = &mut self.world.store;
         let leaves = C::into_leaves(value, store.tick());
-        match store.set_insert(plan, entity, leaves, Existing::Replace) {
+        match store.door_insert(door, entity, leaves, Existing::Replace) {
             Ok(new) => Ok(new),
             Err(_) => Err(NoSuchEntity::new(entity).into()),
         }
@@ -129,12 +127,10 @@ impl<C: SparseComponent> SparseMut<'_, C> {
     /// As for [`World::remove`]: when a pool requires the component.
     #[inline]
     pub fn take(&mut self, entity: Entity) -> Result<Option<C>, ChangeError> {
-        let Some(set) = self.free else {
+        let Some(door) = &self.free else {
             return if self.world.contains(entity) { self.world.try_take(entity) } else { Ok(None) };
         };
-        let World { store, plans, .. } = &mut *self.world;
-        let plan = plans[set.index()].as_ref().expect("a set that is declared has a plan");
-        Ok(store.set_take::<C::Leaves>(plan, entity).map(C::from_leaves))
+        Ok(self.world.store.door_take(door, entity).map(C::from_leaves))
     }
 
     /// Drops an entity's value. False when it has none or is dead.
@@ -240,8 +236,10 @@ impl World {
     #[track_caller]
     pub fn sparse_mut<C: SparseComponent>(&mut self) -> SparseMut<'_, C> {
         let bundle = self.bundle::<C>();
-        let free = if self.is_only_sparse::<C>(bundle) { self.store.set_of(C::key()) } else { None };
-        SparseMut { world: self, free, component: PhantomData }
+        let set = self.store.set_of(C::key()).filter(|_| self.is_only_sparse::<C>(bundle));
+        let plan = set.and_then(|set| self.plans.get(set.index())?.as_ref());
+        let free = plan.map(|plan| self.store.set_door(plan));
+        SparseMut { world: self, free }
     }
 
     /// Sorts the set of a sparse component; equal values keep their order. A panic in `compare` changes nothing.

@@ -85,14 +85,17 @@ impl<'w, P: Pool> PoolRef<'w, P> {
         P: Declares<T::Owner>,
     {
         let world = self.world;
+        // Where the handle was right last time, the entity is in its pool: tables stay in theirs.
         if let Some(at) = key.seat()
-            && let Some(item) = world.store.get_at::<T::Read>(at, T::ids())
-            && world.is_seated::<P>(at.table())
+            && let Some(item) = world.store.get_at::<T::Read>(*at, T::ids())
         {
             return Ok(T::wrap_ref(item));
         }
         let entity = key.entity();
         world.table_in::<P>(entity)?;
+        if let Some(at) = key.seat() {
+            world.store.find_seat(at);
+        }
         let item = world.store.get::<T::Read>(entity, T::ids());
         item.map(T::wrap_ref).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
@@ -186,13 +189,14 @@ impl<P: Pool> PoolMut<'_, P> {
         P: Declares<T::Owner>,
     {
         let (entity, world) = (key.entity(), &mut *self.world);
-        // The pool is asked first: what is handed out counts as written.
-        if let Some(at) = key.seat()
-            && world.store.find_seat(at)
-            && world.is_seated::<P>(at.table())
-        {
-            let item = world.store.get_at_mut::<T::Write>(at, T::ids());
-            return item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity));
+        if let Some(at) = key.seat() {
+            // Once more from there, because what is handed out in one branch counts as lent in the others.
+            if world.store.is_seated(*at) {
+                let item = world.store.get_at_mut::<T::Write>(*at, T::ids());
+                return item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity));
+            }
+            world.table_in::<P>(entity)?;
+            world.store.find_seat(at);
         }
         world.table_in::<P>(entity)?;
         let item = world.store.get_mut::<T::Write>(entity, T::ids());
