@@ -30,6 +30,8 @@ pub struct Task<'a> {
     pub items: usize,
     /// Whether a run that is not timed goes before each sample; without it, a sample is a single run.
     pub warm: bool,
+    /// How often the states are built anew during the rounds: where their memory lies is luck, too.
+    pub lives: usize,
 }
 
 /// One contender's time for one task.
@@ -93,29 +95,41 @@ pub fn measure(
     rounds: usize,
     random: &mut Random,
 ) -> Result<Taken, Mismatch> {
-    let mut sessions: Vec<Box<dyn Session>> = contenders.iter().map(Contender::start).collect();
-    let checksum = check(task, contenders, &mut sessions)?;
-    // A second run would find what the first one brought into the caches.
-    let runs = |session: &mut Box<dyn Session>| if task.warm { calibrate(session.as_mut()) } else { 1 };
-    let runs: Vec<usize> = sessions.iter_mut().map(runs).collect();
-
+    let mut checksum = 0;
     let mut samples = vec![Vec::with_capacity(rounds); contenders.len()];
     let mut order: Vec<usize> = (0..contenders.len()).collect();
-    for _ in 0..rounds {
+    let lives = task.lives.clamp(1, rounds.max(1));
+    for life in 0..lives {
         random.shuffle(&mut order);
-        for &at in &order {
-            // The first run of a sample finds another contender's data in the caches.
-            if task.warm {
-                sessions[at].sample(1);
+        let mut sessions = start(contenders, &order);
+        checksum = check(task, contenders, &mut sessions)?;
+        // A second run would find what the first one brought into the caches.
+        let runs = |session: &mut Box<dyn Session>| if task.warm { calibrate(session.as_mut()) } else { 1 };
+        let runs: Vec<usize> = sessions.iter_mut().map(runs).collect();
+        for _ in rounds * life / lives..rounds * (life + 1) / lives {
+            random.shuffle(&mut order);
+            for &at in &order {
+                // The first run of a sample finds another contender's data in the caches.
+                if task.warm {
+                    sessions[at].sample(1);
+                }
+                let nanos = undisturbed(sessions[at].as_mut(), runs[at]).as_nanos() as f64;
+                samples[at].push(nanos / (runs[at] * task.items) as f64);
             }
-            let nanos = undisturbed(sessions[at].as_mut(), runs[at]).as_nanos() as f64;
-            samples[at].push(nanos / (runs[at] * task.items) as f64);
         }
     }
     let line = |(contender, samples): (&Contender, Vec<f64>)| {
         Measured::of(contender.library, contender.variant, samples)
     };
     Ok(Taken { checksum, measured: contenders.iter().zip(samples).map(line).collect() })
+}
+
+/// Builds the states in a given order; they come in the order of the contenders.
+fn start(contenders: &[Contender], order: &[usize]) -> Vec<Box<dyn Session>> {
+    let mut sessions: Vec<(usize, Box<dyn Session>)> =
+        order.iter().map(|&at| (at, contenders[at].start())).collect();
+    sessions.sort_by_key(|(at, _)| *at);
+    sessions.into_iter().map(|(_, session)| session).collect()
 }
 
 fn check(
@@ -174,9 +188,17 @@ mod tests {
     }
 
     #[test]
+    fn every_round_gives_a_sample_however_many_lives_there_are() {
+        let counting = Contender::steady(("one", ""), || 0u64, |n| *n += 1, |n| *n);
+        let task = Task { name: "counting", items: 1, warm: true, lives: 3 };
+        let taken = measure(task, &[counting], 7, &mut Random::new(1)).expect("one line cannot differ");
+        assert_eq!(taken.measured[0].samples.len(), 7);
+    }
+
+    #[test]
     fn different_results_are_an_error() {
         let counting = |name, step: u64| Contender::steady((name, ""), || 0, move |n| *n += step, |n| *n);
-        let task = Task { name: "counting", items: 1, warm: true };
+        let task = Task { name: "counting", items: 1, warm: true, lives: 1 };
         let mismatch = measure(task, &[counting("one", 1), counting("two", 2)], 1, &mut Random::new(1));
         let text = mismatch.map(|_| ()).expect_err("the sums are 3 and 6").to_string();
         assert!(text.contains("counting") && text.contains("one") && text.contains("two"), "{text}");

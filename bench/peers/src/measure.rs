@@ -29,7 +29,7 @@ pub fn measure(
     rounds: usize,
     random: &mut Random,
 ) -> Result<Outcome, Mismatch> {
-    let task = Task { name: workload.name(), items: workload.items(), warm: workload.warms_up() };
+    let task = Task { name: workload.name(), items: workload.items(), warm: workload.warms_up(), lives: 1 };
     let taken = measure::measure(task, contenders, rounds, random)?;
     Ok(Outcome { workload, checksum: taken.checksum, measured: taken.measured })
 }

@@ -145,7 +145,7 @@ impl Case {
     /// What the measuring has to know.
     pub fn task(self, name: &str) -> Task<'_> {
         let warm = !matches!(self.layout, Layout::Scattered { cold: true, .. });
-        Task { name, items: self.items(), warm }
+        Task { name, items: self.items(), warm, lives: 5 }
     }
 
     /// General first, then both strategies; where entities are read, also by handle.
