@@ -286,18 +286,29 @@ impl Store {
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
         let Some(Place { table, row }) = self.entities.free(entity) else { return false };
-        if table != TableId::ROWLESS {
-            // Lent out for the call: `leave` needs the store as a whole.
-            let doomed = std::mem::take(&mut self.tables[table.index()].droppers);
-            // SAFETY: the directory gave the row, which is in range (I5); doomed values go behind the end, the others
-            // have no drop glue and may be overwritten (I2).
-            unsafe { self.leave(table, row.index(), &doomed) };
-            self.tables[table.index()].droppers = doomed;
+        if !self.tables[table.index()].droppers.is_empty() {
+            self.leave_doomed(table, row.index());
+        } else if table != TableId::ROWLESS {
+            // SAFETY: the directory gave the row, which is in range (I5); its values have no drop glue, and may be
+            // overwritten (I2).
+            unsafe { self.leave(table, row.index(), &[]) };
+            if self.sets.is_empty() {
+                return true;
+            }
         }
-        if !self.sets.is_empty() || !self.tables[table.index()].droppers.is_empty() {
-            self.bury(entity, table);
-        }
+        self.bury(entity, table);
         true
+    }
+
+    /// Takes the row of a dead entity out of its table; values with drop glue are left behind the end.
+    #[inline(never)]
+    fn leave_doomed(&mut self, table: TableId, row: usize) {
+        // Lent out for the call: `leave` needs the store as a whole.
+        let doomed = std::mem::take(&mut self.tables[table.index()].droppers);
+        // SAFETY: the directory gave the row, which is in range (I5); doomed values go behind the end, the others have no
+        // drop glue and may be overwritten (I2).
+        unsafe { self.leave(table, row, &doomed) };
+        self.tables[table.index()].droppers = doomed;
     }
 
     /// Takes a dead entity out of the sets, and drops its values, which lie behind the ends of tables.

@@ -299,3 +299,18 @@ fn statistics_tell_what_a_pool_costs() {
     assert!(stats.to_string().contains("in pool Orcs (Inline): 2 archetypes"));
     assert_eq!(at(3.0), Position { x: 3.0, y: -3.0 });
 }
+
+#[test]
+fn a_handle_of_general_reaches_sparse_parts_of_an_entity_without_a_row() {
+    #[derive(Component, Debug, PartialEq)]
+    #[component(storage = "sparse")]
+    struct Alone(u32);
+    let mut world = World::new();
+    let entity = world.spawn(Alone(1)).id();
+    let mut general = world.pool_mut::<General>();
+    let mut handle = general.handle(entity).unwrap();
+    general.get_mut::<Alone>(&mut handle).unwrap().0 += 1;
+    assert_eq!(general.get::<Alone>(&mut handle), Ok(&Alone(2)));
+    assert!(world.despawn(entity));
+    assert!(world.pool_mut::<General>().get_mut::<Alone>(&mut handle).is_err());
+}

@@ -114,7 +114,7 @@ impl World {
     ///
     /// # Panics
     /// When the pool cannot be registered, or all entity indices are in use.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn spawn_in<P: DeclaredPool>(&mut self, value: P) -> Entity {
         let pool = self.meet_pool::<P>();

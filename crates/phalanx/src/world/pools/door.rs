@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use phalanx_store::Entity;
+use phalanx_store::{Entity, Seat};
 
 use super::PoolEntityError;
 use crate::archetype::ArchetypeId;
@@ -84,20 +84,26 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     where
         P: Declares<T::Owner>,
     {
-        let world = self.world;
         // Where the handle was right last time, the entity is in its pool: tables stay in theirs.
-        if let Some(at) = key.seat()
-            && let Some(item) = world.store.get_at::<T::Read>(*at, T::ids())
-        {
-            return Ok(T::wrap_ref(item));
+        if let Some(at) = key.seat() {
+            return match self.world.store.get_at::<T::Read>(*at, T::ids()) {
+                Some(item) => Ok(T::wrap_ref(item)),
+                None => self.find::<T>(at),
+            };
         }
         let entity = key.entity();
-        world.table_in::<P>(entity)?;
-        if let Some(at) = key.seat() {
-            world.store.find_seat(at);
-        }
-        let item = world.store.get::<T::Read>(entity, T::ids());
-        item.map(T::wrap_ref).ok_or_else(|| PoolEntityError::missing::<T>(entity))
+        self.world.table_in::<P>(entity)?;
+        self.world.get::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
+    }
+
+    /// Reads a component of an entity that has moved, or lacks it.
+    #[cold]
+    #[inline(never)]
+    fn find<T: Queryable>(&self, at: &mut Seat) -> Result<T::Ref<'w>, PoolEntityError> {
+        let entity = at.entity();
+        self.world.table_in::<P>(entity)?;
+        self.world.store.find_seat(at);
+        self.world.get::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
 
     /// Reads all entities of the pool that have `D`.
@@ -188,19 +194,23 @@ impl<P: Pool> PoolMut<'_, P> {
     where
         P: Declares<T::Owner>,
     {
-        let (entity, world) = (key.entity(), &mut *self.world);
-        if let Some(at) = key.seat() {
-            // Once more from there, because what is handed out in one branch counts as lent in the others.
-            if world.store.is_seated(*at) {
-                let item = world.store.get_at_mut::<T::Write>(*at, T::ids());
-                return item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity));
-            }
-            world.table_in::<P>(entity)?;
-            world.store.find_seat(at);
+        let entity = key.entity();
+        if let Some(at) = key.seat()
+            && (self.world.store.is_seated(*at) || self.find_seat(at)?)
+        {
+            let item = self.world.store.get_at_mut::<T::Write>(*at, T::ids());
+            return item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity));
         }
-        world.table_in::<P>(entity)?;
-        let item = world.store.get_mut::<T::Write>(entity, T::ids());
-        item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity))
+        self.world.table_in::<P>(entity)?;
+        self.world.get_mut::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
+    }
+
+    /// Brings a handle up to date, and tells whether its entity has a row.
+    #[cold]
+    #[inline(never)]
+    fn find_seat(&self, at: &mut Seat) -> Result<bool, PoolEntityError> {
+        self.world.table_in::<P>(at.entity())?;
+        Ok(self.world.store.find_seat(at) && self.world.store.is_seated(*at))
     }
 
     /// Inserts components that the pool declares. Those that the entity has are replaced, in place.
