@@ -144,3 +144,28 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
     store.check().unwrap();
     assert_eq!(store.set_slices::<InSet<R<String>>>(STABLE.id(), 0..40).unwrap().len(), 40);
 }
+
+#[test]
+fn a_seat_is_not_misled_by_a_set_that_has_the_number_of_its_table() {
+    let mut store = Store::new();
+    let (near, far) = (store.new_table(&[AGE.id().any()]), store.new_table(&[AGE.id().any()]));
+    let edge = store.insert_edge::<Col<u64>>(TableId::ROWLESS, near, AGE.id(), &[]).unwrap();
+    let away = store.insert_edge::<()>(near, far, (), &[]).unwrap();
+    let entity = store.spawn(&edge, Col(7u64)).unwrap();
+    let mut seat = store.seat(entity).unwrap();
+    assert!(store.insert(entity, &away, (), Existing::Replace).is_ok());
+    assert!(store.drop_table(near));
+    let set = store.declare_set(&[NAME.id().any()]);
+    let plan = store.set_plan::<Col<String>>(set, NAME.id()).unwrap();
+    assert!(store.set_insert(&plan, entity, Col("seven".to_owned()), Existing::Replace).unwrap());
+    let stale = seat;
+    // The set's row belongs to the entity, but it is not where the entity stands.
+    assert_eq!(store.get_at::<Opt<R<u64>>>(&mut seat, AGE.id()), Some(Some(&7)));
+    assert_eq!(store.get_at::<R<String>>(&mut { stale }, NAME.id()), None);
+    let mut seat = stale;
+    assert!(store.find_seat(&mut seat));
+    assert_eq!(seat.table(), far);
+    // The number goes to the next table.
+    assert_eq!(store.new_table(&[AGE.id().any()]), near);
+    store.check().unwrap();
+}
