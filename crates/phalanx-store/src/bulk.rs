@@ -110,7 +110,10 @@ impl Store {
         let values: Vec<V> = (0..count).map(|_| make(self.tick)).collect();
         values.iter().for_each(|values| edge.expect_fit(values));
         let mut replaced = Vec::with_capacity(count);
-        self.make_room(edge.target, count);
+        // Optional values that are absent may lead out of all tables.
+        if edge.target != TableId::ROWLESS {
+            self.make_room(edge.target, count);
+        }
         let first = self.table_len(edge.target);
         self.prepare_rows::<V>(edge, first).run_inits(count).counts();
         self.move_columns(edge, count);

@@ -13,6 +13,7 @@
 //! dangling pointer, no memory, and a single tick for all rows.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -208,14 +209,16 @@ pub(crate) unsafe fn reallocate(
 /// Both point to `size` bytes and do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
+    // Not a number: bytes may be padding, which no number has, or parts of pointers, which are more than numbers.
+    type Half = MaybeUninit<u64>;
     // Two halves that may overlap serve a whole range of sizes. Ranges, because a list of sizes becomes a jump table,
     // which is slower here.
     // SAFETY: the caller's promise, for exactly `size` bytes (I2).
     unsafe {
         if (8..=16).contains(&size) {
-            let last = from.add(size - 8).cast::<u64>().read_unaligned();
-            to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
-            to.add(size - 8).cast::<u64>().write_unaligned(last);
+            let last = from.add(size - 8).cast::<Half>().read_unaligned();
+            to.cast::<Half>().write_unaligned(from.cast::<Half>().read_unaligned());
+            to.add(size - 8).cast::<Half>().write_unaligned(last);
         } else if size == 4 {
             ptr::copy_nonoverlapping(from, to, 4);
         } else {

@@ -12,6 +12,7 @@
 //!
 //! All three keep a list of the columns that are there, in ascending order of their ids; loops use that.
 
+use std::collections::HashSet;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -89,7 +90,7 @@ impl ColumnRef {
 
 /// Where the headers of a pool's tables stand: one group of columns per declared component.
 ///
-/// Made once per pool, and given to each of its tables.
+/// Made once per pool, and given to each of its tables. A column that is declared again has its first place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableShape {
     groups: Groups,
@@ -120,8 +121,11 @@ impl TableShape {
     }
 
     fn new(groups: &[&[AnyColId]], boxed: bool) -> Self {
+        // A header for each column, and no second one for a column that is declared twice: nothing would fill it (I2).
+        let mut declared = HashSet::new();
         let with_memory = |group: &&[AnyColId]| {
-            group.iter().copied().filter(|column| !column.is_virtual()).collect::<Box<[_]>>()
+            let columns = group.iter().copied().filter(|column| !column.is_virtual());
+            columns.filter(|&column| declared.insert(column)).collect::<Box<[_]>>()
         };
         Self { groups: groups.iter().map(with_memory).collect(), boxed }
     }

@@ -330,7 +330,10 @@ impl<'w, F: Fetch> View<'w, F> {
     pub fn into_get_anywhere(self, entity: Entity) -> Option<F::Item<'w>> {
         if F::TABLELESS && F::IN_SETS {
             // SAFETY: as below; whoever is in a set is alive (I10).
-            return unsafe { self.item_of_sets(&entity, TableId::DEAD.index(), 0) };
+            unsafe {
+                let ptrs = rowless_ptrs::<F>(self.lanes, &entity);
+                return Some(F::item(ptrs, 0, F::spots(ptrs, entity)?));
+            }
         }
         let place = Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?;
         // SAFETY: the directory names a table of this store (I4, I5), in which the fetch is present; that is no place of the
@@ -381,7 +384,7 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The item of a living entity for a fetch that reaches no table.
     ///
     /// # Safety
-    /// As for `item_of`; the fetch is `TABLELESS`, and the entity has the row in the table, which is a set's or none's.
+    /// As for `item_of`; the fetch is `TABLELESS`, and the entity has the row in the table, which is a set's.
     #[inline(always)]
     unsafe fn item_of_sets<'a>(&self, entity: &Entity, table: usize, row: usize) -> Option<F::Item<'a>> {
         // SAFETY: forwarded; the fetch reaches no column where the rowless are.

@@ -133,7 +133,7 @@ pub trait SetStorage: Storage {}
 pub trait OwnableStorage: SetStorage {}
 impl OwnableStorage for SparseStorage {}
 
-/// The plans of a world's sets, indexed by set.
+/// The plans of a world's sets, indexed by the first column of their component.
 pub type Plans = [Option<SetPlan>];
 
 /// The parts of a bundle that go into sparse sets: `()`, [`SparsePart`], and tuples of them.
@@ -157,8 +157,9 @@ pub struct SparsePart<C: Component> {
     leaves: C::Leaves,
 }
 
-fn plan<'p, C: Component>(store: &Store, plans: &'p Plans) -> Option<&'p SetPlan> {
-    plans.get(store.set_of(C::key())?.index())?.as_ref()
+#[inline(always)]
+fn plan<C: Component>(plans: &Plans) -> Option<&SetPlan> {
+    plans.get(C::key().index())?.as_ref()
 }
 
 impl<C: Component> SparseParts for SparsePart<C> {
@@ -167,14 +168,14 @@ impl<C: Component> SparseParts for SparsePart<C> {
     type Replaced = Option<<C::Leaves as Values>::Old>;
     #[inline]
     fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced {
-        let plan = plan::<C>(store, plans).expect("a bundle's components are registered");
+        let plan = plan::<C>(plans).expect("a bundle's components are registered");
         // Dead entities were sorted out before; for one that died since, the value is dropped.
         store.set_replace(plan, entity, self.leaves, existing).ok().flatten()
     }
     type Taken = Option<Self>;
     #[inline]
     fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Option<Self> {
-        let leaves = store.set_take::<C::Leaves>(plan::<C>(store, plans)?, entity)?;
+        let leaves = store.set_take::<C::Leaves>(plan::<C>(plans)?, entity)?;
         Some(Self { leaves })
     }
     fn complete(taken: Option<Self>) -> Option<Self> {

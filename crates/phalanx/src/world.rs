@@ -75,8 +75,9 @@ pub struct World {
     pub(crate) commands: commands::Deferred,
     pub(crate) queries: QueryCache,
     pub(crate) groups: Groups,
-    /// Indexed by sparse set: how values go in and out, and whose they are.
+    /// Indexed by a sparse component's first column: how its values go in and out.
     pub(crate) plans: Vec<Option<SetPlan>>,
+    /// Indexed by sparse set: whose values are there.
     pub(crate) set_components: Vec<Option<ComponentId>>,
     /// How many components the store knows.
     declared: usize,
@@ -171,8 +172,11 @@ impl World {
                 let (set, plan) = declare(&mut self.store, info.columns());
                 self.set_components.resize(set.index(), None);
                 self.set_components.push(Some(info.id()));
-                self.plans.resize_with(set.index(), || None);
-                self.plans.push(plan);
+                let column = info.columns()[0].index();
+                if self.plans.len() <= column {
+                    self.plans.resize_with(column + 1, || None);
+                }
+                self.plans[column] = plan;
             }
         }
         self.declared = self.components.len();

@@ -13,10 +13,16 @@ pub struct Maybe<V>(pub Option<V>);
 
 impl<V: Values> Sealed for Maybe<V> {}
 
-/// The pointers of a part that is there.
+/// The pointers of a part, and whether they lead anywhere.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
-pub struct Found<P>(Option<P>);
+pub struct Found<P> {
+    pointers: P,
+    /// Every leaf has a column: values are written there.
+    whole: bool,
+    /// No leaf has one: nothing is taken. A row may have a part of what is removed.
+    absent: bool,
+}
 
 // SAFETY: every method visits the leaves of `V`, or none where it is absent and says so.
 unsafe impl<V: Values> Values for Maybe<V> {
@@ -51,13 +57,10 @@ unsafe impl<V: Values> Values for Maybe<V> {
     }
     #[inline(always)]
     unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers {
-        let mut columns = slots.clone();
-        if V::have_columns(slots, true) {
-            // SAFETY: forwarded: the slots are those of `V`, and none is absent.
-            Found(Some(unsafe { V::pointers(&mut columns) }))
-        } else {
-            Found(None)
-        }
+        let whole = V::have_columns(&mut slots.clone(), true);
+        let absent = !whole && V::have_columns(&mut slots.clone(), false);
+        // SAFETY: forwarded: the slots are those of `V`.
+        Found { pointers: unsafe { V::pointers(slots) }, whole, absent }
     }
     #[inline(always)]
     fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask {
@@ -65,9 +68,9 @@ unsafe impl<V: Values> Values for Maybe<V> {
     }
     #[inline(always)]
     unsafe fn write(self, pointers: Self::Pointers, row: usize) {
-        if let (Some(values), Some(pointers)) = (self.0, pointers.0) {
-            // SAFETY: forwarded.
-            unsafe { values.write(pointers, row) }
+        if let Some(values) = self.0.filter(|_| pointers.whole) {
+            // SAFETY: forwarded; each leaf has a column.
+            unsafe { values.write(pointers.pointers, row) }
         }
     }
     #[inline(always)]
@@ -78,16 +81,14 @@ unsafe impl<V: Values> Values for Maybe<V> {
         row: usize,
         existing: Existing,
     ) -> Self::Old {
-        match (self.0, pointers.0) {
-            // SAFETY: forwarded.
-            (Some(values), Some(pointers)) => Some(unsafe { values.merge(pointers, mask, row, existing) }),
-            _ => None,
-        }
+        let values = self.0.filter(|_| pointers.whole)?;
+        // SAFETY: forwarded; each leaf has a column.
+        Some(unsafe { values.merge(pointers.pointers, mask, row, existing) })
     }
     #[inline(always)]
     unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old {
         // SAFETY: forwarded.
-        pointers.0.map(|pointers| unsafe { V::take(pointers, mask, row) })
+        (!pointers.absent).then(|| unsafe { V::take(pointers.pointers, mask, row) })
     }
     fn complete(old: Self::Old) -> Option<Self> {
         match old {

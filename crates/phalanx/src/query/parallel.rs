@@ -61,7 +61,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     #[must_use]
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.rows = rows.max(1);
-        self.small = self.rows + 1;
+        self.small = self.rows.saturating_add(1);
         self
     }
 

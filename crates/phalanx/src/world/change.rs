@@ -343,11 +343,9 @@ impl World {
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let bundle = self.bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(bundle) {
-            if !self.contains(entity) {
-                return Err(NoSuchEntity::new(entity).into());
-            }
+            // Only the living are in sets, so nothing is taken from the dead.
             drop(B::Sparse::take(&mut self.store, &self.plans, entity));
-            return Ok(());
+            return if self.contains(entity) { Ok(()) } else { Err(NoSuchEntity::new(entity).into()) };
         }
         if (B::Sparse::ANY || !self.groups.is_empty()) && self.archetypes.pools().len() > 1 {
             // Asked before anything is taken, or leaves a group; otherwise it is asked where a way is planned.

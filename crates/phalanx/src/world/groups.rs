@@ -102,8 +102,7 @@ impl World {
         }
         let id = self.groups.add(name, terms, &mut self.store, &self.archetypes);
         // A group that owns nothing has a set of its own, which belongs to no component.
-        self.plans.resize_with(self.store.sets().count(), || None);
-        self.set_components.resize(self.plans.len(), None);
+        self.set_components.resize(self.store.sets().count(), None);
         Ok(Group::new(id))
     }
 

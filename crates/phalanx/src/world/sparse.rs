@@ -236,9 +236,8 @@ impl World {
     #[track_caller]
     pub fn sparse_mut<C: SparseComponent>(&mut self) -> SparseMut<'_, C> {
         let bundle = self.bundle::<C>();
-        let set = self.store.set_of(C::key()).filter(|_| self.is_only_sparse::<C>(bundle));
-        let plan = set.and_then(|set| self.plans.get(set.index())?.as_ref());
-        let free = plan.map(|plan| self.store.set_door(plan));
+        let plan = self.plans.get(C::key().index()).and_then(Option::as_ref);
+        let free = plan.filter(|_| self.is_only_sparse::<C>(bundle)).map(|plan| self.store.set_door(plan));
         SparseMut { world: self, free }
     }
 
