@@ -97,6 +97,7 @@ fn measure_all(options: &Options) -> Result<(), String> {
     };
     write(&options.json, &|| report::json::render(&machine, &outcomes))?;
     write(&options.markdown, &|| report::markdown::render(&machine, &outcomes))?;
+    write(&options.summary, &|| report::summary::render(&machine, &outcomes))?;
     write(&options.svg, &|| report::svg::render(&machine, &outcomes))
 }
 

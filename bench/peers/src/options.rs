@@ -18,6 +18,7 @@ usage: cargo run --release --manifest-path bench/Cargo.toml -- [options]
   --seed N                  for the order in which contenders take turns (1)
   --json FILE               all numbers
   --markdown FILE           tables
+  --summary FILE            one short table
   --svg FILE                bars
   --one WORKLOAD CONTENDER  runs one line --iterations times, without measuring
   --iterations N            for --one (1)
@@ -41,6 +42,7 @@ pub struct Options {
     pub seed: u64,
     pub json: Option<String>,
     pub markdown: Option<String>,
+    pub summary: Option<String>,
     pub svg: Option<String>,
     contenders: Vec<String>,
 }
@@ -58,6 +60,7 @@ impl Options {
             seed: 1,
             json: None,
             markdown: None,
+            summary: None,
             svg: None,
             contenders: Vec::new(),
         };
@@ -75,6 +78,7 @@ impl Options {
                 "--seed" => options.seed = number(&value()?)? as u64,
                 "--json" => options.json = Some(value()?),
                 "--markdown" => options.markdown = Some(value()?),
+                "--summary" => options.summary = Some(value()?),
                 "--svg" => options.svg = Some(value()?),
                 "--one" => one = Some((value()?, value()?)),
                 "--iterations" => iterations = number(&value()?)?.max(1),
