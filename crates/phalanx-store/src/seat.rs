@@ -97,8 +97,8 @@ impl Store {
     #[inline(always)]
     unsafe fn get_at_unchecked<F: Fetch>(&self, seat: &mut Seat, ids: F::Ids) -> Option<F::Item<'_>> {
         let (lanes, table) = (F::lanes(self, ids, self.tick), seat.table.index());
-        // A table that was dropped may have made way for a sparse set, where the entity has a row of its own: only a
-        // table with the columns will do.
+        // A table that was dropped may have made way for another one, and a seat of another store may name any, even
+        // that of a sparse set, where the entity has a row of its own: only a table with the columns will do.
         // SAFETY: a seat is only looked up where its table is one of the store's (I4).
         if self.is_seated(*seat) && unsafe { F::present(lanes, table) } {
             // SAFETY: the table has the columns (I4), and the row is the entity's (I5); the caller grants access.

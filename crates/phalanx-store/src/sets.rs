@@ -178,7 +178,10 @@ impl Store {
         if let Some(known) = self.set_of(first) {
             return known;
         }
+        // Never the number of a table that was dropped: a seat may remember it, and would take the set's row for its own.
+        let dropped = std::mem::take(&mut self.free_tables);
         let table = self.new_table(columns);
+        self.free_tables = dropped;
         self.tables[table.index()].is_set = true;
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         self.sets.push(SparseSet::new(table, stable));
