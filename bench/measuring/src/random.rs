@@ -11,7 +11,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -21,7 +21,7 @@ impl Random {
 
     /// A number below a bound.
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+        ((u128::from(self.number()) * bound as u128) >> 64) as usize
     }
 
     /// Brings a slice into a random order.
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_numbers() {
         let (mut a, mut b) = (Random::new(3), Random::new(3));
-        assert!((0..100).all(|_| a.next() == b.next()));
+        assert!((0..100).all(|_| a.number() == b.number()));
     }
 
     #[test]
