@@ -5,6 +5,7 @@
 //! [`Store::check`] accepts.
 
 #![cfg(not(loom))]
+#![allow(clippy::unwrap_used)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;

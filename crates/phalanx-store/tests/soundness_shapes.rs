@@ -4,6 +4,7 @@
 //! A naive map knows what every entity has; under a sanitizer nothing is read that was not written.
 
 #![cfg(not(loom))]
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicIsize, Ordering};

@@ -1,6 +1,7 @@
 //! Single entities and parallel jobs against plain iteration: what one way through a query finds, every way finds.
 //!
 //! Entities stand in many archetypes, in pools, in none, or are dead; data is whole, by field, sparse and mixed.
+#![cfg(feature = "parallel")]
 #![forbid(unsafe_code)]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -16,7 +17,7 @@ use common::pool_kinds::{
     Burning, Clan, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, elf, orc,
 };
 use phalanx::prelude::*;
-use phalanx::query::{QueryData, QueryFilter, ReadOnlyQueryData};
+use phalanx::query::{QueryData, QueryFilter};
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 #[component(storage = "sparse", stable)]
@@ -35,11 +36,11 @@ struct Absent(u32);
 fn world() -> (World, Vec<Entity>) {
     let mut world = World::new();
     let mut ids = Vec::new();
-    for n in 0..128u32 {
+    for x in 0..128u8 {
+        let n = u32::from(x);
         let entity = world.spawn_empty().id();
         ids.push(entity);
         let has = |bit: u32| n >> bit & 1 == 1;
-        let x = n as u16;
         if has(0) {
             world.insert(entity, Position { x: f32::from(x), y: 1.0 }).unwrap();
         }
@@ -190,14 +191,11 @@ fn single_rows_agree_with_iteration_after_tables_were_dropped() {
 }
 
 /// What jobs of `rows` rows see, sorted.
-fn seen<D: ReadOnlyQueryData, F: QueryFilter>(
+fn seen<D: QueryData<ReadOnly = D>, F: QueryFilter>(
     query: &Query<'_, D, F>,
     rows: usize,
     key: impl Fn(D::Item<'_>) -> u64 + Send + Sync,
-) -> Vec<u64>
-where
-    D: QueryData<ReadOnly = D>,
-{
+) -> Vec<u64> {
     let all = Mutex::new(Vec::new());
     query.par_iter().batch_rows(rows).for_each(|row| all.lock().unwrap().push(key(row)));
     let mut all = all.into_inner().unwrap();

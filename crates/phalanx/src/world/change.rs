@@ -282,7 +282,24 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), ChangeError> {
-        if !self.bundles.info(id).required_sparse.is_empty() && self.archetypes.pools().len() > 1 {
+        if !self.bundles.info(id).required_sparse.is_empty() {
+            return self.insert_with_required(entity, id, bundle, existing);
+        }
+        let (values, sparse) = bundle.into_values(self.store.tick());
+        let old = self.insert_values::<B>(entity, id, values, existing)?;
+        Ok((old, sparse.insert(&mut self.store, &self.plans, entity, existing)))
+    }
+
+    /// As `insert_parts`, for a bundle that brings others along into sets.
+    #[inline(never)]
+    fn insert_with_required<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), ChangeError> {
+        if self.archetypes.pools().len() > 1 {
             // Asked before anything comes along; otherwise it is asked where a way is planned.
             let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
             self.may_insert(pool, id).map_err(|refusal| self.refused(entity, refusal))?;
