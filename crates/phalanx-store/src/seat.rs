@@ -36,6 +36,7 @@ impl Seat {
 
 impl Store {
     /// Remembers where an entity is; `None` when it is dead.
+    #[inline]
     pub fn seat(&self, entity: Entity) -> Option<Seat> {
         let Place { table, row } = self.entities.locate(entity)?;
         Some(Seat { entity, table, row })

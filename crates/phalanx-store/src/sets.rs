@@ -158,7 +158,7 @@ impl Store {
     /// The set that holds these columns, made on first use. Columns belong to one set for good.
     ///
     /// # Panics
-    /// When there is no column.
+    /// When there is no column, or some but not the first are in another set.
     pub fn declare_set(&mut self, columns: &[AnyColId]) -> SetId {
         self.declare_any_set(columns, false)
     }
@@ -166,7 +166,7 @@ impl Store {
     /// As [`Store::declare_set`], for a set whose rows stay where they are when others go.
     ///
     /// # Panics
-    /// When there is no column.
+    /// When there is no column, or some but not the first are in another set.
     pub fn declare_stable_set(&mut self, columns: &[AnyColId]) -> SetId {
         self.declare_any_set(columns, true)
     }
@@ -176,6 +176,8 @@ impl Store {
         if let Some(known) = self.set_of(first) {
             return known;
         }
+        let foreign = columns.iter().find(|&&column| self.set_of(column).is_some());
+        assert!(foreign.is_none(), "a column of a new set is in another set already");
         let table = self.new_set_table(columns);
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         self.sets.push(SparseSet::new(table, stable));

@@ -302,7 +302,11 @@ impl World {
         if self.archetypes.pools().len() > 1 {
             // Asked before anything comes along; otherwise it is asked where a way is planned.
             let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
-            self.may_insert(pool, id).map_err(|refusal| self.refused(entity, refusal))?;
+            if let Err(refusal) = self.may_insert(pool, id) {
+                let error = self.refused(entity, refusal);
+                drop(bundle);
+                return Err(error);
+            }
         }
         let (values, sparse) = bundle.into_values(self.store.tick());
         self.with_required(entity, id, |world| {
@@ -344,8 +348,12 @@ impl World {
         existing: Existing,
     ) -> Result<OldValues<B>, ChangeError> {
         let from = self.archetypes.of_table(table);
-        self.may_insert(self.archetypes.pool_of(from), bundle)
-            .map_err(|refusal| self.refused(entity, refusal))?;
+        if let Err(refusal) = self.may_insert(self.archetypes.pool_of(from), bundle) {
+            let error = self.refused(entity, refusal);
+            // Dropped here and not on return: the error would be lost if that panics.
+            drop(values);
+            return Err(error);
+        }
         let at = self.plan_insertion::<B>(from, bundle);
         let inserted = self.store.replace(entity, self.archetypes.transitions.at(at), values, existing);
         inserted.map_err(|_| NoSuchEntity::new(entity).into())

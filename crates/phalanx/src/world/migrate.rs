@@ -125,7 +125,14 @@ impl World {
             return Err(MigrateError::OtherPool { entity, from: From::name(), actual });
         }
         let (to, id) = (self.meet_pool::<To>(), self.bundle::<B>());
-        let arrival = self.arrival(entity, from, to, id)?;
+        let arrival = match self.arrival(entity, from, to, id) {
+            Ok(arrival) => arrival,
+            Err(error) => {
+                // Dropped here and not on return: the error would be lost if that panics.
+                drop(bundle);
+                return Err(error);
+            }
+        };
         let (values, sparse) = bundle.into_values(self.store.tick());
         let at = self.migration::<To, B>(arrival, id);
         let (old, old_sparse) = self.grouped(entity, Takes::Nothing, |world| {

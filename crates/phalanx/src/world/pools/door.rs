@@ -92,7 +92,10 @@ impl<'w, P: Pool> PoolRef<'w, P> {
             };
         }
         let entity = key.entity();
-        self.world.table_in::<P>(entity)?;
+        let seat = self.world.seat_in::<P>(entity)?;
+        if let Some(item) = self.world.store.get_at::<T::Read>(seat, T::ids()) {
+            return Ok(T::wrap_ref(item));
+        }
         self.world.get::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
 
