@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Col, Entity, Existing, Seat, TableId};
+use phalanx_store::{Col, Entity, Existing, TableId};
 
 use super::World;
 use crate::archetype::ArchetypeId;
@@ -272,15 +272,6 @@ impl World {
     pub(super) fn table_in<P: Pool>(&self, entity: Entity) -> Result<TableId, PoolEntityError> {
         match self.store.locate(entity) {
             Some(place) if self.is_in::<P>(place.table) => Ok(place.table),
-            _ => Err(self.stranger::<P>(entity)),
-        }
-    }
-
-    /// The place of an entity of a pool.
-    #[inline]
-    pub(super) fn seat_in<P: Pool>(&self, entity: Entity) -> Result<Seat, PoolEntityError> {
-        match self.store.seat(entity) {
-            Some(seat) if self.is_in::<P>(seat.table()) => Ok(seat),
             _ => Err(self.stranger::<P>(entity)),
         }
     }

@@ -92,10 +92,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
             };
         }
         let entity = key.entity();
-        let seat = self.world.seat_in::<P>(entity)?;
-        if let Some(item) = self.world.store.get_at::<T::Read>(seat, T::ids()) {
-            return Ok(T::wrap_ref(item));
-        }
+        self.world.table_in::<P>(entity)?;
         self.world.get::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
 
