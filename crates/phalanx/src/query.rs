@@ -5,9 +5,9 @@
 //!
 //! **Order.** Led by tables, a query visits pools in order of their registration, General first; within a pool
 //! archetypes in order of their creation, rows by position in their table; General's entities without any table
-//! component last, by index. Where every match must have a sparse component and
-//! the shortest set of such a component has fewer rows than those tables, that set leads: entities come in
-//! the set's dense order, holes of a stable set are skipped. [`Query::driven_by`] and [`Query::driven_by_tables`]
+//! component last, by index. Where every match must have a sparse component, and the shortest set of such a
+//! component has fewer rows than those tables or no table component is asked for, that set leads: entities come
+//! in the set's dense order, holes of a stable set are skipped. [`Query::driven_by`] and [`Query::driven_by_tables`]
 //! decide it for good; [`Query::explain`] tells. Tables, chunks and parallel jobs always go by tables. Either way
 //! the order depends only on the world's history.
 //!
