@@ -99,14 +99,18 @@ pub unsafe trait Fetch: 'static + Sealed {
 
     /// Puts an entity without a row in the place of the table's entities.
     #[doc(hidden)]
-    fn rowless(ptrs: Self::Ptrs, entity: &Entity) -> Self::Ptrs;
+    #[inline(always)]
+    fn rowless(ptrs: Self::Ptrs, _entity: &Entity) -> Self::Ptrs {
+        ptrs
+    }
 
     /// Records that rows are written.
     ///
     /// # Safety
     /// As for `ptrs`; the rows are in range.
     #[doc(hidden)]
-    unsafe fn mark(lanes: Self::Lanes, table: usize, start: usize, len: usize, now: Tick);
+    #[inline(always)]
+    unsafe fn mark(_lanes: Self::Lanes, _table: usize, _start: usize, _len: usize, _now: Tick) {}
 
     /// Finds the sparse parts of an entity; `None` when one is missing that is not optional.
     ///
@@ -128,7 +132,8 @@ pub unsafe trait Fetch: 'static + Sealed {
 
     /// Reports each set that every entity visited is in.
     #[doc(hidden)]
-    fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver));
+    #[inline(always)]
+    fn drivers(_lanes: Self::Lanes, _report: &mut impl FnMut(Driver)) {}
 
     /// # Safety
     /// `row` is in range, `spots` are those of its entity, and for `'a` nothing else uses the row's written columns, or writes its read ones.
@@ -145,7 +150,9 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// # Safety
     /// As for `ptrs`; the row is in range.
     #[doc(hidden)]
-    unsafe fn block_tick(lanes: Self::Lanes, table: usize, block: usize) -> Tick;
+    unsafe fn block_tick(_lanes: Self::Lanes, _table: usize, _block: usize) -> Tick {
+        Tick::ZERO
+    }
 }
 
 /// A [`Fetch`] that writes nothing.

@@ -141,6 +141,15 @@ impl Store {
         self.lanes[id.index()].resize_with(tables, || LaneCell::ABSENT);
     }
 
+    /// Makes columns known, and returns them in ascending order without repetition.
+    fn declare_all(&mut self, ids: &[AnyColId]) -> Vec<AnyColId> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.iter().for_each(|&id| self.declare(id));
+        ids
+    }
+
     /// Adds an empty table with these columns. Repeated ids count once.
     pub fn new_table(&mut self, ids: &[AnyColId]) -> TableId {
         self.add_table(ids, None)
@@ -158,13 +167,7 @@ impl Store {
     }
 
     fn add_table(&mut self, ids: &[AnyColId], shape: Option<&TableShape>) -> TableId {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        ids.dedup();
-        for &id in &ids {
-            self.declare(id);
-        }
-        let table = Table::new(&ids, shape);
+        let table = Table::new(&self.declare_all(ids), shape);
         let same = |free: &(TableId, Option<TableShape>)| match (&free.1, shape) {
             (Some(free), Some(shape)) => free.is(shape),
             (free, shape) => free.is_none() && shape.is_none(),
@@ -182,12 +185,7 @@ impl Store {
 
     /// Adds an empty table for a sparse set. Its id never was, and never will be, another table's.
     pub(crate) fn new_set_table(&mut self, ids: &[AnyColId]) -> TableId {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        ids.dedup();
-        for &id in &ids {
-            self.declare(id);
-        }
+        let ids = self.declare_all(ids);
         let id = self.push_table(Table { is_set: true, ..Table::new(&ids, None) });
         self.set_up(id)
     }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use super::sealed::Sealed;
-use super::{Access, DenseFetch, Driver, Fetch, ReadFetch};
+use super::{Access, DenseFetch, Fetch, ReadFetch};
 use crate::column::LaneCell;
 use crate::column_id::{AnyColId, ColId};
 use crate::entity::Entity;
@@ -74,10 +74,6 @@ macro_rules! column_leaf {
                 unsafe { cell(lane, table) }.data.cast()
             }
             #[inline(always)]
-            fn rowless(ptrs: *mut T, _: &Entity) -> *mut T {
-                ptrs
-            }
-            #[inline(always)]
             unsafe fn mark(lane: *const LaneCell, table: usize, start: usize, len: usize, now: Tick) {
                 if $marks {
                     // SAFETY: the table has the column (I4), and the rows are in range (I2).
@@ -88,8 +84,6 @@ macro_rules! column_leaf {
             unsafe fn spots(_: Self::Ptrs, _: Entity) -> Option<()> {
                 Some(())
             }
-            #[inline(always)]
-            fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
             #[inline(always)]
             unsafe fn item<'a>(ptrs: *mut T, row: usize, (): ()) -> $reference {
                 // SAFETY: the row is initialised (I2), of type `T` (I1), and the caller grants access for `'a` (I6).
@@ -168,26 +162,15 @@ unsafe impl<T: Copy + Send + Sync + 'static> Fetch for Peek<T> {
         unsafe { cell(lane, table) }.data.cast()
     }
     #[inline(always)]
-    fn rowless(ptrs: *const T, _: &Entity) -> *const T {
-        ptrs
-    }
-    #[inline(always)]
-    unsafe fn mark(_: *const LaneCell, _: usize, _: usize, _: usize, _: Tick) {}
-    #[inline(always)]
     unsafe fn spots(_: Self::Ptrs, _: Entity) -> Option<()> {
         Some(())
     }
-    #[inline(always)]
-    fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(ptrs: *const T, row: usize, (): ()) -> Self::Item<'a> {
         // SAFETY: the row is initialised (I2), of type `T` (I1), and no reference to it exists yet (I6).
         unsafe { *ptrs.add(row) }
     }
     unsafe fn slices<'a>(_: *const T, _: usize, _: usize) -> Self::Slices<'a> {}
-    unsafe fn block_tick(_: *const LaneCell, _: usize, _: usize) -> Tick {
-        Tick::ZERO
-    }
 }
 // SAFETY: reports a read.
 unsafe impl<T: Copy + Send + Sync + 'static> ReadFetch for Peek<T> {}
@@ -226,13 +209,9 @@ unsafe impl Fetch for Ents {
         ptr::from_ref(entity)
     }
     #[inline(always)]
-    unsafe fn mark(_: *const Head, _: usize, _: usize, _: usize, _: Tick) {}
-    #[inline(always)]
     unsafe fn spots(_: Self::Ptrs, _: Entity) -> Option<()> {
         Some(())
     }
-    #[inline(always)]
-    fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(ptrs: *const Entity, row: usize, (): ()) -> Self::Item<'a> {
         // SAFETY: each row has its entity (I5).
@@ -242,9 +221,6 @@ unsafe impl Fetch for Ents {
     unsafe fn slices<'a>(ptrs: *const Entity, start: usize, len: usize) -> &'a [Entity] {
         // SAFETY: each row has its entity (I5), and entities are not written while rows are borrowed.
         unsafe { std::slice::from_raw_parts(ptrs.add(start), len) }
-    }
-    unsafe fn block_tick(_: *const Head, _: usize, _: usize) -> Tick {
-        Tick::ZERO
     }
 }
 // SAFETY: reports nothing.
@@ -310,8 +286,6 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
         Some(ptrs.and_then(|ptrs| unsafe { F::spots_led(ptrs, entity, table, row) }))
     }
     #[inline(always)]
-    fn drivers(_: F::Lanes, _: &mut impl FnMut(Driver)) {}
-    #[inline(always)]
     unsafe fn item<'a>(ptrs: Option<F::Ptrs>, row: usize, spots: Option<F::Spots>) -> Option<F::Item<'a>> {
         // SAFETY: forwarded where `F` is present.
         ptrs.zip(spots).map(|(ptrs, spots)| unsafe { F::item(ptrs, row, spots) })
@@ -358,17 +332,9 @@ unsafe impl Fetch for HasCol {
         !unsafe { cell(lane, table) }.data.is_null()
     }
     #[inline(always)]
-    fn rowless(ptrs: bool, _: &Entity) -> bool {
-        ptrs
-    }
-    #[inline(always)]
-    unsafe fn mark(_: *const LaneCell, _: usize, _: usize, _: usize, _: Tick) {}
-    #[inline(always)]
     unsafe fn spots(_: Self::Ptrs, _: Entity) -> Option<()> {
         Some(())
     }
-    #[inline(always)]
-    fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(ptrs: bool, _: usize, (): ()) -> Self::Item<'a> {
         ptrs
@@ -376,9 +342,6 @@ unsafe impl Fetch for HasCol {
     #[inline(always)]
     unsafe fn slices<'a>(ptrs: bool, _: usize, _: usize) -> Self::Slices<'a> {
         ptrs
-    }
-    unsafe fn block_tick(_: *const LaneCell, _: usize, _: usize) -> Tick {
-        Tick::ZERO
     }
 }
 // SAFETY: reports nothing.
@@ -413,17 +376,9 @@ unsafe impl Fetch for Now {
         now
     }
     #[inline(always)]
-    fn rowless(now: Tick, _: &Entity) -> Tick {
-        now
-    }
-    #[inline(always)]
-    unsafe fn mark(_: Tick, _: usize, _: usize, _: usize, _: Tick) {}
-    #[inline(always)]
     unsafe fn spots(_: Self::Ptrs, _: Entity) -> Option<()> {
         Some(())
     }
-    #[inline(always)]
-    fn drivers(_: Self::Lanes, _: &mut impl FnMut(Driver)) {}
     #[inline(always)]
     unsafe fn item<'a>(now: Tick, _: usize, (): ()) -> Self::Item<'a> {
         now
@@ -431,9 +386,6 @@ unsafe impl Fetch for Now {
     #[inline(always)]
     unsafe fn slices<'a>(now: Tick, _: usize, _: usize) -> Self::Slices<'a> {
         now
-    }
-    unsafe fn block_tick(_: Tick, _: usize, _: usize) -> Tick {
-        Tick::ZERO
     }
 }
 // SAFETY: reports nothing.

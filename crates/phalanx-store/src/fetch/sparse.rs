@@ -122,12 +122,6 @@ where
         lanes
     }
     #[inline(always)]
-    fn rowless(ptrs: Self::Ptrs, _: &Entity) -> Self::Ptrs {
-        ptrs
-    }
-    #[inline(always)]
-    unsafe fn mark(_: Self::Lanes, _: usize, _: usize, _: usize, _: Tick) {}
-    #[inline(always)]
     unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<usize> {
         // SAFETY: forwarded.
         unsafe { ptrs.find(entity) }
@@ -154,9 +148,6 @@ where
     }
     unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> F::Slices<'a> {
         unreachable!("only dense fetches are asked for slices of a table")
-    }
-    unsafe fn block_tick(_: Self::Lanes, _: usize, _: usize) -> Tick {
-        Tick::ZERO
     }
 }
 // SAFETY: reports what `F` reports.
@@ -216,12 +207,6 @@ macro_rules! membership_leaf {
                 lanes
             }
             #[inline(always)]
-            fn rowless(ptrs: Self::Ptrs, _: &Entity) -> Self::Ptrs {
-                ptrs
-            }
-            #[inline(always)]
-            unsafe fn mark(_: Self::Lanes, _: usize, _: usize, _: usize, _: Tick) {}
-            #[inline(always)]
             unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<$spots> {
                 // SAFETY: forwarded.
                 let $found = unsafe { ptrs.find(entity) }.is_some();
@@ -239,9 +224,6 @@ macro_rules! membership_leaf {
             }
             unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> Self::Slices<'a> {
                 unreachable!("only dense fetches are asked for slices of a table")
-            }
-            unsafe fn block_tick(_: Self::Lanes, _: usize, _: usize) -> Tick {
-                Tick::ZERO
             }
         }
         // SAFETY: reports nothing.
