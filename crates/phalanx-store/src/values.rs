@@ -122,6 +122,13 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     #[doc(hidden)]
     unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old;
 
+    /// Copies the masked leaves from one row to another, whose own are not needed any more.
+    ///
+    /// # Safety
+    /// As for `merge`, for both rows, which differ; afterwards only one of them counts as initialised.
+    #[doc(hidden)]
+    unsafe fn shift(pointers: Self::Pointers, mask: Self::Mask, from: usize, to: usize);
+
     /// The whole value, when no leaf is missing.
     #[doc(hidden)]
     fn complete(old: Self::Old) -> Option<Self>;
@@ -202,6 +209,13 @@ macro_rules! leaf {
                 // SAFETY: a masked leaf is initialised at the row (I2), and the caller forgets it there.
                 mask.then(|| unsafe { pointers.add(row).read() })
             }
+            #[inline(always)]
+            unsafe fn shift(pointers: *mut T, mask: bool, from: usize, to: usize) {
+                if mask {
+                    // SAFETY: both rows are within the column, and differ (I2, I3).
+                    unsafe { pointers.add(from).copy_to_nonoverlapping(pointers.add(to), 1) };
+                }
+            }
             #[inline]
             fn complete(old: Option<T>) -> Option<Self> {
                 old.map($leaf)
@@ -271,6 +285,11 @@ macro_rules! values_tuple {
             unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old {
                 // SAFETY: forwarded, part by part.
                 ($(unsafe { $name::take(pointers.$at, mask.$at, row) },)*)
+            }
+            #[inline(always)]
+            unsafe fn shift(pointers: Self::Pointers, mask: Self::Mask, from: usize, to: usize) {
+                // SAFETY: forwarded, part by part.
+                $(unsafe { $name::shift(pointers.$at, mask.$at, from, to) };)*
             }
             #[inline]
             fn complete(old: Self::Old) -> Option<Self> {

@@ -90,6 +90,13 @@ unsafe impl<V: Values> Values for Maybe<V> {
         // SAFETY: forwarded.
         (!pointers.absent).then(|| unsafe { V::take(pointers.pointers, mask, row) })
     }
+    #[inline(always)]
+    unsafe fn shift(pointers: Self::Pointers, mask: Self::Mask, from: usize, to: usize) {
+        if !pointers.absent {
+            // SAFETY: forwarded.
+            unsafe { V::shift(pointers.pointers, mask, from, to) };
+        }
+    }
     fn complete(old: Self::Old) -> Option<Self> {
         match old {
             None => Some(Self(None)),
