@@ -154,11 +154,12 @@ fn pool(target: &Target, attr: &PoolAttr, fields: &[Field], masks: &Masks) -> To
         let (ty, p) = (&field.ty, target.private_at(field.span()));
         quote_spanned!(field.span()=> #p::Components::register::<#ty>(__components)?)
     });
-    let quiet = quiet();
+    let (quiet, values) = (quiet(), values(p, fields));
     quote! {
         #quiet
         impl #params #p::Pool for #owner #bounds {
             type Mask = #ty;
+            type Values = #values;
             const DECLARED: #ty = #declared;
             const REQUIRED: #ty = #required;
             const STRATEGY: #p::Strategy = #p::Strategy::#strategy;
@@ -181,21 +182,32 @@ fn pool(target: &Target, attr: &PoolAttr, fields: &[Field], masks: &Masks) -> To
     }
 }
 
+/// The type of a table row's values.
+fn values(p: &TokenStream, fields: &[Field]) -> TokenStream {
+    each(fields, &|field| {
+        let bundle = bundle(p, field);
+        if field.is_optional { quote!(#p::Maybe<#bundle::Values>) } else { quote!(#bundle::Values) }
+    })
+}
+
+/// One part per field, as nested tuples.
+fn each(fields: &[Field], part: &dyn Fn(&Field) -> TokenStream) -> TokenStream {
+    nest(&fields.iter().map(part).collect::<Vec<_>>())
+}
+
+fn bundle(p: &TokenStream, field: &Field) -> TokenStream {
+    let ty = &field.ty;
+    quote!(<#ty as #p::Bundle>)
+}
+
 /// How a value of the struct becomes an entity.
 fn value(target: &Target, fields: &[Field]) -> TokenStream {
     let p = &target.private;
     let owner = target.path();
     let (params, _, _) = target.generics.split_for_impl();
     let bounds = bounds(target, fields);
-    let each = |part: &dyn Fn(&Field) -> TokenStream| nest(&fields.iter().map(part).collect::<Vec<_>>());
-    let bundle = |field: &Field| {
-        let ty = &field.ty;
-        quote!(<#ty as #p::Bundle>)
-    };
-    let values = each(&|field| {
-        let bundle = bundle(field);
-        if field.is_optional { quote!(#p::Maybe<#bundle::Values>) } else { quote!(#bundle::Values) }
-    });
+    let each = |part: &dyn Fn(&Field) -> TokenStream| each(fields, part);
+    let bundle = |field: &Field| bundle(p, field);
     let sparse = each(&|field| {
         let bundle = bundle(field);
         if field.is_optional {
@@ -243,7 +255,6 @@ fn value(target: &Target, fields: &[Field]) -> TokenStream {
     quote! {
         #quiet
         impl #params #p::DeclaredPool for #owner #bounds {
-            type Values = #values;
             type Sparse = #sparse;
             #[inline]
             fn value_ids() -> <Self::Values as #p::Values>::Ids {

@@ -166,6 +166,39 @@ impl Entities {
         self.occupy(place)
     }
 
+    /// Whether [`Entities::alloc_prompt`] may be called: for the store alone.
+    #[inline(always)]
+    pub(crate) fn is_prompt(&mut self) -> bool {
+        let len = self.slots.len();
+        let is_settled = self.is_settled();
+        let has_room = || len < self.slots.capacity() && len < self.limit as usize;
+        is_settled && ((self.flushed_head as usize) < len || has_room())
+    }
+
+    /// As [`Entities::alloc_at`], without a call: for the store alone.
+    ///
+    /// # Safety
+    /// The directory [is prompt](Entities::is_prompt).
+    #[inline(always)]
+    pub(crate) unsafe fn alloc_prompt(&mut self, place: Place) -> Entity {
+        debug_assert!(self.is_prompt() && place.table.has_rows());
+        let index = self.flushed_head;
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            let link = slot.link;
+            *slot = Slot::new(place, link.raw_generation());
+            self.set_head(link.index());
+            self.free -= 1;
+            return Entity::new(index, link.raw_generation());
+        }
+        let index = self.slots();
+        // SAFETY: locally: no slot is free, so there is room for one more, as the caller promises.
+        unsafe {
+            self.slots.as_mut_ptr().add(index as usize).write(Slot::new(place, FIRST));
+            self.slots.set_len(index as usize + 1);
+        }
+        Entity::new(index, FIRST)
+    }
+
     /// Brings `n` entities to life in consecutive rows, and hands each to `out` in their order: for the store
     /// alone.
     ///
@@ -212,23 +245,50 @@ impl Entities {
     #[inline]
     pub(crate) fn free(&mut self, entity: Entity) -> Option<Place> {
         self.settle();
-        let head = self.flushed_head;
-        let slot = self.slots.get_mut(entity.index() as usize)?;
+        let slot = self.slots.get(entity.index() as usize)?;
         if slot.link.raw_generation() != entity.raw_generation() || slot.table == TableId::DEAD {
             return None;
         }
         let place = slot.place();
-        let raw_generation = bumped(entity);
-        slot.table = TableId::DEAD;
-        slot.link = Entity::new(head, raw_generation);
-        if raw_generation == USED_UP {
-            self.retire(entity.index());
-        } else {
-            self.set_head(entity.index());
-            self.free += 1;
-        }
+        self.end(entity);
         self.rowless -= u32::from(place.table == TableId::ROWLESS);
         Some(place)
+    }
+
+    /// As [`free`](Entities::free), for an entity with a row in this table, and without a call: for the store alone.
+    ///
+    /// `None`, and nothing happens, for any other entity, where ids are reserved, and where the slot would be retired.
+    #[inline(always)]
+    pub(crate) fn free_from(&mut self, table: TableId, entity: Entity) -> Option<Row> {
+        debug_assert!(table.has_rows(), "{table:?} has no rows");
+        if !self.is_settled() {
+            return None;
+        }
+        let (index, head) = (entity.index(), self.flushed_head);
+        let slot = self.slots.get_mut(index as usize)?;
+        let next = entity.raw_generation().checked_add(1).filter(|&next| next != USED_UP)?;
+        if slot.link.raw_generation() != entity.raw_generation() || slot.table != table {
+            return None;
+        }
+        let row = Row::new(slot.link.index());
+        *slot = Slot { table: TableId::DEAD, link: Entity::new(head, next) };
+        self.set_head(index);
+        self.free += 1;
+        Some(row)
+    }
+
+    /// Makes the slot of a living entity the first of the free list, or retires it. Nothing may be reserved.
+    #[inline(always)]
+    fn end(&mut self, entity: Entity) {
+        let (index, raw_generation) = (entity.index(), bumped(entity));
+        self.slots[index as usize] =
+            Slot { table: TableId::DEAD, link: Entity::new(self.flushed_head, raw_generation) };
+        if raw_generation == USED_UP {
+            self.retire(index);
+        } else {
+            self.set_head(index);
+            self.free += 1;
+        }
     }
 
     /// Records where the living entity of slot `index` is now: for the store alone.

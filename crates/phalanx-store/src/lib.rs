@@ -29,6 +29,8 @@
 //!   is never alive. A hole's values are read by nobody and dropped by nobody, and no page leads there. No other table has
 //!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
 //!   pages alone, and visit no set's table.
+//! - **I12 Gates.** While the layout of a store is the one that a gate was made under, its table lives, the gate's
+//!   pointers lead to its columns, and its leaves fill every one of them.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells.
 //! References exist only at the edge of the crate: inside, rows are reached through raw pointers.
@@ -42,6 +44,7 @@ mod entities;
 mod entity;
 mod fetch;
 mod flags;
+mod gate;
 mod headers;
 mod place;
 mod plan;
@@ -68,6 +71,7 @@ pub use fetch::{
     SetFetch, W, Wn,
 };
 pub use flags::{Borrow, BorrowFlags};
+pub use gate::{Entrance, Gate};
 pub use headers::TableShape;
 pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};

@@ -11,7 +11,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::column::{BLOCK_ROWS, copy_value};
+use crate::column::copy_value;
 use crate::entities::Exhausted;
 use crate::entity::Entity;
 use crate::place::{Place, Row, TableId};
@@ -138,7 +138,7 @@ impl Store {
     /// # Safety
     /// The table exists.
     #[inline(always)]
-    unsafe fn head_of(&mut self, table: TableId) -> &mut Head {
+    pub(crate) unsafe fn head_of(&mut self, table: TableId) -> &mut Head {
         debug_assert!(table.index() < self.heads.len());
         // SAFETY: forwarded: each table has a head (I4).
         unsafe { self.heads.get_unchecked_mut(table.index()) }
@@ -151,15 +151,11 @@ impl Store {
     #[inline(always)]
     pub(crate) unsafe fn count_row(&mut self, table: TableId, entity: Entity) {
         let tick = self.tick;
-        // SAFETY: the table exists, since it has room for a row (I3).
-        let head = unsafe { self.head_of(table) };
-        let row = head.len as usize;
-        // SAFETY: there is room for the row (I3).
+        // SAFETY: the table exists, since it has room for a row (I3); forwarded.
         unsafe {
-            head.owners.data.cast::<Entity>().add(row).write(entity);
-            head.owners.mark_row(row, tick);
+            let head = self.head_of(table);
+            head.count(head.len, entity, tick);
         }
-        head.len += 1;
     }
 
     /// Spawns an entity without a row.
@@ -401,42 +397,41 @@ impl Store {
     /// `row` is in range; its values, but for those of `doomed` columns (ascending), are not needed any more.
     #[inline(always)]
     pub(crate) unsafe fn close_gap(&mut self, table: TableId, row: usize, doomed: &[u16]) -> Option<Entity> {
-        let mut owner = None;
+        let shift = |store: &Self, last: usize| {
+            let table = &store.tables[table.index()];
+            if !doomed.is_empty() {
+                // SAFETY: forwarded; both rows are in range and differ (I2, I5).
+                return unsafe { table.replace_row(row, last, doomed) };
+            }
+            for column in table.columns.iter() {
+                let data = column.data;
+                // SAFETY: both rows are in range and differ (I2, I5).
+                unsafe { copy_value(data.add(last * column.size), data.add(row * column.size), column.size) };
+            }
+        };
+        // SAFETY: forwarded.
+        unsafe { self.close_gap_by(table, row, shift) }
+    }
+
+    /// As [`Store::close_gap`]; `shift` puts the values of the last row, which it is given, in the place of `row`.
+    ///
+    /// # Safety
+    /// As for `close_gap`; `shift` does so for each column.
+    #[inline(always)]
+    pub(crate) unsafe fn close_gap_by(
+        &mut self,
+        table: TableId,
+        row: usize,
+        shift: impl FnOnce(&Self, usize),
+    ) -> Option<Entity> {
         // SAFETY: the table exists, since it has a row (I5).
         let last = unsafe { self.head_of(table) }.len as usize - 1;
         if row != last {
-            if doomed.is_empty() {
-                for column in self.tables[table.index()].columns.iter() {
-                    let data = column.data;
-                    // SAFETY: both rows are in range and differ (I2, I5).
-                    unsafe {
-                        copy_value(data.add(last * column.size), data.add(row * column.size), column.size);
-                    }
-                }
-            } else {
-                // SAFETY: forwarded; both rows are in range and differ (I2, I5).
-                unsafe { self.tables[table.index()].replace_row(row, last, doomed) };
-            }
-            // SAFETY: both rows are in range (I5).
-            unsafe {
-                let owners = self.head_of(table).owners.data.cast::<Entity>();
-                let moved = owners.add(last).read();
-                owners.add(row).write(moved);
-                owner = Some(moved);
-            }
+            shift(self, last);
         }
         let tick = self.tick;
-        // SAFETY: as above.
-        let head = unsafe { self.head_of(table) };
-        head.len -= 1;
-        // SAFETY: the rows are within the capacity (I3). Another block than that of the row may have lost its last one.
-        unsafe {
-            head.owners.mark_row(row, tick);
-            if last >= BLOCK_ROWS {
-                head.owners.mark_row(last, tick);
-            }
-        }
-        owner
+        // SAFETY: as above; the last row was put in the place of the other.
+        unsafe { self.head_of(table).uncount(Row::from_index(row).get(), tick) }
     }
 
     /// As [`Store::close_gap`], for a row that is an entity's place.

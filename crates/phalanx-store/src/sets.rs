@@ -15,7 +15,7 @@
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::place::{Row, TableId};
-use crate::store::Store;
+use crate::store::{Store, fresh_layout};
 
 pub use change::{SetDoor, SetPlan};
 
@@ -181,6 +181,7 @@ impl Store {
         let table = self.new_set_table(columns);
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         self.sets.push(SparseSet::new(table, stable));
+        self.layout = fresh_layout();
         for column in columns {
             if self.set_of_column.len() <= column.index() {
                 self.set_of_column.resize(column.index() + 1, None);

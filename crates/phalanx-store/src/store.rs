@@ -11,6 +11,7 @@
 //! mirror, written only when a table is created, grown or dropped (I3, I4). Tables 0 and 1 are not tables:
 //! dead and rowless entities point there, and every lane is null for them.
 
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::column::{self, LaneCell};
@@ -34,10 +35,16 @@ fn fresh_stamp() -> u64 {
     NEXT_STAMP.fetch_add(1, Ordering::Relaxed)
 }
 
+pub(crate) fn fresh_layout() -> NonZeroU64 {
+    NonZeroU64::new(fresh_stamp()).expect("stamps begin at one, and there are enough of them")
+}
+
 /// Entities and their rows.
 pub struct Store {
     /// Differs between stores, and changes when a table is dropped: what was verified under another stamp is stale.
     pub(crate) stamp: u64,
+    /// As `stamp`, and changes when the memory of columns moves or a set is added, too: what gates rely on.
+    pub(crate) layout: NonZeroU64,
     pub(crate) entities: Entities,
     pub(crate) tick: Tick,
     pub(crate) heads: Vec<Head>,
@@ -85,6 +92,7 @@ impl Store {
         assert_eq!(entities.slots(), 0, "a store begins with an empty entity directory");
         let mut store = Self {
             stamp: fresh_stamp(),
+            layout: fresh_layout(),
             entities,
             tick: Tick::new(1),
             heads: Vec::new(),
@@ -235,6 +243,7 @@ impl Store {
         self.heads[at] = Head::nowhere();
         self.free_tables.push((id, table.shape));
         self.stamp = fresh_stamp();
+        self.layout = fresh_layout();
         true
     }
 
@@ -250,6 +259,7 @@ impl Store {
         for column in table.columns.iter() {
             column::assert_capacity(column.of, capacity);
         }
+        self.layout = fresh_layout();
         // SAFETY: the data was allocated with the old capacity, which is at least `len` (I3).
         table
             .columns

@@ -15,9 +15,11 @@
 
 use std::ptr;
 
-use crate::column::{LaneCell, copy_value};
+use crate::column::{BLOCK_ROWS, LaneCell, copy_value};
 use crate::column_id::AnyColId;
+use crate::entity::Entity;
 use crate::headers::{ColumnRef, Headers, TableShape};
+use crate::tick::Tick;
 
 /// What every operation on a table's rows needs first.
 #[doc(hidden)]
@@ -32,6 +34,52 @@ impl Head {
     /// The head of what is no table.
     pub(crate) fn nowhere() -> Self {
         Self { owners: LaneCell::ABSENT, len: 0, capacity: 0 }
+    }
+
+    /// Whether there is room for one more row.
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        self.len < self.capacity
+    }
+
+    /// Lets `row`, the one behind the last, count as this entity's.
+    ///
+    /// # Safety
+    /// There is room for the row, in which each column of the table has a value.
+    #[inline(always)]
+    pub(crate) unsafe fn count(&mut self, row: u32, entity: Entity, now: Tick) {
+        debug_assert!(self.len == row && self.has_room());
+        // SAFETY: there is room for the row (I3).
+        unsafe {
+            self.owners.data.cast::<Entity>().add(row as usize).write(entity);
+            self.owners.mark_row(row as usize, now);
+        }
+        self.len = row + 1;
+    }
+
+    /// Lets the last row count no more, whose entity has `row` from now on. Returns that entity, if it was another row.
+    ///
+    /// # Safety
+    /// `row` is in range; if it is not the last one, the values of that one were put in its place.
+    #[inline(always)]
+    pub(crate) unsafe fn uncount(&mut self, row: u32, now: Tick) -> Option<Entity> {
+        debug_assert!(row < self.len);
+        let last = self.len - 1;
+        self.len = last;
+        // SAFETY: the rows are within the capacity (I3). Another block than that of the row may have lost its last one.
+        unsafe {
+            self.owners.mark_row(row as usize, now);
+            if row == last {
+                return None;
+            }
+            if last as usize >= BLOCK_ROWS {
+                self.owners.mark_row(last as usize, now);
+            }
+            let owners = self.owners.data.cast::<Entity>();
+            let moved = owners.add(last as usize).read();
+            owners.add(row as usize).write(moved);
+            Some(moved)
+        }
     }
 }
 

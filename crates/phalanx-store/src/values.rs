@@ -91,6 +91,14 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     #[doc(hidden)]
     unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers;
 
+    /// Whether each optional part has all of its columns, or none.
+    #[doc(hidden)]
+    fn are_whole(pointers: Self::Pointers) -> bool;
+
+    /// As [`Values::fits`], for columns that are whole.
+    #[doc(hidden)]
+    fn fits_at(&self, pointers: Self::Pointers) -> bool;
+
     /// Which leaves are present, found likewise.
     #[doc(hidden)]
     fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask;
@@ -181,6 +189,14 @@ macro_rules! leaf {
                 }
             }
             #[inline(always)]
+            fn are_whole(_: *mut T) -> bool {
+                true
+            }
+            #[inline(always)]
+            fn fits_at(&self, _: *mut T) -> bool {
+                true
+            }
+            #[inline(always)]
             fn mask(present: &mut std::slice::Iter<'_, bool>) -> bool {
                 present.next().copied().unwrap_or(false)
             }
@@ -260,6 +276,14 @@ macro_rules! values_tuple {
             unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers {
                 // SAFETY: forwarded, part by part.
                 ($(unsafe { $name::pointers(slots) },)*)
+            }
+            #[inline(always)]
+            fn are_whole(pointers: Self::Pointers) -> bool {
+                true $(& $name::are_whole(pointers.$at))*
+            }
+            #[inline(always)]
+            fn fits_at(&self, pointers: Self::Pointers) -> bool {
+                true $(& self.$at.fits_at(pointers.$at))*
             }
             #[inline(always)]
             fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask {

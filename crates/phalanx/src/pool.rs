@@ -58,7 +58,7 @@ pub enum Strategy {
 pub struct PoolMark;
 
 /// A set of declared components as bits: `u64`, or `u128` for more than 64.
-pub trait Mask: Copy + Into<u128> + sealed::Sealed {}
+pub trait Mask: Copy + PartialEq + Into<u128> + sealed::Sealed {}
 impl Mask for u64 {}
 impl Mask for u128 {}
 
@@ -77,6 +77,8 @@ mod sealed {
 pub trait Pool: Sized + 'static {
     /// The bits of components: one per declared one.
     type Mask: Mask;
+    /// The values of an entity that go into its table row; none for [`General`].
+    type Values: Values;
     /// The bits of all declared components.
     const DECLARED: Self::Mask;
     /// The bits of the required components.
@@ -107,12 +109,10 @@ pub trait Pool: Sized + 'static {
     note = "add `#[derive(Pool)]` to `{Self}`, or spawn a bundle with `spawn`"
 )]
 pub trait DeclaredPool: Pool + Send + Sync {
-    /// The values that go into the table row.
-    type Values: Values;
     /// The values that go into sparse sets.
     type Sparse: SparseParts;
 
-    /// The column ids of [`DeclaredPool::Values`].
+    /// The column ids of [`Pool::Values`].
     fn value_ids() -> <Self::Values as Values>::Ids;
     /// Which components the value has.
     fn presence(&self) -> Self::Mask;
@@ -168,6 +168,7 @@ pub(crate) fn pooled() -> ColId<PoolMark> {
 
 impl Pool for General {
     type Mask = u64;
+    type Values = ();
     const DECLARED: u64 = 0;
     const REQUIRED: u64 = 0;
     const STRATEGY: Strategy = Strategy::Inline;

@@ -26,6 +26,7 @@ pub use migrate::MigrateError;
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolRef};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
+pub use spawner::Spawner;
 pub use stats::{ArchetypeStats, ColumnStats, PoolStats, SetStats, WorldStats};
 
 mod batch;
@@ -45,6 +46,7 @@ mod refuse;
 mod shared;
 mod singletons;
 mod sparse;
+mod spawner;
 mod stats;
 
 /// A world of entities.

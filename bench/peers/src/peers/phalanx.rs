@@ -23,7 +23,9 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::SimpleInsert => {
             vec![table::simple_insert(), fields::simple_insert(), pool::simple_insert()]
         }
-        Workload::InsertLoop => vec![table::insert_loop(), fields::insert_loop(), pool::insert_loop()],
+        Workload::InsertLoop => {
+            vec![table::insert_loop(), table::insert_loop_door(), fields::insert_loop(), pool::insert_loop()]
+        }
         Workload::SimpleIter => vec![
             table::simple_iter(MANY),
             table::simple_iter_chunks(),
@@ -89,6 +91,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::SpawnDespawn => {
             vec![
                 change::spawn_despawn(),
+                change::spawn_despawn_door(),
                 fields::spawn_despawn(),
                 pool::spawn_despawn(),
                 sparse::spawn_despawn(),

@@ -58,12 +58,18 @@ impl Entities {
     /// Flushes if there is anything to flush.
     #[inline]
     pub(super) fn settle(&mut self) {
+        if !self.is_settled() {
+            self.flush_reserved();
+        }
+    }
+
+    /// As [`needs_flush`](Entities::needs_flush), the other way round, while nobody shares the directory.
+    #[inline(always)]
+    pub(super) fn is_settled(&mut self) -> bool {
         let flushed_head = self.flushed_head;
         let moved = with_mut(&mut self.head, |head| *head != flushed_head);
         let grown = with_mut(&mut self.fresh, |fresh| *fresh != 0);
-        if moved | grown {
-            self.flush_reserved();
-        }
+        !(moved | grown)
     }
 
     #[cold]

@@ -203,6 +203,36 @@ fn a_slot_whose_generations_are_used_up_retires() {
 
 // Hazard 1: on the way through the free list, and in clear.
 #[test]
+fn the_prompt_ways_leave_what_needs_care_to_the_others() {
+    let mut e = Entities::with_limit(2);
+    assert!(!e.is_prompt(), "there is no memory yet");
+    e.reserve_slots(2);
+    assert!(e.is_prompt());
+    // SAFETY: locally: asked just now.
+    let first = unsafe { e.alloc_prompt(at(0)) };
+    assert_eq!((first, e.locate(first)), (id(0, 0), Some(at(0))));
+    assert_eq!(e.free_from(TableId::new(7), first), None);
+    assert_eq!(e.free_from(TableId::FIRST, id(0, 1)), None);
+    assert_eq!(e.free_from(TableId::FIRST, id(1, 0)), None);
+    let reserved = e.reserve().unwrap();
+    assert!(!e.is_prompt() && e.free_from(TableId::FIRST, first).is_none());
+    e.flush();
+    assert!(!e.is_prompt(), "the limit is reached");
+    assert_eq!(e.free_from(TableId::ROWLESS.max(TableId::FIRST), reserved), None);
+    let last = e.set_generation_for_tests(0, u32::MAX - 1);
+    assert_eq!(e.free_from(TableId::FIRST, last), None);
+    assert!(e.contains(last));
+    assert_eq!(e.free(last), Some(at(0)));
+    assert!(!e.is_prompt(), "a retired slot is not free");
+    checked(&e);
+    e.free(reserved).unwrap();
+    // SAFETY: locally: a slot is free.
+    assert_eq!(unsafe { e.alloc_prompt(at(0)) }, id(1, 1));
+    assert_eq!(e.free_from(TableId::FIRST, id(1, 1)), Some(Row::new(0)));
+    checked(&e);
+}
+
+#[test]
 fn a_free_slot_gets_its_last_use_and_then_retires() {
     let (mut e, ids) = with_alive(3);
     for entity in ids {

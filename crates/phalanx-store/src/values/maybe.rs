@@ -63,6 +63,17 @@ unsafe impl<V: Values> Values for Maybe<V> {
         Found { pointers: unsafe { V::pointers(slots) }, whole, absent }
     }
     #[inline(always)]
+    fn are_whole(pointers: Self::Pointers) -> bool {
+        (pointers.whole | pointers.absent) & V::are_whole(pointers.pointers)
+    }
+    #[inline(always)]
+    fn fits_at(&self, pointers: Self::Pointers) -> bool {
+        match &self.0 {
+            Some(values) => pointers.whole & values.fits_at(pointers.pointers),
+            None => !pointers.whole,
+        }
+    }
+    #[inline(always)]
     fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask {
         V::mask(present)
     }

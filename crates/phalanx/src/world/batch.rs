@@ -49,7 +49,7 @@ impl std::iter::FusedIterator for SpawnBatch<'_> {}
 
 impl World {
     #[track_caller]
-    fn bundle_info<B: Bundle>(&mut self) -> &BundleInfo {
+    pub(super) fn bundle_info<B: Bundle>(&mut self) -> &BundleInfo {
         let id = self.bundle::<B>();
         self.bundles.info(id)
     }

@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Col, Entity, Existing, TableId};
+use phalanx_store::{Col, Entity, Existing, Gate, TableId};
 
 use super::World;
 use crate::archetype::ArchetypeId;
@@ -213,6 +213,15 @@ impl World {
         let spawns = &mut self.archetypes.pools_mut().record_mut(pool).spawns;
         spawns.push(SpawnWay { presence, edge, then, required_sparse });
         spawns.len() - 1
+    }
+
+    /// The gate for values with these components, unless somebody has a say in what is spawned there.
+    pub(super) fn pool_gate<P: DeclaredPool>(&mut self, presence: u128) -> Option<Gate<PoolRow<P::Values>>> {
+        let pool = self.meet_pool::<P>();
+        let at = self.spawn_way::<P>(pool, presence);
+        let way = &self.archetypes.pools().record(pool).spawns[at];
+        let nothing_else = !P::Sparse::ANY && way.then.is_none() && way.required_sparse.is_empty();
+        if nothing_else && self.groups.is_empty() { self.store.gate(&way.edge) } else { None }
     }
 
     /// Gives a new entity of a pool what does not stand in its first row. When a function of a required component

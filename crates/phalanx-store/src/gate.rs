@@ -1,0 +1,128 @@
+//! A gate into one table: what spawning has to ask is asked once, for many entities.
+//!
+//! An edge is checked for each entity, and leads to the columns through their headers. A [`Gate`] is made from an
+//! edge and keeps where the columns' rows are; all that is asked of it later is whether that is still so, which
+//! one comparison tells (I12). Where a gate cannot help, it says so and the ordinary way is open.
+
+use std::mem::needs_drop;
+use std::num::NonZeroU64;
+
+use crate::entities::Entities;
+use crate::entity::Entity;
+use crate::place::{Place, Row, TableId};
+use crate::plan::Edge;
+use crate::store::Store;
+use crate::table::Head;
+use crate::tick::Tick;
+use crate::values::Values;
+
+/// A way for many values into one table, for as long as no column moves.
+pub struct Gate<V: Values> {
+    /// The store's layout, while entities can come in.
+    entry: NonZeroU64,
+    /// The same, while they can go again.
+    exit: Option<NonZeroU64>,
+    table: TableId,
+    pointers: V::Pointers,
+}
+
+impl<V: Values> Clone for Gate<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<V: Values> Copy for Gate<V> {}
+
+// SAFETY: a gate only points at columns, which are reached through the store that made it (I12).
+unsafe impl<V: Values> Send for Gate<V> {}
+// SAFETY: as above.
+unsafe impl<V: Values> Sync for Gate<V> {}
+
+/// A row of a gate's table that an entity is about to get: nothing has to grow for it.
+pub struct Entrance<'s, V: Values> {
+    entities: &'s mut Entities,
+    head: &'s mut Head,
+    gate: &'s Gate<V>,
+    now: Tick,
+}
+
+impl<V: Values> Entrance<'_, V> {
+    /// The present moment.
+    #[inline(always)]
+    pub fn now(&self) -> Tick {
+        self.now
+    }
+
+    /// As [`Store::spawn`].
+    ///
+    /// # Panics
+    /// When optional values are not exactly those that the table has columns for.
+    #[inline(always)]
+    pub fn spawn(self, values: V) -> Entity {
+        let (Gate { table, pointers, .. }, row) = (*self.gate, self.head.len);
+        assert!(values.fits_at(pointers), "optional values must be there exactly where the gate has columns");
+        // SAFETY: the directory, the head and the gate are what `Store::enter` found to be prompt, to have room, and to be up
+        // to date; nobody else had them since. So the pointers are those of all columns (I12), with room for the row (I3),
+        // in which each has its value then.
+        unsafe {
+            let entity = self.entities.alloc_prompt(Place::new(table, Row::new(row)));
+            values.write(pointers, row as usize);
+            self.head.count(row, entity, self.now);
+            entity
+        }
+    }
+}
+
+impl Store {
+    /// The gate at the end of an edge. `None` when values alone do not make a row: the edge does not begin at
+    /// [`TableId::ROWLESS`], leads nowhere, or has functions for some columns.
+    ///
+    /// # Panics
+    /// When the edge is stale.
+    pub fn gate<V: Values>(&self, edge: &Edge) -> Option<Gate<V>> {
+        self.expect_edge::<V>(edge, false);
+        let spawns = edge.source == TableId::ROWLESS && edge.target.has_rows() && edge.inits.is_empty();
+        // SAFETY: the edge is fresh, so its slots are those of the leaves in a table that lives (I7).
+        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
+        // Entities may be in sets as well, and values may have to be dropped.
+        let exit = (self.sets.is_empty() && !needs_drop::<V::Old>()).then_some(self.layout);
+        let gate = Gate { entry: self.layout, exit, table: edge.target, pointers };
+        (spawns && V::are_whole(pointers)).then_some(gate)
+    }
+
+    /// Lets one entity in. `None` when another gate is needed, or something must grow first: both happen on the ordinary
+    /// way.
+    #[inline(always)]
+    pub fn enter<'s, V: Values>(&'s mut self, gate: &'s Gate<V>) -> Option<Entrance<'s, V>> {
+        if self.layout != gate.entry || !self.entities.is_prompt() {
+            return None;
+        }
+        // SAFETY: the table lives (I12), so it has a head (I4).
+        let head = unsafe { self.heads.get_unchecked_mut(gate.table.index()) };
+        head.has_room().then_some(Entrance { entities: &mut self.entities, head, gate, now: self.tick })
+    }
+
+    /// As [`Store::despawn`], for an entity in the gate's table. False, and nothing happens, when it is not there, or
+    /// has more than a row without drop glue, or ids are reserved: then the ordinary way is open.
+    #[inline(always)]
+    pub fn despawn_through<V: Values>(&mut self, gate: &Gate<V>, entity: Entity) -> bool {
+        if Some(self.layout) != gate.exit {
+            return false;
+        }
+        let Some(row) = self.entities.free_from(gate.table, entity) else { return false };
+        let (pointers, now) = (gate.pointers, self.tick);
+        // SAFETY: the table lives (I12), so it has a head (I4).
+        let head = unsafe { self.heads.get_unchecked_mut(gate.table.index()) };
+        let last = head.len as usize - 1;
+        if row.index() != last {
+            // SAFETY: both rows are in range (I5) and differ; the leaves fill all columns (I12), and have no drop glue: what
+            // stands in the row may be overwritten (I2).
+            unsafe { V::shift(pointers, V::ALL, last, row.index()) };
+        }
+        // SAFETY: the row is in range (I5), and has the values of the last one.
+        if let Some(moved) = unsafe { head.uncount(row.get(), now) } {
+            self.entities.set_row(moved.index(), row);
+        }
+        true
+    }
+}

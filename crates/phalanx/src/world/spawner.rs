@@ -1,0 +1,100 @@
+//! Spawning many entities with the same components, one by one.
+//!
+//! The way into the table is found and checked when the door is opened (a gate, ADR 0017); where somebody has a say
+//! in each entity, the door is only a short way to write `spawn`.
+
+use std::convert::identity;
+
+use phalanx_store::{Entity, Gate};
+
+use super::World;
+use crate::bundle::Bundle;
+use crate::storage::SparseParts;
+
+/// Spawns entities with one bundle each, and asks what has to be asked about the bundle once.
+///
+/// For loops that spawn one here and one there; for many at once see [`World::spawn_batch`]. Any entity can be despawned
+/// here as well, those with exactly the components of the bundle quickly.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Position(f32);
+/// # #[derive(Component)] struct Velocity(f32);
+/// let mut world = World::new();
+/// let mut shots = world.spawner::<(Position, Velocity)>();
+/// let first = shots.spawn((Position(0.0), Velocity(1.0)));
+/// shots.spawn((Position(1.0), Velocity(1.0)));
+/// assert!(shots.despawn(first));
+/// assert_eq!(world.query::<&Position>().iter().count(), 1);
+/// ```
+pub struct Spawner<'w, B: Bundle> {
+    world: &'w mut World,
+    /// The way in, unless somebody has a say in what is spawned: a group, a requirement, a set.
+    gate: Option<Gate<B::Values>>,
+}
+
+impl<B: Bundle> Spawner<'_, B> {
+    /// Spawns an entity.
+    ///
+    /// # Panics
+    /// When all entity indices are in use.
+    // Always, because a bundle that is passed on through memory is copied on the way.
+    #[inline(always)]
+    #[track_caller]
+    pub fn spawn(&mut self, bundle: B) -> Entity {
+        let gate = self.gate.as_ref();
+        match gate.and_then(|gate| self.world.store.enter(gate)) {
+            Some(entrance) => {
+                let (values, _) = bundle.into_values(entrance.now());
+                entrance.spawn(values)
+            }
+            None => self.spawn_ungated(identity(bundle)),
+        }
+    }
+
+    /// Spawns on the ordinary way, on which the table can grow.
+    #[inline(never)]
+    #[track_caller]
+    fn spawn_ungated(&mut self, bundle: B) -> Entity {
+        let entity = self.world.spawn(bundle).id();
+        if self.gate.is_some() {
+            self.gate = self.world.gate::<B>();
+        }
+        entity
+    }
+
+    /// Despawns an entity, as [`World::despawn`] does. False when it was dead already.
+    #[inline]
+    pub fn despawn(&mut self, entity: Entity) -> bool {
+        self.gate.as_ref().is_some_and(|gate| self.world.store.despawn_through(gate, entity))
+            || self.world.despawn(entity)
+    }
+
+    /// The world, to be read.
+    pub fn world(&self) -> &World {
+        self.world
+    }
+}
+
+impl World {
+    /// A door for spawning many entities with the same components, one by one.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, or a name is taken.
+    #[track_caller]
+    pub fn spawner<B: Bundle>(&mut self) -> Spawner<'_, B> {
+        let gate = self.gate::<B>();
+        Spawner { world: self, gate }
+    }
+
+    #[track_caller]
+    fn gate<B: Bundle>(&mut self) -> Option<Gate<B::Values>> {
+        let at = self.first_insertion::<B>();
+        let nothing_else = !B::Sparse::ANY && self.bundle_info::<B>().required_sparse.is_empty();
+        if nothing_else && self.groups.is_empty() {
+            self.store.gate(self.archetypes.transitions.at(at))
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Doors for spawning: `world.spawner()` and `world.pool_mut()` do what `spawn`, `spawn_in` and `despawn` do,
+//! whatever has a say in it, only with fewer questions.
+
+use std::sync::Arc;
+
+use phalanx::group::{Get, Own};
+use phalanx::prelude::*;
+
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+struct Position(f32, f32);
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[component(layout = "soa")]
+struct Velocity {
+    x: f32,
+    y: f64,
+}
+#[derive(Component, Clone, Debug)]
+struct Shared(#[allow(dead_code, reason = "counted")] Arc<()>);
+#[derive(Component, Clone, Copy, Default, PartialEq, Debug)]
+struct Armour(u8);
+#[derive(Component, Clone, Copy)]
+#[require(Armour)]
+struct Knight;
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[component(storage = "sparse")]
+struct Burning(u32);
+#[derive(Component, Clone, Copy)]
+#[component(storage = "sparse")]
+struct Wet;
+
+fn velocity(n: u32) -> Velocity {
+    Velocity { x: n as f32, y: f64::from(n) }
+}
+
+#[test]
+fn a_spawner_is_as_good_as_spawn() {
+    let (mut world, mut other) = (World::new(), World::new());
+    let mut spawner = world.spawner::<(Position, Velocity)>();
+    let mut alive = Vec::new();
+    for n in 0..10_000u32 {
+        let bundle = (Position(n as f32, 1.0), velocity(n));
+        let entity = spawner.spawn(bundle);
+        assert_eq!(other.spawn(bundle).id(), entity);
+        alive.push(entity);
+        if n % 3 == 0 {
+            let gone = alive.swap_remove(n as usize * 7 % alive.len());
+            assert!(spawner.despawn(gone) && other.despawn(gone));
+            assert!(!spawner.despawn(gone), "dead already");
+        }
+    }
+    assert_eq!(spawner.world().entities().len(), alive.len());
+    world.check().unwrap();
+    let rows = |world: &World| {
+        let query = world.query::<(Entity, &Position, &Velocity)>();
+        query
+            .iter()
+            .map(|(entity, &position, velocity)| (entity, position, *velocity.x, *velocity.y))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&world), rows(&other));
+}
+
+#[test]
+fn requirements_sets_and_groups_have_their_say() {
+    let mut world = World::new();
+    let knight = world.spawner::<Knight>().spawn(Knight);
+    assert_eq!(world.get::<Armour>(knight), Some(&Armour(0)));
+    let mut burning = world.spawner::<(Position, Burning)>();
+    let entities: Vec<Entity> = (0..100).map(|n| burning.spawn((Position(0.0, 0.0), Burning(n)))).collect();
+    assert!(burning.despawn(entities[5]) && !burning.despawn(entities[5]));
+    assert_eq!(world.sparse::<Burning>().len(), 99);
+    world.check().unwrap();
+
+    // Sets exist now: an entity from a plain spawner may be in one when it goes.
+    let mut plain = world.spawner::<Position>();
+    let one = plain.spawn(Position(1.0, 1.0));
+    let two = plain.spawn(Position(2.0, 2.0));
+    world.insert(one, Burning(7)).unwrap();
+    assert!(world.spawner::<Position>().despawn(one));
+    assert_eq!(world.sparse::<Burning>().len(), 99);
+    assert!(world.contains(two));
+
+    world.group::<Own<(Burning,)>, Get<(Wet,)>, ()>().unwrap();
+    let mut grouped = world.spawner::<(Burning, Wet)>();
+    let wet: Vec<Entity> = (0..10).map(|n| grouped.spawn((Burning(n), Wet))).collect();
+    for &entity in &wet[..5] {
+        assert!(grouped.despawn(entity));
+    }
+    world.check().unwrap();
+}
+
+#[test]
+fn values_are_dropped_once() {
+    let counted = Arc::new(());
+    let mut world = World::new();
+    let mut spawner = world.spawner::<(Shared, Position)>();
+    let entities: Vec<Entity> =
+        (0..1_000).map(|_| spawner.spawn((Shared(counted.clone()), Position(0.0, 0.0)))).collect();
+    assert_eq!(Arc::strong_count(&counted), 1_001);
+    for &entity in &entities[..400] {
+        assert!(spawner.despawn(entity));
+    }
+    assert_eq!(Arc::strong_count(&counted), 601);
+    drop(world);
+    assert_eq!(Arc::strong_count(&counted), 1);
+}
+
+#[test]
+fn reserved_ids_come_alive_between_spawns() {
+    let mut world = World::new();
+    let mut spawner = world.spawner::<Position>();
+    let mut entities: Vec<Entity> = (0..20).map(|_| spawner.spawn(Position(0.0, 0.0))).collect();
+    let reserved = spawner.world().reserve_entity();
+    entities.push(spawner.spawn(Position(1.0, 1.0)));
+    let again = spawner.world().reserve_entity();
+    assert!(spawner.despawn(entities[0]));
+    assert!(spawner.despawn(again) && spawner.despawn(reserved), "both came alive");
+    world.check().unwrap();
+    assert_eq!(world.entities().len(), 20);
+}
+
+#[derive(Pool)]
+struct Orcs {
+    position: Position,
+    velocity: Velocity,
+    armour: Option<Armour>,
+    shared: Option<Shared>,
+}
+
+fn orc(n: u32) -> Orcs {
+    Orcs { position: Position(n as f32, 0.0), velocity: velocity(n), armour: None, shared: None }
+}
+
+#[derive(Pool)]
+#[pool(storage = "boxed")]
+struct Trees {
+    position: Position,
+    burning: Option<Burning>,
+}
+
+#[test]
+fn the_door_of_a_pool_spawns_whatever_comes() {
+    let counted = Arc::new(());
+    let (mut world, mut other) = (World::new(), World::new());
+    let mut pool = world.pool_mut::<Orcs>();
+    let mut entities = Vec::new();
+    for n in 0..4_000u32 {
+        // Runs of equal ones, and single others.
+        let value = |counted: &Arc<()>| Orcs {
+            armour: (n / 100 % 2 == 0).then_some(Armour(n as u8)),
+            shared: (n % 50 == 7).then(|| Shared(counted.clone())),
+            ..orc(n)
+        };
+        let entity = pool.spawn(value(&counted));
+        assert_eq!(other.spawn_in(value(&counted)), entity);
+        entities.push(entity);
+        if n % 5 == 4 {
+            let gone = entities.swap_remove(n as usize * 13 % entities.len());
+            pool.despawn(gone).unwrap();
+            assert!(other.despawn(gone));
+            assert!(pool.despawn(gone).is_err());
+        }
+    }
+    assert_eq!(pool.len(), entities.len());
+    world.check().unwrap();
+    for &entity in &entities {
+        assert_eq!(world.get::<Position>(entity), other.get::<Position>(entity));
+        assert_eq!(world.get::<Armour>(entity), other.get::<Armour>(entity));
+        assert_eq!(world.get::<Shared>(entity).is_some(), other.get::<Shared>(entity).is_some());
+    }
+    drop((world, other));
+    assert_eq!(Arc::strong_count(&counted), 1);
+}
+
+#[test]
+fn the_door_of_a_pool_leaves_other_pools_alone() {
+    let mut world = World::new();
+    let tree = world.spawn_in(Trees { position: Position(0.0, 0.0), burning: Some(Burning(1)) });
+    let mut orcs = world.pool_mut::<Orcs>();
+    let all: Vec<Entity> = (0..100).map(|n| orcs.spawn(orc(n))).collect();
+    assert!(orcs.despawn(tree).is_err());
+    // The first of them changes its archetype, and goes all the same.
+    orcs.insert(all[0], Armour(3)).unwrap();
+    orcs.despawn(all[0]).unwrap();
+    let handle = orcs.handle(all[1]).unwrap();
+    orcs.despawn(handle).unwrap();
+    assert!(orcs.despawn(handle).is_err());
+    assert_eq!(orcs.len(), 98);
+    let mut trees = world.pool_mut::<Trees>();
+    let more: Vec<Entity> =
+        (0..10).map(|_| trees.spawn(Trees { position: Position(1.0, 1.0), burning: None })).collect();
+    trees.insert(more[3], Burning(9)).unwrap();
+    trees.despawn(more[3]).unwrap();
+    trees.despawn(tree).unwrap();
+    assert_eq!((trees.len(), world.sparse::<Burning>().len()), (9, 0));
+    world.check().unwrap();
+}
