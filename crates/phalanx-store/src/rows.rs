@@ -127,7 +127,19 @@ impl Store {
     /// The row behind the last one, with room for it.
     #[inline(always)]
     pub(crate) fn next_row(&mut self, table: TableId) -> usize {
-        let head = &self.heads[table.index()];
+        assert!(table.index() < self.heads.len(), "the table exists");
+        // SAFETY: locally: asked just now.
+        unsafe { self.next_row_of(table) }
+    }
+
+    /// As [`Store::next_row`].
+    ///
+    /// # Safety
+    /// The table exists.
+    #[inline(always)]
+    pub(crate) unsafe fn next_row_of(&mut self, table: TableId) -> usize {
+        // SAFETY: forwarded.
+        let head = unsafe { self.head_of(table) };
         let row = head.len as usize;
         if row == head.capacity as usize {
             self.grow(table, row + 1);
@@ -156,8 +168,9 @@ impl Store {
         let row = head.len as usize;
         // SAFETY: there is room for the row (I3).
         unsafe {
-            head.owners.data.cast::<Entity>().add(row).write(entity);
+            let owners = head.owners.data.cast::<Entity>();
             head.owners.mark_row(row, tick);
+            owners.add(row).write(entity);
         }
         head.len += 1;
     }

@@ -95,6 +95,14 @@ impl SparseSet {
         find(&self.pages, entity)
     }
 
+    /// Where the entry of an entity's index is; `None` while there is no page for it.
+    #[inline(always)]
+    fn slot_of(&mut self, entity: Entity) -> Option<*mut Entry> {
+        let (page, at) = split(entity);
+        let page = self.pages.get_mut(page)?.as_mut()?;
+        Some(std::ptr::from_mut(&mut page[at]))
+    }
+
     /// The entry of an entity, whose page is allocated if need be.
     #[inline(always)]
     fn entry(&mut self, entity: Entity) -> &mut Entry {
@@ -122,6 +130,19 @@ impl SparseSet {
         let (page, at) = split(entity);
         if let Some(Some(entries)) = self.pages.get_mut(page) {
             entries[at] = Entry::new(entity, row);
+        }
+    }
+
+    /// As [`SparseSet::repoint`], without looking whether there is a page.
+    ///
+    /// # Safety
+    /// The entity is in the set.
+    #[inline(always)]
+    unsafe fn repoint_member(&mut self, entity: Entity, row: usize) {
+        let (page, at) = split(entity);
+        // SAFETY: forwarded: who is in the set has an entry (I10).
+        unsafe {
+            self.pages.get_unchecked_mut(page).as_mut().unwrap_unchecked()[at] = Entry::new(entity, row);
         }
     }
 

@@ -5,9 +5,11 @@
 //! goes into sets. A component chooses with `#[component(storage = "sparse")]`, or
 //! `#[component(storage = "sparse", stable)]` for a set that leaves holes instead of moving rows.
 
+use std::convert::Infallible;
+
 use phalanx_store::{
     AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, Peek, R, ReadFetch,
-    SetPlan, Store, Tick, Values,
+    SetDoor, SetPlan, Store, Tick, Values,
 };
 
 use crate::component::Component;
@@ -150,6 +152,49 @@ pub trait SparseParts: Sized + 'static {
     fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Self::Taken;
     /// All parts, when none is missing.
     fn complete(taken: Self::Taken) -> Option<Self>;
+
+    /// The way in and out of the set of the only part; nobody's where there are several.
+    type Door<'p>: Copy;
+    /// The way, if it is among these.
+    fn door(plans: &Plans) -> Option<Self::Door<'_>>;
+    /// Inserts the only part.
+    ///
+    /// # Errors
+    /// Gives it back when the entity is dead.
+    fn insert_at(
+        self,
+        store: &mut Store,
+        door: Self::Door<'_>,
+        entity: Entity,
+        existing: Existing,
+    ) -> Result<Self::Replaced, Self>;
+    /// Takes the only part, if the entity has it.
+    fn take_at(store: &mut Store, door: Self::Door<'_>, entity: Entity) -> Option<Self>;
+}
+
+/// As the methods of [`SparseParts`] about its only part, where there is none.
+macro_rules! no_door {
+    () => {
+        type Door<'p> = Infallible;
+        #[inline(always)]
+        fn door(_: &Plans) -> Option<Infallible> {
+            None
+        }
+        #[inline(always)]
+        fn insert_at(
+            self,
+            _: &mut Store,
+            door: Infallible,
+            _: Entity,
+            _: Existing,
+        ) -> Result<Self::Replaced, Self> {
+            match door {}
+        }
+        #[inline(always)]
+        fn take_at(_: &mut Store, door: Infallible, _: Entity) -> Option<Self> {
+            match door {}
+        }
+    };
 }
 
 /// The value of one sparse component.
@@ -158,8 +203,11 @@ pub struct SparsePart<C: Component> {
 }
 
 #[inline(always)]
-fn plan<C: Component>(plans: &Plans) -> Option<&SetPlan> {
-    plans.get(C::key().index())?.as_ref()
+fn door<C: Component>(plans: &Plans) -> Option<&SetDoor<C::Leaves>> {
+    let ids = C::leaf_ids();
+    // The only column is the first one, and asked for its number once.
+    let key = C::Leaves::lone(ids).unwrap_or_else(C::key);
+    plans.get(key.index())?.as_ref()?.door(ids)
 }
 
 impl<C: Component> SparseParts for SparsePart<C> {
@@ -168,18 +216,41 @@ impl<C: Component> SparseParts for SparsePart<C> {
     type Replaced = Option<<C::Leaves as Values>::Old>;
     #[inline]
     fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced {
-        let plan = plan::<C>(plans).expect("a bundle's components are registered");
+        let door = door::<C>(plans).expect("a bundle's components are registered");
         // Dead entities were sorted out before; for one that died since, the value is dropped.
-        store.set_replace(plan, entity, self.leaves, existing).ok().flatten()
+        store.door_replace(door, entity, self.leaves, existing).ok().flatten()
     }
     type Taken = Option<Self>;
     #[inline]
     fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Option<Self> {
-        let leaves = store.set_take::<C::Leaves>(plan::<C>(plans)?, entity)?;
-        Some(Self { leaves })
+        Self::take_at(store, door::<C>(plans)?, entity)
     }
     fn complete(taken: Option<Self>) -> Option<Self> {
         taken
+    }
+
+    type Door<'p> = &'p SetDoor<C::Leaves>;
+    #[inline(always)]
+    fn door(plans: &Plans) -> Option<Self::Door<'_>> {
+        door::<C>(plans)
+    }
+    #[inline(always)]
+    fn insert_at(
+        self,
+        store: &mut Store,
+        door: Self::Door<'_>,
+        entity: Entity,
+        existing: Existing,
+    ) -> Result<Self::Replaced, Self> {
+        match store.door_replace(door, entity, self.leaves, existing) {
+            Ok(old) => Ok(old),
+            Err(leaves) => Err(Self { leaves }),
+        }
+    }
+    #[inline(always)]
+    fn take_at(store: &mut Store, door: Self::Door<'_>, entity: Entity) -> Option<Self> {
+        let leaves = store.door_take(door, entity)?;
+        Some(Self { leaves })
     }
 }
 
@@ -199,6 +270,7 @@ impl<P: SparseParts> SparseParts for Option<P> {
     fn complete(taken: P::Taken) -> Option<Self> {
         Some(P::complete(taken))
     }
+    no_door!();
 }
 
 macro_rules! parts_tuple {
@@ -226,6 +298,7 @@ macro_rules! parts_tuple {
             fn complete(taken: Self::Taken) -> Option<Self> {
                 Some(($($name::complete(taken.$at)?,)*))
             }
+            no_door!();
         }
     };
 }

@@ -77,6 +77,8 @@ pub struct World {
     pub(crate) groups: Groups,
     /// Indexed by a sparse component's first column: how its values go in and out.
     pub(crate) plans: Vec<Option<SetPlan>>,
+    /// Those of them where nobody has a say in what goes in and out: no group, no pool, no requirement.
+    open_plans: Vec<Option<SetPlan>>,
     /// Indexed by sparse set: whose values are there.
     pub(crate) set_components: Vec<Option<ComponentId>>,
     /// How many components the store knows.
@@ -117,6 +119,7 @@ impl World {
             queries: QueryCache::default(),
             groups: Groups::default(),
             plans: Vec::new(),
+            open_plans: Vec::new(),
             set_components: Vec::new(),
             declared: 0,
             last_tick: Tick::ZERO,
@@ -159,6 +162,7 @@ impl World {
     pub fn register_bundle<B: Bundle>(&mut self) -> Result<(), BundleError> {
         self.bundles.register::<B>(&mut self.components)?;
         self.declare_columns();
+        self.update_open_plans();
         Ok(())
     }
 

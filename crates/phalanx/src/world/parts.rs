@@ -6,7 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, Existing, SetId};
+use phalanx_store::{Entity, Existing, SetId, SetPlan};
 
 use super::World;
 use crate::bundle::Bundle;
@@ -24,6 +24,16 @@ impl World {
     /// Whether an entity has a component that lives in a sparse set.
     pub(crate) fn has_sparse(&self, entity: Entity, id: ComponentId) -> bool {
         self.set_of(id).is_some_and(|set| self.store.set_row(set, entity).is_some())
+    }
+
+    /// Finds out anew in which sets a component goes without anybody else being asked: after the first use of a bundle,
+    /// and when groups or pools come and go.
+    pub(super) fn update_open_plans(&mut self) {
+        let nobody = self.groups.is_empty() && self.archetypes.pools().len() == 1;
+        let open = |(column, plan): (usize, &Option<SetPlan>)| {
+            plan.clone().filter(|_| nobody && self.bundles.is_lone_sparse(column))
+        };
+        self.open_plans = self.plans.iter().enumerate().map(open).collect();
     }
 
     /// Puts the sparse parts of a new entity into their sets. When a function of a required component panics, the
