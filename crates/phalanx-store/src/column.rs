@@ -68,13 +68,22 @@ impl LaneCell {
     /// As for [`LaneCell::mark`].
     #[inline(always)]
     pub(crate) unsafe fn mark_row(&self, row: usize, now: Tick) {
-        let tick = if row < BLOCK_ROWS {
+        // SAFETY: forwarded.
+        unsafe { self.tick_of(row) }.store(now.get(), Ordering::Relaxed);
+    }
+
+    /// The tick of a row's block, for sized values.
+    ///
+    /// # Safety
+    /// As for [`LaneCell::mark`].
+    #[inline(always)]
+    pub(crate) unsafe fn tick_of(&self, row: usize) -> &AtomicU64 {
+        if row < BLOCK_ROWS {
             &self.tick
         } else {
             // SAFETY: the row is within the capacity, so the header holds a tick for its block (I3).
             unsafe { later_tick(self.data, row >> BLOCK_SHIFT) }
-        };
-        tick.store(now.get(), Ordering::Relaxed);
+        }
     }
 
     /// # Safety

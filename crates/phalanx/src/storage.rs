@@ -135,8 +135,8 @@ pub trait SetStorage: Storage {}
 pub trait OwnableStorage: SetStorage {}
 impl OwnableStorage for SparseStorage {}
 
-/// The plans of a world's sets, indexed by the first column of their component.
-pub type Plans = [Option<SetPlan>];
+/// The plans of a world's sets, indexed by the first column of their component; closed ones elsewhere.
+pub type Plans = [SetPlan];
 
 /// The parts of a bundle that go into sparse sets: `()`, [`SparsePart`], and tuples of them.
 pub trait SparseParts: Sized + 'static {
@@ -207,7 +207,7 @@ fn door<C: Component>(plans: &Plans) -> Option<&SetDoor<C::Leaves>> {
     let ids = C::leaf_ids();
     // The only column is the first one, and asked for its number once.
     let key = C::Leaves::lone(ids).unwrap_or_else(C::key);
-    plans.get(key.index())?.as_ref()?.door(ids)
+    plans.get(key.index())?.door(ids)
 }
 
 impl<C: Component> SparseParts for SparsePart<C> {

@@ -76,9 +76,9 @@ pub struct World {
     pub(crate) queries: QueryCache,
     pub(crate) groups: Groups,
     /// Indexed by a sparse component's first column: how its values go in and out.
-    pub(crate) plans: Vec<Option<SetPlan>>,
-    /// Those of them where nobody has a say in what goes in and out: no group, no pool, no requirement.
-    open_plans: Vec<Option<SetPlan>>,
+    pub(crate) plans: Vec<SetPlan>,
+    /// Those of them where nobody has a say in what goes in and out: no group, no pool, no requirement. Others are closed.
+    open_plans: Vec<SetPlan>,
     /// Indexed by sparse set: whose values are there.
     pub(crate) set_components: Vec<Option<ComponentId>>,
     /// How many components the store knows.
@@ -178,9 +178,9 @@ impl World {
                 self.set_components.push(Some(info.id()));
                 let column = info.columns()[0].index();
                 if self.plans.len() <= column {
-                    self.plans.resize_with(column + 1, || None);
+                    self.plans.resize(column + 1, SetPlan::closed());
                 }
-                self.plans[column] = plan;
+                self.plans[column] = plan.unwrap_or_else(SetPlan::closed);
             }
         }
         self.declared = self.components.len();

@@ -6,6 +6,7 @@
 
 use std::any::TypeId;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::{Entry, SetId, SparseSet};
@@ -25,22 +26,40 @@ pub struct SetPlan {
     values: TypeId,
     /// The column of the values' only leaf; no column's number where there are several.
     lone: usize,
-    set: SetId,
+    id: SetId,
+    /// Sets are never dropped, so this lives as long as the store, and so do the columns.
+    set: NonNull<SparseSet>,
     table: TableId,
     stable: bool,
-    /// The leaves' columns. Sets are never dropped, so they live as long as the store.
+    /// The leaves' columns.
     slots: Arc<[ColumnRef]>,
 }
 
-// SAFETY: a plan only points at headers, which are reached through the store that made it (I7).
+// SAFETY: a plan only points at sets and headers, which are reached through the store that made it (I7).
 unsafe impl Send for SetPlan {}
 // SAFETY: as above.
 unsafe impl Sync for SetPlan {}
 
 impl SetPlan {
+    /// A plan for no values of no store, to stand where there is none.
+    pub fn closed() -> Self {
+        /// Nobody's values.
+        struct Nothing;
+        Self {
+            store: 0,
+            values: TypeId::of::<Nothing>(),
+            lone: usize::MAX,
+            id: SetId(u32::MAX),
+            set: NonNull::dangling(),
+            table: TableId::DEAD,
+            stable: false,
+            slots: Arc::new([]),
+        }
+    }
+
     /// The set.
     pub fn set(&self) -> SetId {
-        self.set
+        self.id
     }
 
     /// The plan for many values of `V`, whose columns are these; `None` when it is for others.
@@ -73,12 +92,18 @@ impl SetPlan {
 }
 
 /// A set plan whose values are known to be `V`, so that this is not asked for each of many.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(transparent)]
 pub struct SetDoor<V> {
     plan: SetPlan,
     /// Neither more nor less than `V`.
     values: PhantomData<fn(V) -> V>,
+}
+
+impl<V> Clone for SetDoor<V> {
+    fn clone(&self) -> Self {
+        Self { plan: self.plan.clone(), values: PhantomData }
+    }
 }
 
 /// Where a row that left a set has its values, until they are dropped.
@@ -94,10 +119,10 @@ impl Store {
     /// # Errors
     /// When the columns of `V` are not exactly those of the set.
     pub fn set_plan<V: Values>(&self, set: SetId, ids: V::Ids) -> Result<SetPlan, PlanError> {
-        let SparseSet { table: id, stable, .. } = *self.set(set);
-        let table = &self.tables[id.index()];
+        let SparseSet { table, stable, .. } = *self.set(set);
+        let columns = &self.tables[table.index()];
         let leaves = distinct_leaves::<V>(ids)?;
-        if let Some(&column) = leaves.iter().find(|&&column| !table.has(column)) {
+        if let Some(&column) = leaves.iter().find(|&&column| !columns.has(column)) {
             return Err(PlanError::Misplaced(column));
         }
         let mut optional = Vec::new();
@@ -105,17 +130,18 @@ impl Store {
         if let Some(at) = optional.iter().position(|&may_lack| may_lack) {
             return Err(PlanError::Misplaced(leaves[at]));
         }
-        if let Some(column) = table.ids().find(|column| !leaves.contains(column)) {
+        if let Some(column) = columns.ids().find(|column| !leaves.contains(column)) {
             return Err(PlanError::Unfilled(column));
         }
         Ok(SetPlan {
             store: self.id,
             values: TypeId::of::<V>(),
             lone: V::lone(ids).map_or(usize::MAX, AnyColId::index),
-            set,
-            table: id,
+            id: set,
+            set: self.sets[set.index()].0,
+            table,
             stable,
-            slots: slots(table, &leaves).into(),
+            slots: slots(columns, &leaves).into(),
         })
     }
 
@@ -239,8 +265,8 @@ impl Store {
         values: V,
         existing: Existing,
     ) -> Result<Option<V::Old>, V> {
-        // SAFETY: a set of this store, which are never dropped (I10).
-        let set = unsafe { self.sets.get_unchecked_mut(plan.set.index()) };
+        // SAFETY: a set of this store, which is borrowed exclusively, and never drops sets (I7, I10).
+        let set = unsafe { &mut *plan.set.as_ptr() };
         let entry = match set.slot_of(entity) {
             Some(entry) => entry,
             None if self.entities.contains(entity) => set.entry(entity),
@@ -257,14 +283,9 @@ impl Store {
         }
         let row = match self.last_hole(plan) {
             None => {
-                // SAFETY: the table lives as long as the store. The leaves are the set's columns (I1, I7), with room for the
-                // row (I3), which holds nothing (I2).
-                unsafe {
-                    let row = self.next_row_of(plan.table);
-                    values.write(plan.pointers::<V>(), row);
-                    self.count_row(plan.table, entity);
-                    row
-                }
+                // SAFETY: the table lives as long as the store. The leaves are all the set's columns (I1, I7), with room for
+                // the row (I3), which holds nothing (I2).
+                unsafe { self.append_row(plan.table, entity, |row| values.write(plan.pointers::<V>(), row)) }
             }
             // SAFETY: forwarded; this is the hole.
             Some(hole) => unsafe { self.fill_hole(plan, hole, entity, values) },
@@ -277,13 +298,23 @@ impl Store {
     /// The hole that a stable set made last.
     #[inline(always)]
     fn last_hole(&self, plan: &SetPlan) -> Option<usize> {
-        if plan.stable { self.tables[plan.table.index()].holes.last().map(|&hole| hole as usize) } else { None }
+        if plan.stable {
+            self.tables[plan.table.index()].holes.last().map(|&hole| hole as usize)
+        } else {
+            None
+        }
     }
 
     /// # Safety
     /// The plan is this store's, for `V`, and the hole is that of its set which was made last.
     #[inline(never)]
-    unsafe fn fill_hole<V: Values>(&mut self, plan: &SetPlan, hole: usize, entity: Entity, values: V) -> usize {
+    unsafe fn fill_hole<V: Values>(
+        &mut self,
+        plan: &SetPlan,
+        hole: usize,
+        entity: Entity,
+        values: V,
+    ) -> usize {
         // SAFETY: the leaves are the set's columns (I1, I7); the hole is in range, and holds nothing (I11).
         unsafe {
             values.write(plan.pointers::<V>(), hole);
@@ -366,8 +397,8 @@ impl Store {
     /// The plan is this store's, for `V`.
     #[inline(always)]
     unsafe fn take_from_set<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
-        // SAFETY: a set of this store, which are never dropped (I10).
-        let set = unsafe { self.sets.get_unchecked_mut(plan.set.index()) };
+        // SAFETY: a set of this store, which is borrowed exclusively, and never drops sets (I7, I10).
+        let set = unsafe { &mut *plan.set.as_ptr() };
         let entry = set.slot_of(entity)?;
         // SAFETY: a slot of the set's pages, which nothing else refers to now (I10).
         let Entry { generation, row } = unsafe { *entry };
@@ -405,12 +436,12 @@ impl Store {
             head.len -= 1;
             let last = head.len as usize;
             if row != last {
-                V::shift(plan.pointers::<V>(), V::ALL, last, row);
                 let owners = head.owners.data.cast::<Entity>();
+                V::shift(plan.pointers::<V>(), V::ALL, last, row);
                 let moved = owners.add(last).read();
                 head.owners.mark_row(row, tick);
                 owners.add(row).write(moved);
-                self.sets.get_unchecked_mut(plan.set.index()).repoint_member(moved, row);
+                (*plan.set.as_ptr()).repoint_member(moved, row);
             }
             // Another block than that of the row may have lost its last one.
             head.owners.mark_row(last, tick);
@@ -487,7 +518,7 @@ impl Store {
     #[inline(always)]
     fn leave_set(&mut self, set: SetId, entity: Entity, row: usize, doomed: &[u16]) -> usize {
         let left = &mut self.sets[set.index()];
-        let SparseSet { table, stable, .. } = *left;
+        let SparseSet { table, stable, .. } = **left;
         left.unset(entity);
         if stable {
             // SAFETY: the set named the row, which is in range (I10).

@@ -30,10 +30,12 @@ impl World {
     /// and when groups or pools come and go.
     pub(super) fn update_open_plans(&mut self) {
         let nobody = self.groups.is_empty() && self.archetypes.pools().len() == 1;
-        let open = |(column, plan): (usize, &Option<SetPlan>)| {
-            plan.clone().filter(|_| nobody && self.bundles.is_lone_sparse(column))
-        };
-        self.open_plans = self.plans.iter().enumerate().map(open).collect();
+        let closed = SetPlan::closed();
+        let plans = self.plans.iter().enumerate();
+        let open = plans.map(|(column, plan)| {
+            if nobody && self.bundles.is_lone_sparse(column) { plan.clone() } else { closed.clone() }
+        });
+        self.open_plans = open.collect();
     }
 
     /// Puts the sparse parts of a new entity into their sets. When a function of a required component panics, the

@@ -236,8 +236,8 @@ impl World {
     #[track_caller]
     pub fn sparse_mut<C: SparseComponent>(&mut self) -> SparseMut<'_, C> {
         self.bundle::<C>();
-        let free = self.open_plans.get(C::key().index()).and_then(Option::as_ref);
-        let free = free.map(|plan| self.store.set_door(plan));
+        let plan = self.open_plans.get(C::key().index());
+        let free = plan.and_then(|plan| plan.door(C::leaf_ids())).cloned();
         SparseMut { world: self, free }
     }
 
