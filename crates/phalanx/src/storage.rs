@@ -9,7 +9,7 @@ use std::convert::Infallible;
 
 use phalanx_store::{
     AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, Peek, R, ReadFetch,
-    SetDoor, SetPlan, Store, Tick, Values,
+    SetDoor, SetId, SetPlan, Store, Tick, Values,
 };
 
 use crate::component::Component;
@@ -155,6 +155,8 @@ pub trait SparseParts: Sized + 'static {
 
     /// The way in and out of the set of the only part; nobody's where there are several.
     type Door<'p>: Copy;
+    /// The set to which it leads.
+    fn set(door: Self::Door<'_>) -> SetId;
     /// The way, if it is among these.
     fn door(plans: &Plans) -> Option<Self::Door<'_>>;
     /// Inserts the only part.
@@ -168,6 +170,8 @@ pub trait SparseParts: Sized + 'static {
         entity: Entity,
         existing: Existing,
     ) -> Result<Self::Replaced, Self>;
+    /// Whether the only part had nothing to replace.
+    fn is_new(replaced: &Self::Replaced) -> bool;
     /// Takes the only part, if the entity has it.
     fn take_at(store: &mut Store, door: Self::Door<'_>, entity: Entity) -> Option<Self>;
 }
@@ -176,6 +180,10 @@ pub trait SparseParts: Sized + 'static {
 macro_rules! no_door {
     () => {
         type Door<'p> = Infallible;
+        #[inline(always)]
+        fn set(door: Infallible) -> SetId {
+            match door {}
+        }
         #[inline(always)]
         fn door(_: &Plans) -> Option<Infallible> {
             None
@@ -189,6 +197,10 @@ macro_rules! no_door {
             _: Existing,
         ) -> Result<Self::Replaced, Self> {
             match door {}
+        }
+        #[inline(always)]
+        fn is_new(_: &Self::Replaced) -> bool {
+            false
         }
         #[inline(always)]
         fn take_at(_: &mut Store, door: Infallible, _: Entity) -> Option<Self> {
@@ -231,6 +243,10 @@ impl<C: Component> SparseParts for SparsePart<C> {
 
     type Door<'p> = &'p SetDoor<C::Leaves>;
     #[inline(always)]
+    fn set(door: Self::Door<'_>) -> SetId {
+        door.set()
+    }
+    #[inline(always)]
     fn door(plans: &Plans) -> Option<Self::Door<'_>> {
         door::<C>(plans)
     }
@@ -246,6 +262,10 @@ impl<C: Component> SparseParts for SparsePart<C> {
             Ok(old) => Ok(old),
             Err(leaves) => Err(Self { leaves }),
         }
+    }
+    #[inline(always)]
+    fn is_new(replaced: &Self::Replaced) -> bool {
+        replaced.is_none()
     }
     #[inline(always)]
     fn take_at(store: &mut Store, door: Self::Door<'_>, entity: Entity) -> Option<Self> {

@@ -79,6 +79,8 @@ pub struct World {
     pub(crate) plans: Vec<SetPlan>,
     /// Those of them where nobody has a say in what goes in and out: no group, no pool, no requirement. Others are closed.
     open_plans: Vec<SetPlan>,
+    /// Those of them where groups have a say, and nobody else.
+    grouped_plans: Vec<SetPlan>,
     /// Indexed by sparse set: whose values are there.
     pub(crate) set_components: Vec<Option<ComponentId>>,
     /// How many components the store knows.
@@ -120,6 +122,7 @@ impl World {
             groups: Groups::default(),
             plans: Vec::new(),
             open_plans: Vec::new(),
+            grouped_plans: Vec::new(),
             set_components: Vec::new(),
             declared: 0,
             last_tick: Tick::ZERO,

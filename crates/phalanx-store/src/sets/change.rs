@@ -100,6 +100,14 @@ pub struct SetDoor<V> {
     values: PhantomData<fn(V) -> V>,
 }
 
+impl<V> SetDoor<V> {
+    /// The set.
+    #[inline]
+    pub fn set(&self) -> SetId {
+        self.plan.id
+    }
+}
+
 impl<V> Clone for SetDoor<V> {
     fn clone(&self) -> Self {
         Self { plan: self.plan.clone(), values: PhantomData }
@@ -494,9 +502,13 @@ impl Store {
     pub(crate) fn leave_all_sets(&mut self, entity: Entity) -> Vec<Leaver> {
         let mut left = Vec::new();
         for set in self.sets() {
-            // Without drop glue, what is left behind needs no burial.
-            let left_behind = self.leave_one_set(set, entity);
-            left.extend(left_behind.filter(|left| !self.tables[left.table.index()].droppers.is_empty()));
+            let Some(row) = self.set(set).find(entity) else { continue };
+            if self.tables[self.set(set).table.index()].droppers.is_empty() {
+                // Without drop glue, what is left behind needs no burial.
+                self.leave_set(set, entity, row, &[]);
+            } else {
+                left.extend(self.leave_one_set(set, entity));
+            }
         }
         left
     }

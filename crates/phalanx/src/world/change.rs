@@ -258,12 +258,15 @@ impl World {
                 Err(_) => Err(NoSuchEntity::new(entity).into()),
             };
         }
+        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY && !self.groups.is_empty() {
+            return self.insert_grouped(entity, bundle, existing);
+        }
         self.insert_bundle(entity, bundle, existing)
     }
 
     #[inline]
     #[track_caller]
-    fn insert_bundle<B: Bundle>(
+    pub(super) fn insert_bundle<B: Bundle>(
         &mut self,
         entity: Entity,
         bundle: B,
@@ -403,12 +406,15 @@ impl World {
                 None => Err(NoSuchEntity::new(entity).into()),
             };
         }
+        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY && !self.groups.is_empty() {
+            return self.remove_grouped::<B>(entity);
+        }
         self.remove_bundle::<B>(entity)
     }
 
     #[inline]
     #[track_caller]
-    fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
+    pub(super) fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let bundle = self.bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(bundle) {
             // Only the living are in sets, so nothing is taken from the dead.
