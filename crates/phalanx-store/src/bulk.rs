@@ -11,7 +11,6 @@ use crate::entity::Entity;
 use crate::place::{Row, TableId};
 use crate::plan::Edge;
 use crate::rows::{FirstPanic, Pending};
-use crate::sets::SparseSet;
 use crate::store::Store;
 use crate::tick::Tick;
 use crate::values::{Existing, Values};
@@ -197,7 +196,7 @@ impl Store {
     /// Despawns everything. Ids from before are dead; tables stay, empty.
     pub fn clear_entities(&mut self) {
         self.entities.clear();
-        self.sets.iter_mut().for_each(SparseSet::clear);
+        self.sets.iter_mut().for_each(|set| set.clear());
         self.drop_all_rows().resume();
     }
 

@@ -68,13 +68,22 @@ impl LaneCell {
     /// As for [`LaneCell::mark`].
     #[inline(always)]
     pub(crate) unsafe fn mark_row(&self, row: usize, now: Tick) {
-        let tick = if row < BLOCK_ROWS {
+        // SAFETY: forwarded.
+        unsafe { self.tick_of(row) }.store(now.get(), Ordering::Relaxed);
+    }
+
+    /// The tick of a row's block, for sized values.
+    ///
+    /// # Safety
+    /// As for [`LaneCell::mark`].
+    #[inline(always)]
+    pub(crate) unsafe fn tick_of(&self, row: usize) -> &AtomicU64 {
+        if row < BLOCK_ROWS {
             &self.tick
         } else {
             // SAFETY: the row is within the capacity, so the header holds a tick for its block (I3).
             unsafe { later_tick(self.data, row >> BLOCK_SHIFT) }
-        };
-        tick.store(now.get(), Ordering::Relaxed);
+        }
     }
 
     /// # Safety
@@ -223,6 +232,36 @@ pub(crate) unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
             ptr::copy_nonoverlapping(from, to, 4);
         } else {
             ptr::copy_nonoverlapping(from, to, size);
+        }
+    }
+}
+
+/// Exchanges two values, as quickly as [`copy_value`] copies one.
+///
+/// # Safety
+/// Both point to `size` bytes and do not overlap.
+#[inline(always)]
+pub(crate) unsafe fn swap_values(a: *mut u8, b: *mut u8, size: usize) {
+    type Half = MaybeUninit<u64>;
+    type Quarter = MaybeUninit<u32>;
+    // SAFETY: the caller's promise, for exactly `size` bytes (I2); all is read before anything is written.
+    unsafe {
+        if (8..=16).contains(&size) {
+            let (a, b) = (a.cast::<Half>(), b.cast::<Half>());
+            let (a_last, b_last) = (a.byte_add(size - 8), b.byte_add(size - 8));
+            let from_a = (a.read_unaligned(), a_last.read_unaligned());
+            let from_b = (b.read_unaligned(), b_last.read_unaligned());
+            a.write_unaligned(from_b.0);
+            a_last.write_unaligned(from_b.1);
+            b.write_unaligned(from_a.0);
+            b_last.write_unaligned(from_a.1);
+        } else if size == 4 {
+            let (a, b) = (a.cast::<Quarter>(), b.cast::<Quarter>());
+            let from_a = a.read_unaligned();
+            a.write_unaligned(b.read_unaligned());
+            b.write_unaligned(from_a);
+        } else {
+            ptr::swap_nonoverlapping(a, b, size);
         }
     }
 }

@@ -10,6 +10,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering;
 
 use crate::column::copy_value;
 use crate::entities::Exhausted;
@@ -127,7 +128,19 @@ impl Store {
     /// The row behind the last one, with room for it.
     #[inline(always)]
     pub(crate) fn next_row(&mut self, table: TableId) -> usize {
-        let head = &self.heads[table.index()];
+        assert!(table.index() < self.heads.len(), "the table exists");
+        // SAFETY: locally: asked just now.
+        unsafe { self.next_row_of(table) }
+    }
+
+    /// As [`Store::next_row`].
+    ///
+    /// # Safety
+    /// The table exists.
+    #[inline(always)]
+    pub(crate) unsafe fn next_row_of(&mut self, table: TableId) -> usize {
+        // SAFETY: forwarded.
+        let head = unsafe { self.head_of(table) };
         let row = head.len as usize;
         if row == head.capacity as usize {
             self.grow(table, row + 1);
@@ -155,6 +168,33 @@ impl Store {
         unsafe {
             let head = self.head_of(table);
             head.count(head.len, entity, tick);
+        }
+    }
+
+    /// Adds a row behind the last one, and tells which. All is looked up before `write` writes, and not again.
+    ///
+    /// # Safety
+    /// The table exists; `write` writes a value to each of its columns, for which there is room.
+    #[inline(always)]
+    pub(crate) unsafe fn append_row(
+        &mut self,
+        table: TableId,
+        entity: Entity,
+        write: impl FnOnce(usize),
+    ) -> usize {
+        let tick = self.tick;
+        // SAFETY: forwarded; there is room for the row then (I3).
+        unsafe {
+            let row = self.next_row_of(table);
+            let head = self.head_of(table);
+            let owner = head.owners.data.cast::<Entity>().add(row);
+            let mark = head.owners.tick_of(row);
+            write(row);
+            owner.write(entity);
+            mark.store(tick.get(), Ordering::Relaxed);
+            // As many as there were, and one: rows are below 2^32 - 1.
+            head.len = Row::from_index(row + 1).get();
+            row
         }
     }
 

@@ -12,6 +12,9 @@
 //! hole, whose owner is the placeholder and whose values are gone (I11); the next row to come fills the hole
 //! made last.
 
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::place::{Row, TableId};
@@ -59,6 +62,40 @@ impl Entry {
 #[doc(hidden)]
 pub type Page = Box<[Entry; PAGE_ENTRIES]>;
 
+/// A sparse set at an address that never changes: plans point at it. Raw, for that reason.
+pub(crate) struct SetBox(NonNull<SparseSet>);
+
+impl SetBox {
+    fn new(set: SparseSet) -> Self {
+        Self(NonNull::from(Box::leak(Box::new(set))))
+    }
+}
+
+impl Deref for SetBox {
+    type Target = SparseSet;
+
+    #[inline(always)]
+    fn deref(&self) -> &SparseSet {
+        // SAFETY: locally: the box owns the set, which changes only through `&mut` of the store.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl DerefMut for SetBox {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut SparseSet {
+        // SAFETY: as above.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+impl Drop for SetBox {
+    fn drop(&mut self) {
+        // SAFETY: locally: this is the box that was leaked in `new`; plans are only followed while the store lives (I7).
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
 /// One sparse set: the way from entities to rows of its table.
 pub(crate) struct SparseSet {
     pub(crate) table: TableId,
@@ -95,6 +132,14 @@ impl SparseSet {
         find(&self.pages, entity)
     }
 
+    /// Where the entry of an entity's index is; `None` while there is no page for it.
+    #[inline(always)]
+    fn slot_of(&mut self, entity: Entity) -> Option<*mut Entry> {
+        let (page, at) = split(entity);
+        let page = self.pages.get_mut(page)?.as_mut()?;
+        Some(std::ptr::from_mut(&mut page[at]))
+    }
+
     /// The entry of an entity, whose page is allocated if need be.
     #[inline(always)]
     fn entry(&mut self, entity: Entity) -> &mut Entry {
@@ -122,6 +167,19 @@ impl SparseSet {
         let (page, at) = split(entity);
         if let Some(Some(entries)) = self.pages.get_mut(page) {
             entries[at] = Entry::new(entity, row);
+        }
+    }
+
+    /// As [`SparseSet::repoint`], without looking whether there is a page.
+    ///
+    /// # Safety
+    /// The entity is in the set.
+    #[inline(always)]
+    unsafe fn repoint_member(&mut self, entity: Entity, row: usize) {
+        let (page, at) = split(entity);
+        // SAFETY: forwarded: who is in the set has an entry (I10).
+        unsafe {
+            self.pages.get_unchecked_mut(page).as_mut().unwrap_unchecked()[at] = Entry::new(entity, row);
         }
     }
 
@@ -180,7 +238,7 @@ impl Store {
         assert!(foreign.is_none(), "a column of a new set is in another set already");
         let table = self.new_set_table(columns);
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
-        self.sets.push(SparseSet::new(table, stable));
+        self.sets.push(SetBox::new(SparseSet::new(table, stable)));
         self.layout = fresh_layout();
         for column in columns {
             if self.set_of_column.len() <= column.index() {
@@ -257,6 +315,6 @@ impl Store {
 
     /// Gives back pages that no entity uses.
     pub(crate) fn shrink_sets(&mut self) {
-        self.sets.iter_mut().for_each(SparseSet::shrink);
+        self.sets.iter_mut().for_each(|set| set.shrink());
     }
 }

@@ -21,7 +21,7 @@ use crate::entity::Entity;
 use crate::flags::BorrowFlags;
 use crate::headers::TableShape;
 use crate::place::{Place, Row, TableId};
-use crate::sets::{SetId, SparseSet};
+use crate::sets::{SetBox, SetId};
 use crate::table::{Head, Table};
 use crate::tick::Tick;
 
@@ -58,7 +58,7 @@ pub struct Store {
     pub(crate) flags: BorrowFlags,
     /// Differs between stores, for good.
     pub(crate) id: u64,
-    pub(crate) sets: Vec<SparseSet>,
+    pub(crate) sets: Vec<SetBox>,
     /// Indexed by column id.
     pub(crate) set_of_column: Vec<Option<SetId>>,
     /// How often a single entity went from one table to another.

@@ -13,9 +13,7 @@
 //! Columns are sorted by id and never change. A column whose values have neither size nor drop glue is a
 //! *tag*: it is listed, has a lane pointer, and costs nothing when rows move.
 
-use std::ptr;
-
-use crate::column::{BLOCK_ROWS, LaneCell, copy_value};
+use crate::column::{BLOCK_ROWS, LaneCell, copy_value, swap_values};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::headers::{ColumnRef, Headers, TableShape};
@@ -133,7 +131,7 @@ impl Table {
             unsafe {
                 let (here, end) = (column.data.add(here), column.data.add(end));
                 if doomed.next_if_eq(&at).is_some() {
-                    ptr::swap_nonoverlapping(here, end, column.size);
+                    swap_values(here, end, column.size);
                 } else {
                     copy_value(end, here, column.size);
                 }

@@ -69,6 +69,13 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     /// Appends the column ids in leaf order.
     fn list(ids: Self::Ids, out: &mut Vec<AnyColId>);
 
+    /// The column of the only leaf, which is always there; `None` where there are none or several, or it may be absent.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lone(_: Self::Ids) -> Option<AnyColId> {
+        None
+    }
+
     /// Hands each value to `sink`, in leaf order.
     fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink);
 
@@ -161,6 +168,10 @@ macro_rules! leaf {
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
                 out.push(ids.any());
+            }
+            #[inline(always)]
+            fn lone(ids: Self::Ids) -> Option<AnyColId> {
+                Some(ids.any())
             }
             fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
                 sink.leaf(ids, self.0, if $keeps { Existing::Keep } else { Existing::Replace });
@@ -258,6 +269,10 @@ macro_rules! values_tuple {
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
                 $($name::list(ids.$at, out);)*
+            }
+            #[inline(always)]
+            fn lone(ids: Self::Ids) -> Option<AnyColId> {
+                if Self::LEAVES == 1 { None $(.or($name::lone(ids.$at)))* } else { None }
             }
             fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
                 $(self.$at.scatter(ids.$at, sink);)*

@@ -112,6 +112,12 @@ impl Bundles {
         &self.infos[index]
     }
 
+    /// Whether the component with this first column was met alone, goes into a set, and brings nothing along.
+    pub(crate) fn is_lone_sparse(&self, column: usize) -> bool {
+        let met = self.by_column.get(column).and_then(|id| id.checked_sub(1));
+        met.is_some_and(|id| self.info(BundleId(id)).only_sparse)
+    }
+
     /// The bundle's number, if it was met before.
     #[inline]
     pub(crate) fn find(&mut self, key: BundleKey) -> Option<BundleId> {

@@ -120,6 +120,15 @@ impl std::error::Error for OrderError {}
 pub(crate) struct Groups {
     groups: Vec<Option<GroupState>>,
     living: usize,
+    /// Indexed by set: the groups that name it.
+    naming: Vec<Naming>,
+}
+
+/// The groups that name one set.
+#[derive(Default)]
+struct Naming {
+    needing: Vec<usize>,
+    excluding: Vec<usize>,
 }
 
 /// What an entity is about to lose.
@@ -134,6 +143,31 @@ impl Groups {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.living == 0
+    }
+
+    /// Whether a group names this set.
+    pub(crate) fn name(&self, set: SetId) -> bool {
+        let naming = self.naming.get(set.index());
+        naming.is_some_and(|groups| !groups.needing.is_empty() || !groups.excluding.is_empty())
+    }
+
+    /// Finds out anew which groups name which sets.
+    fn update_naming(&mut self) {
+        self.naming.clear();
+        for (id, state) in self.groups.iter().enumerate() {
+            let Some(Terms { owned, seen, without_sets, .. }) = state.as_ref().map(|state| &state.terms)
+            else {
+                continue;
+            };
+            let needed = owned.iter().chain(seen).map(|&set| (set, true));
+            for (set, needs) in needed.chain(without_sets.iter().map(|&set| (set, false))) {
+                if self.naming.len() <= set.index() {
+                    self.naming.resize_with(set.index() + 1, Naming::default);
+                }
+                let naming = &mut self.naming[set.index()];
+                if needs { naming.needing.push(id) } else { naming.excluding.push(id) }
+            }
+        }
     }
 
     fn state(&self, id: usize) -> Option<&GroupState> {
@@ -175,6 +209,7 @@ impl Groups {
         }
         self.groups[id] = Some(state);
         self.living += 1;
+        self.update_naming();
         for entity in candidates {
             self.refresh_one(id, store, archetypes, entity);
         }
@@ -185,6 +220,7 @@ impl Groups {
     pub(crate) fn remove(&mut self, id: usize, store: &mut Store) -> bool {
         let Some(state) = self.groups.get_mut(id).and_then(Option::take) else { return false };
         self.living -= 1;
+        self.update_naming();
         if let Some(members) = state.members {
             for entity in store.set_entities(members.set()).to_vec() {
                 store.set_remove(members.set(), entity);
@@ -237,6 +273,61 @@ impl Groups {
         }
     }
 
+    /// Keeps groups right before an entity loses its row in one set, and nothing else.
+    pub(crate) fn before_loss(&mut self, store: &mut Store, entity: Entity, set: SetId) {
+        let Some(Naming { needing, .. }) = self.naming.get(set.index()) else { return };
+        for &id in needing {
+            if let Some(Some(state)) = self.groups.get_mut(id)
+                && state.has(store, entity)
+            {
+                state.expel(store, entity);
+            }
+        }
+    }
+
+    /// Keeps groups right after an entity lost its row in one set, and nothing else.
+    #[inline]
+    pub(crate) fn after_loss(
+        &mut self,
+        store: &mut Store,
+        archetypes: &Archetypes,
+        entity: Entity,
+        set: SetId,
+    ) {
+        let Some(Naming { excluding, .. }) = self.naming.get(set.index()) else { return };
+        for &id in excluding {
+            if let Some(Some(state)) = self.groups.get_mut(id) {
+                state.refresh(store, archetypes, entity);
+            }
+        }
+    }
+
+    /// Keeps groups right after an entity, which was not there before, came into one set, and nothing else happened.
+    pub(crate) fn after_gain(
+        &mut self,
+        store: &mut Store,
+        archetypes: &Archetypes,
+        entity: Entity,
+        set: SetId,
+    ) {
+        let Some(Naming { needing, excluding }) = self.naming.get(set.index()) else { return };
+        for &id in needing {
+            // Who was not in the set was in none of these groups.
+            if let Some(Some(state)) = self.groups.get_mut(id)
+                && state.wants(store, archetypes, entity)
+            {
+                state.admit(store, entity);
+            }
+        }
+        for &id in excluding {
+            if let Some(Some(state)) = self.groups.get_mut(id)
+                && state.has(store, entity)
+            {
+                state.expel(store, entity);
+            }
+        }
+    }
+
     /// Brings an entity's membership in line with what it has now.
     pub(crate) fn refresh(&mut self, store: &mut Store, archetypes: &Archetypes, entity: Entity) {
         for id in 0..self.groups.len() {
@@ -246,11 +337,7 @@ impl Groups {
 
     fn refresh_one(&mut self, id: usize, store: &mut Store, archetypes: &Archetypes, entity: Entity) {
         let Some(Some(state)) = self.groups.get_mut(id) else { return };
-        match (state.wants(store, archetypes, entity), state.has(store, entity)) {
-            (true, false) => state.admit(store, entity),
-            (false, true) => state.expel(store, entity),
-            _ => {}
-        }
+        state.refresh(store, archetypes, entity);
     }
 
     /// Forgets all members: every entity is gone.
@@ -279,14 +366,33 @@ impl Groups {
 }
 
 impl GroupState {
+    #[inline]
     fn wants(&self, store: &Store, archetypes: &Archetypes, entity: Entity) -> bool {
-        let Some(place) = store.locate(entity) else { return false };
         let has = |set: &SetId| store.set_row(*set, entity).is_some();
-        self.terms.owned.iter().chain(&self.terms.seen).all(has)
+        // A group needs at least one set, and only the living are in sets.
+        self.terms.owned.iter().all(has)
+            && self.terms.seen.iter().all(has)
             && !self.terms.without_sets.iter().any(has)
-            && !archetypes.signature(archetypes.of_table(place.table)).overlaps(&self.terms.without)
+            && (self.terms.without.is_empty() || !self.is_excluded(store, archetypes, entity))
     }
 
+    /// Whether an entity has a component in its table that the group excludes.
+    fn is_excluded(&self, store: &Store, archetypes: &Archetypes, entity: Entity) -> bool {
+        store.locate(entity).is_none_or(|place| {
+            archetypes.signature(archetypes.of_table(place.table)).overlaps(&self.terms.without)
+        })
+    }
+
+    #[inline]
+    fn refresh(&mut self, store: &mut Store, archetypes: &Archetypes, entity: Entity) {
+        match (self.wants(store, archetypes, entity), self.has(store, entity)) {
+            (true, false) => self.admit(store, entity),
+            (false, true) => self.expel(store, entity),
+            _ => {}
+        }
+    }
+
+    #[inline]
     fn has(&self, store: &Store, entity: Entity) -> bool {
         match (&self.members, self.terms.owned.first()) {
             (Some(members), _) => store.set_row(members.set(), entity).is_some(),
@@ -302,8 +408,8 @@ impl GroupState {
             return;
         }
         for &set in &self.terms.owned {
-            let row = store.set_row(set, entity).expect("who qualifies is in every owned set");
-            store.set_swap(set, row, self.len);
+            let there = store.set_bring(set, entity, self.len);
+            debug_assert!(there, "who qualifies is in every owned set");
         }
         self.len += 1;
     }
@@ -315,8 +421,8 @@ impl GroupState {
         }
         self.len -= 1;
         for &set in &self.terms.owned {
-            let row = store.set_row(set, entity).expect("a member is in every owned set");
-            store.set_swap(set, row, self.len);
+            let there = store.set_bring(set, entity, self.len);
+            debug_assert!(there, "a member is in every owned set");
         }
     }
 }

@@ -5,9 +5,11 @@
 //! goes into sets. A component chooses with `#[component(storage = "sparse")]`, or
 //! `#[component(storage = "sparse", stable)]` for a set that leaves holes instead of moving rows.
 
+use std::convert::Infallible;
+
 use phalanx_store::{
     AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, Peek, R, ReadFetch,
-    SetPlan, Store, Tick, Values,
+    SetDoor, SetId, SetPlan, Store, Tick, Values,
 };
 
 use crate::component::Component;
@@ -133,8 +135,8 @@ pub trait SetStorage: Storage {}
 pub trait OwnableStorage: SetStorage {}
 impl OwnableStorage for SparseStorage {}
 
-/// The plans of a world's sets, indexed by the first column of their component.
-pub type Plans = [Option<SetPlan>];
+/// The plans of a world's sets, indexed by the first column of their component; closed ones elsewhere.
+pub type Plans = [SetPlan];
 
 /// The parts of a bundle that go into sparse sets: `()`, [`SparsePart`], and tuples of them.
 pub trait SparseParts: Sized + 'static {
@@ -150,6 +152,61 @@ pub trait SparseParts: Sized + 'static {
     fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Self::Taken;
     /// All parts, when none is missing.
     fn complete(taken: Self::Taken) -> Option<Self>;
+
+    /// The way in and out of the set of the only part; nobody's where there are several.
+    type Door<'p>: Copy;
+    /// The set to which it leads.
+    fn set(door: Self::Door<'_>) -> SetId;
+    /// The way, if it is among these.
+    fn door(plans: &Plans) -> Option<Self::Door<'_>>;
+    /// Inserts the only part.
+    ///
+    /// # Errors
+    /// Gives it back when the entity is dead.
+    fn insert_at(
+        self,
+        store: &mut Store,
+        door: Self::Door<'_>,
+        entity: Entity,
+        existing: Existing,
+    ) -> Result<Self::Replaced, Self>;
+    /// Whether the only part had nothing to replace.
+    fn is_new(replaced: &Self::Replaced) -> bool;
+    /// Takes the only part, if the entity has it.
+    fn take_at(store: &mut Store, door: Self::Door<'_>, entity: Entity) -> Option<Self>;
+}
+
+/// As the methods of [`SparseParts`] about its only part, where there is none.
+macro_rules! no_door {
+    () => {
+        type Door<'p> = Infallible;
+        #[inline(always)]
+        fn set(door: Infallible) -> SetId {
+            match door {}
+        }
+        #[inline(always)]
+        fn door(_: &Plans) -> Option<Infallible> {
+            None
+        }
+        #[inline(always)]
+        fn insert_at(
+            self,
+            _: &mut Store,
+            door: Infallible,
+            _: Entity,
+            _: Existing,
+        ) -> Result<Self::Replaced, Self> {
+            match door {}
+        }
+        #[inline(always)]
+        fn is_new(_: &Self::Replaced) -> bool {
+            false
+        }
+        #[inline(always)]
+        fn take_at(_: &mut Store, door: Infallible, _: Entity) -> Option<Self> {
+            match door {}
+        }
+    };
 }
 
 /// The value of one sparse component.
@@ -158,8 +215,11 @@ pub struct SparsePart<C: Component> {
 }
 
 #[inline(always)]
-fn plan<C: Component>(plans: &Plans) -> Option<&SetPlan> {
-    plans.get(C::key().index())?.as_ref()
+fn door<C: Component>(plans: &Plans) -> Option<&SetDoor<C::Leaves>> {
+    let ids = C::leaf_ids();
+    // The only column is the first one, and asked for its number once.
+    let key = C::Leaves::lone(ids).unwrap_or_else(C::key);
+    plans.get(key.index())?.door(ids)
 }
 
 impl<C: Component> SparseParts for SparsePart<C> {
@@ -168,18 +228,49 @@ impl<C: Component> SparseParts for SparsePart<C> {
     type Replaced = Option<<C::Leaves as Values>::Old>;
     #[inline]
     fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced {
-        let plan = plan::<C>(plans).expect("a bundle's components are registered");
+        let door = door::<C>(plans).expect("a bundle's components are registered");
         // Dead entities were sorted out before; for one that died since, the value is dropped.
-        store.set_replace(plan, entity, self.leaves, existing).ok().flatten()
+        store.door_replace(door, entity, self.leaves, existing).ok().flatten()
     }
     type Taken = Option<Self>;
     #[inline]
     fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Option<Self> {
-        let leaves = store.set_take::<C::Leaves>(plan::<C>(plans)?, entity)?;
-        Some(Self { leaves })
+        Self::take_at(store, door::<C>(plans)?, entity)
     }
     fn complete(taken: Option<Self>) -> Option<Self> {
         taken
+    }
+
+    type Door<'p> = &'p SetDoor<C::Leaves>;
+    #[inline(always)]
+    fn set(door: Self::Door<'_>) -> SetId {
+        door.set()
+    }
+    #[inline(always)]
+    fn door(plans: &Plans) -> Option<Self::Door<'_>> {
+        door::<C>(plans)
+    }
+    #[inline(always)]
+    fn insert_at(
+        self,
+        store: &mut Store,
+        door: Self::Door<'_>,
+        entity: Entity,
+        existing: Existing,
+    ) -> Result<Self::Replaced, Self> {
+        match store.door_replace(door, entity, self.leaves, existing) {
+            Ok(old) => Ok(old),
+            Err(leaves) => Err(Self { leaves }),
+        }
+    }
+    #[inline(always)]
+    fn is_new(replaced: &Self::Replaced) -> bool {
+        replaced.is_none()
+    }
+    #[inline(always)]
+    fn take_at(store: &mut Store, door: Self::Door<'_>, entity: Entity) -> Option<Self> {
+        let leaves = store.door_take(door, entity)?;
+        Some(Self { leaves })
     }
 }
 
@@ -199,6 +290,7 @@ impl<P: SparseParts> SparseParts for Option<P> {
     fn complete(taken: P::Taken) -> Option<Self> {
         Some(P::complete(taken))
     }
+    no_door!();
 }
 
 macro_rules! parts_tuple {
@@ -226,6 +318,7 @@ macro_rules! parts_tuple {
             fn complete(taken: Self::Taken) -> Option<Self> {
                 Some(($($name::complete(taken.$at)?,)*))
             }
+            no_door!();
         }
     };
 }

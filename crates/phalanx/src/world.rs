@@ -78,7 +78,11 @@ pub struct World {
     pub(crate) queries: QueryCache,
     pub(crate) groups: Groups,
     /// Indexed by a sparse component's first column: how its values go in and out.
-    pub(crate) plans: Vec<Option<SetPlan>>,
+    pub(crate) plans: Vec<SetPlan>,
+    /// Those of them where nobody has a say in what goes in and out: no group, no pool, no requirement. Others are closed.
+    open_plans: Vec<SetPlan>,
+    /// Those of them where groups have a say, and nobody else.
+    grouped_plans: Vec<SetPlan>,
     /// Indexed by sparse set: whose values are there.
     pub(crate) set_components: Vec<Option<ComponentId>>,
     /// How many components the store knows.
@@ -119,6 +123,8 @@ impl World {
             queries: QueryCache::default(),
             groups: Groups::default(),
             plans: Vec::new(),
+            open_plans: Vec::new(),
+            grouped_plans: Vec::new(),
             set_components: Vec::new(),
             declared: 0,
             last_tick: Tick::ZERO,
@@ -161,6 +167,7 @@ impl World {
     pub fn register_bundle<B: Bundle>(&mut self) -> Result<(), BundleError> {
         self.bundles.register::<B>(&mut self.components)?;
         self.declare_columns();
+        self.update_open_plans();
         Ok(())
     }
 
@@ -176,9 +183,9 @@ impl World {
                 self.set_components.push(Some(info.id()));
                 let column = info.columns()[0].index();
                 if self.plans.len() <= column {
-                    self.plans.resize_with(column + 1, || None);
+                    self.plans.resize(column + 1, SetPlan::closed());
                 }
-                self.plans[column] = plan;
+                self.plans[column] = plan.unwrap_or_else(SetPlan::closed);
             }
         }
         self.declared = self.components.len();

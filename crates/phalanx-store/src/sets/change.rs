@@ -6,9 +6,11 @@
 
 use std::any::TypeId;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::{Entry, SetId, SparseSet};
+use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::headers::ColumnRef;
 use crate::place::TableId;
@@ -22,29 +24,94 @@ use crate::values::{Existing, Values};
 pub struct SetPlan {
     store: u64,
     values: TypeId,
-    set: SetId,
-    /// The leaves' columns. Sets are never dropped, so they live as long as the store.
+    /// The column of the values' only leaf; no column's number where there are several.
+    lone: usize,
+    id: SetId,
+    /// Sets are never dropped, so this lives as long as the store, and so do the columns.
+    set: NonNull<SparseSet>,
+    table: TableId,
+    stable: bool,
+    /// The leaves' columns.
     slots: Arc<[ColumnRef]>,
 }
 
-// SAFETY: a plan only points at headers, which are reached through the store that made it (I7).
+// SAFETY: a plan only points at sets and headers, which are reached through the store that made it (I7).
 unsafe impl Send for SetPlan {}
 // SAFETY: as above.
 unsafe impl Sync for SetPlan {}
 
 impl SetPlan {
+    /// A plan for no values of no store, to stand where there is none.
+    pub fn closed() -> Self {
+        /// Nobody's values.
+        struct Nothing;
+        Self {
+            store: 0,
+            values: TypeId::of::<Nothing>(),
+            lone: usize::MAX,
+            id: SetId(u32::MAX),
+            set: NonNull::dangling(),
+            table: TableId::DEAD,
+            stable: false,
+            slots: Arc::new([]),
+        }
+    }
+
     /// The set.
     pub fn set(&self) -> SetId {
-        self.set
+        self.id
+    }
+
+    /// The plan for many values of `V`, whose columns are these; `None` when it is for others.
+    #[inline(always)]
+    pub fn door<V: Values>(&self, ids: V::Ids) -> Option<&SetDoor<V>> {
+        let fits = match V::lone(ids) {
+            // A column holds one type (I1), so that the only column tells as much as the type of the values.
+            Some(column) => self.lone == column.index(),
+            None => self.values == TypeId::of::<V>(),
+        };
+        // SAFETY: locally: a door is a plan and nothing else. The leaves of `V` are the plan's, all of them there.
+        fits.then(|| unsafe { &*std::ptr::from_ref(self).cast() })
+    }
+
+    /// The base pointers of the leaves' columns.
+    ///
+    /// # Safety
+    /// The plan is for `V`, and its store lives.
+    #[inline(always)]
+    unsafe fn pointers<V: Values>(&self) -> V::Pointers {
+        debug_assert_eq!(self.slots.len(), V::LEAVES);
+        // SAFETY: a slot per leaf, each a column of the set, whose table lives as long as the store (I1, I7).
+        unsafe {
+            for at in 0..V::LEAVES {
+                std::hint::assert_unchecked(!self.slots.get_unchecked(at).is_absent());
+            }
+            V::pointers(&mut self.slots.iter())
+        }
     }
 }
 
 /// A set plan whose values are known to be `V`, so that this is not asked for each of many.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
+#[repr(transparent)]
 pub struct SetDoor<V> {
     plan: SetPlan,
     /// Neither more nor less than `V`.
     values: PhantomData<fn(V) -> V>,
+}
+
+impl<V> SetDoor<V> {
+    /// The set.
+    #[inline]
+    pub fn set(&self) -> SetId {
+        self.plan.id
+    }
+}
+
+impl<V> Clone for SetDoor<V> {
+    fn clone(&self) -> Self {
+        Self { plan: self.plan.clone(), values: PhantomData }
+    }
 }
 
 /// Where a row that left a set has its values, until they are dropped.
@@ -60,9 +127,10 @@ impl Store {
     /// # Errors
     /// When the columns of `V` are not exactly those of the set.
     pub fn set_plan<V: Values>(&self, set: SetId, ids: V::Ids) -> Result<SetPlan, PlanError> {
-        let table = &self.tables[self.set(set).table.index()];
+        let SparseSet { table, stable, .. } = *self.set(set);
+        let columns = &self.tables[table.index()];
         let leaves = distinct_leaves::<V>(ids)?;
-        if let Some(&column) = leaves.iter().find(|&&column| !table.has(column)) {
+        if let Some(&column) = leaves.iter().find(|&&column| !columns.has(column)) {
             return Err(PlanError::Misplaced(column));
         }
         let mut optional = Vec::new();
@@ -70,10 +138,19 @@ impl Store {
         if let Some(at) = optional.iter().position(|&may_lack| may_lack) {
             return Err(PlanError::Misplaced(leaves[at]));
         }
-        if let Some(column) = table.ids().find(|column| !leaves.contains(column)) {
+        if let Some(column) = columns.ids().find(|column| !leaves.contains(column)) {
             return Err(PlanError::Unfilled(column));
         }
-        Ok(SetPlan { store: self.id, values: TypeId::of::<V>(), set, slots: slots(table, &leaves).into() })
+        Ok(SetPlan {
+            store: self.id,
+            values: TypeId::of::<V>(),
+            lone: V::lone(ids).map_or(usize::MAX, AnyColId::index),
+            id: set,
+            set: self.sets[set.index()].0,
+            table,
+            stable,
+            slots: slots(columns, &leaves).into(),
+        })
     }
 
     /// The plan for many values of `V`.
@@ -105,9 +182,27 @@ impl Store {
         values: V,
         existing: Existing,
     ) -> Result<bool, V> {
+        Ok(self.door_replace(door, entity, values, existing)?.is_none())
+    }
+
+    /// As [`Store::set_replace`].
+    ///
+    /// # Errors
+    /// Gives the values back when the entity is dead.
+    ///
+    /// # Panics
+    /// When the door is another store's.
+    #[inline(always)]
+    pub fn door_replace<V: Values>(
+        &mut self,
+        door: &SetDoor<V>,
+        entity: Entity,
+        values: V,
+        existing: Existing,
+    ) -> Result<Option<V::Old>, V> {
         self.expect_door(door);
         // SAFETY: the plan is this store's, for `V` (I7).
-        Ok(unsafe { self.replace_in_set(&door.plan, entity, values, existing) }?.is_none())
+        unsafe { self.replace_in_set(&door.plan, entity, values, existing) }
     }
 
     /// As [`Store::set_take`].
@@ -178,31 +273,78 @@ impl Store {
         values: V,
         existing: Existing,
     ) -> Result<Option<V::Old>, V> {
+        // SAFETY: a set of this store, which is borrowed exclusively, and never drops sets (I7, I10).
+        let set = unsafe { &mut *plan.set.as_ptr() };
+        let entry = match set.slot_of(entity) {
+            Some(entry) => entry,
+            None if self.entities.contains(entity) => set.entry(entity),
+            None => return Err(values),
+        };
+        // SAFETY: a slot of the set's pages, which nothing else refers to now (I10).
+        let Entry { generation, row } = unsafe { *entry };
+        if generation == entity.raw_generation().get() {
+            // SAFETY: forwarded; the page leads to the entity's row (I10). Only the living are in sets.
+            return Ok(Some(unsafe { self.merge_in_set(plan, row, values, existing) }));
+        }
         if !self.entities.contains(entity) {
             return Err(values);
         }
-        // SAFETY: a set of this store, which are never dropped (I10).
-        let set = unsafe { self.sets.get_unchecked_mut(plan.set.index()) };
-        let SparseSet { table, stable, .. } = *set;
-        let entry = std::ptr::from_mut(set.entry(entity));
-        // SAFETY: pages stand where they are while the set is borrowed; this is its only use here (I10).
-        let Entry { generation, row } = unsafe { *entry };
-        if generation == entity.raw_generation().get() {
-            let row = row as usize;
-            // SAFETY: the leaves are the set's columns (I1, I7), initialised at the entity's row (I2, I10, I11).
-            let old = unsafe { values.merge(V::pointers(&mut plan.slots.iter()), V::ALL, row, existing) };
-            self.mark_rows(table, row, 1);
-            return Ok(Some(old));
-        }
-        let row = if stable { self.vacant_row(table) } else { self.next_row(table) };
-        // SAFETY: the leaves are the set's columns (I1, I7), with room for the row (I3), which holds nothing (I2, I11). The
-        // page of the entry was not touched since: rows are not in sets.
-        unsafe {
-            values.write(V::pointers(&mut plan.slots.iter()), row);
-            self.count_set_row(table, stable, entity, row);
-            *entry = Entry::new(entity, row);
-        }
+        let row = match self.last_hole(plan) {
+            None => {
+                // SAFETY: the table lives as long as the store. The leaves are all the set's columns (I1, I7), with room for
+                // the row (I3), which holds nothing (I2).
+                unsafe { self.append_row(plan.table, entity, |row| values.write(plan.pointers::<V>(), row)) }
+            }
+            // SAFETY: forwarded; this is the hole.
+            Some(hole) => unsafe { self.fill_hole(plan, hole, entity, values) },
+        };
+        // SAFETY: the page of the entry was not touched since: rows are not in sets.
+        unsafe { *entry = Entry::new(entity, row) };
         Ok(None)
+    }
+
+    /// The hole that a stable set made last.
+    #[inline(always)]
+    fn last_hole(&self, plan: &SetPlan) -> Option<usize> {
+        if plan.stable {
+            self.tables[plan.table.index()].holes.last().map(|&hole| hole as usize)
+        } else {
+            None
+        }
+    }
+
+    /// # Safety
+    /// The plan is this store's, for `V`, and the hole is that of its set which was made last.
+    #[inline(never)]
+    unsafe fn fill_hole<V: Values>(
+        &mut self,
+        plan: &SetPlan,
+        hole: usize,
+        entity: Entity,
+        values: V,
+    ) -> usize {
+        // SAFETY: the leaves are the set's columns (I1, I7); the hole is in range, and holds nothing (I11).
+        unsafe {
+            values.write(plan.pointers::<V>(), hole);
+            self.count_set_row(plan.table, true, entity, hole);
+        }
+        hole
+    }
+
+    /// # Safety
+    /// The plan is this store's, for `V`, and an entity of the set has this row.
+    #[inline(never)]
+    unsafe fn merge_in_set<V: Values>(
+        &mut self,
+        plan: &SetPlan,
+        row: u32,
+        values: V,
+        existing: Existing,
+    ) -> V::Old {
+        // SAFETY: the leaves are the set's columns (I1, I7), initialised at the entity's row (I2, I10, I11).
+        let old = unsafe { values.merge(plan.pointers::<V>(), V::ALL, row as usize, existing) };
+        self.mark_rows(plan.table, row as usize, 1);
+        old
     }
 
     /// Inserts a row made by functions, unless the entity has one. Returns whether it was made.
@@ -215,7 +357,7 @@ impl Store {
             return Ok(false);
         }
         let edge = self.set_edge(table, inits)?;
-        let row = self.vacant_row(table);
+        let row = self.vacant_row(table, stable);
         self.run_inits(&edge, row).keep();
         // SAFETY: the row is the vacant one, and the functions filled its columns (I7).
         unsafe { self.count_set_row(table, stable, entity, row) };
@@ -225,11 +367,11 @@ impl Store {
 
     /// The row that the next entity of a set gets, with room for it: the hole made last, or the one behind the end.
     #[inline(always)]
-    fn vacant_row(&mut self, table: TableId) -> usize {
-        match self.tables[table.index()].holes.last() {
-            Some(&hole) => hole as usize,
-            None => self.next_row(table),
+    fn vacant_row(&mut self, table: TableId, stable: bool) -> usize {
+        if stable && let Some(&hole) = self.tables[table.index()].holes.last() {
+            return hole as usize;
         }
+        self.next_row(table)
     }
 
     /// Lets the vacant row count, for all but the set's pages.
@@ -263,13 +405,55 @@ impl Store {
     /// The plan is this store's, for `V`.
     #[inline(always)]
     unsafe fn take_from_set<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
-        // SAFETY: a set of this store, which are never dropped (I10).
-        let set = unsafe { self.sets.get_unchecked(plan.set.index()) };
-        let row = set.find(entity)?;
-        // SAFETY: the leaves are the set's columns (I1, I7), initialised at the row (I2, I10, I11), which is given up next.
-        let values = unsafe { V::take(V::pointers(&mut plan.slots.iter()), V::ALL, row) };
-        self.leave_set(plan.set, entity, row, &[]);
+        // SAFETY: a set of this store, which is borrowed exclusively, and never drops sets (I7, I10).
+        let set = unsafe { &mut *plan.set.as_ptr() };
+        let entry = set.slot_of(entity)?;
+        // SAFETY: a slot of the set's pages, which nothing else refers to now (I10).
+        let Entry { generation, row } = unsafe { *entry };
+        if generation != entity.raw_generation().get() {
+            return None;
+        }
+        let row = row as usize;
+        // SAFETY: as above. The leaves are the set's columns (I1, I7), initialised at the row (I2, I10, I11), which is given
+        // up next: it is in range, and nothing of it is needed any more.
+        let values = unsafe {
+            *entry = Entry::ABSENT;
+            V::take(plan.pointers::<V>(), V::ALL, row)
+        };
+        if plan.stable {
+            // SAFETY: as above.
+            unsafe { self.leave_hole(plan.table, row) };
+        } else {
+            // SAFETY: forwarded; as above.
+            unsafe { self.fill_from_last::<V>(plan, row) };
+        }
         V::complete(values)
+    }
+
+    /// Takes a row out of a set that is not stable: the last row takes its place.
+    ///
+    /// # Safety
+    /// The plan is this store's, for `V`, the row is in range, and nothing of it is needed any more, nor its entry.
+    #[inline(always)]
+    unsafe fn fill_from_last<V: Values>(&mut self, plan: &SetPlan, row: usize) {
+        let tick = self.tick;
+        // SAFETY: the set and its table live as long as the store (I10). Both rows are in range, where the leaves, which
+        // are all the set's columns, are initialised (I2, I7), and who has the last row is in the set.
+        unsafe {
+            let head = self.heads.get_unchecked_mut(plan.table.index());
+            head.len -= 1;
+            let last = head.len as usize;
+            if row != last {
+                let owners = head.owners.data.cast::<Entity>();
+                V::shift(plan.pointers::<V>(), V::ALL, last, row);
+                let moved = owners.add(last).read();
+                head.owners.mark_row(row, tick);
+                owners.add(row).write(moved);
+                (*plan.set.as_ptr()).repoint_member(moved, row);
+            }
+            // Another block than that of the row may have lost its last one.
+            head.owners.mark_row(last, tick);
+        }
     }
 
     /// Drops an entity's row in a set. False when it has none there.
@@ -318,9 +502,13 @@ impl Store {
     pub(crate) fn leave_all_sets(&mut self, entity: Entity) -> Vec<Leaver> {
         let mut left = Vec::new();
         for set in self.sets() {
-            // Without drop glue, what is left behind needs no burial.
-            let left_behind = self.leave_one_set(set, entity);
-            left.extend(left_behind.filter(|left| !self.tables[left.table.index()].droppers.is_empty()));
+            let Some(row) = self.set(set).find(entity) else { continue };
+            if self.tables[self.set(set).table.index()].droppers.is_empty() {
+                // Without drop glue, what is left behind needs no burial.
+                self.leave_set(set, entity, row, &[]);
+            } else {
+                left.extend(self.leave_one_set(set, entity));
+            }
         }
         left
     }
@@ -342,14 +530,11 @@ impl Store {
     #[inline(always)]
     fn leave_set(&mut self, set: SetId, entity: Entity, row: usize, doomed: &[u16]) -> usize {
         let left = &mut self.sets[set.index()];
-        let SparseSet { table, stable, .. } = *left;
+        let SparseSet { table, stable, .. } = **left;
         left.unset(entity);
         if stable {
             // SAFETY: the set named the row, which is in range (I10).
-            unsafe { self.owner_at(table, row).write(Entity::PLACEHOLDER) };
-            let hole = u32::try_from(row).expect("rows fit in 32 bits");
-            self.tables[table.index()].holes.push(hole);
-            self.mark_rows(table, row, 1);
+            unsafe { self.leave_hole(table, row) };
             return row;
         }
         // SAFETY: the set names a row in range (I10), whose values were taken or are doomed.
@@ -357,6 +542,19 @@ impl Store {
             self.sets[set.index()].repoint(moved, row);
         }
         self.table_len(table)
+    }
+
+    /// Makes a row of a stable set a hole.
+    ///
+    /// # Safety
+    /// The row is in range, and its entry is gone.
+    #[inline(never)]
+    unsafe fn leave_hole(&mut self, table: TableId, row: usize) {
+        // SAFETY: forwarded (I10).
+        unsafe { self.owner_at(table, row).write(Entity::PLACEHOLDER) };
+        let hole = u32::try_from(row).expect("rows fit in 32 bits");
+        self.tables[table.index()].holes.push(hole);
+        self.mark_rows(table, row, 1);
     }
 
     /// Drops the values of a table's first `len` rows, but for its holes, of which there are none afterwards. No row

@@ -5,10 +5,9 @@
 //! holes and keeps the order of the others.
 
 use std::ops::Range;
-use std::ptr;
 
 use super::SetId;
-use crate::column::copy_value;
+use crate::column::{copy_value, swap_values};
 use crate::entity::Entity;
 use crate::fetch::{ReadFetch, SetFetch};
 use crate::prepared::find_alias;
@@ -18,28 +17,42 @@ impl Store {
     /// Exchanges two rows of a set. False, and nothing happens, when one is out of range or the set has holes.
     pub fn set_swap(&mut self, set: SetId, a: usize, b: usize) -> bool {
         let table = self.set(set).table;
-        let len = self.table_len(table);
-        if a >= len || b >= len || self.set_holes(set) > 0 {
+        let (head, columns) = (&self.heads[table.index()], &self.tables[table.index()]);
+        let len = head.len as usize;
+        if a >= len || b >= len || !columns.holes.is_empty() {
             return false;
         }
         if a == b {
             return true;
         }
-        for column in self.tables[table.index()].columns.iter() {
+        for column in columns.columns.iter() {
             let (a, b) = (a * column.size, b * column.size);
             // SAFETY: both rows are in range and differ (I2).
-            unsafe { ptr::swap_nonoverlapping(column.data.add(a), column.data.add(b), column.size) };
+            unsafe { swap_values(column.data.add(a), column.data.add(b), column.size) };
         }
-        // SAFETY: both rows are in range (I2), and differ.
-        let (first, second) = unsafe {
-            ptr::swap(self.owner_at(table, a), self.owner_at(table, b));
-            (*self.owner_at(table, a), *self.owner_at(table, b))
-        };
-        self.sets[set.index()].repoint(first, a);
-        self.sets[set.index()].repoint(second, b);
-        self.mark_rows(table, a, 1);
-        self.mark_rows(table, b, 1);
+        // SAFETY: both rows are in range (I2), differ, and are no holes: who has them is in the set (I10).
+        unsafe {
+            let owners = head.owners.data.cast::<Entity>();
+            let (first, second) = (owners.add(b).read(), owners.add(a).read());
+            head.owners.mark_row(a, self.tick);
+            head.owners.mark_row(b, self.tick);
+            owners.add(a).write(first);
+            owners.add(b).write(second);
+            let set = self.sets.get_unchecked_mut(set.index());
+            set.repoint_member(first, a);
+            set.repoint_member(second, b);
+        }
         true
+    }
+
+    /// Exchanges the row of an entity in a set with another one. False, and nothing happens, when it has none there, the
+    /// other is out of range, or the set has holes and the two differ.
+    #[inline]
+    pub fn set_bring(&mut self, set: SetId, entity: Entity, to: usize) -> bool {
+        match self.set_row(set, entity) {
+            None => false,
+            Some(row) => row == to || self.set_swap(set, row, to),
+        }
     }
 
     /// Closes the holes of a set; the other rows keep their order. Returns how many there were.

@@ -231,15 +231,42 @@ impl World {
     ///
     /// # Errors
     /// When the entity is dead, or its pool does not declare a component; the bundle is dropped.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), ChangeError> {
         self.insert_with(entity, bundle, Existing::Replace)
     }
 
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn insert_with<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        // One sparse component, and nobody else has a say: all that there is to ask was asked before.
+        if <B::Values as Values>::LEAVES == 0
+            && let Some(door) = B::Sparse::door(&self.open_plans)
+        {
+            let (_, sparse) = bundle.into_values(self.store.tick());
+            return match sparse.insert_at(&mut self.store, door, entity, existing) {
+                Ok(old) => {
+                    drop(old);
+                    Ok(())
+                }
+                Err(_) => Err(NoSuchEntity::new(entity).into()),
+            };
+        }
+        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY && !self.groups.is_empty() {
+            return self.insert_grouped(entity, bundle, existing);
+        }
+        self.insert_bundle(entity, bundle, existing)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(super) fn insert_bundle<B: Bundle>(
         &mut self,
         entity: Entity,
         bundle: B,
@@ -266,7 +293,7 @@ impl World {
 
     /// Whether a bundle only concerns sets, and nobody has a say in what goes into them.
     #[inline(always)]
-    pub(super) fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
+    fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
         B::Sparse::ANY
             && <B::Values as Values>::LEAVES == 0
             && self.bundles.info(bundle).only_sparse
@@ -363,9 +390,31 @@ impl World {
     ///
     /// # Errors
     /// When the entity is dead, or its pool requires a component of the bundle.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
+        // As for inserting. Only the living are in sets.
+        if <B::Values as Values>::LEAVES == 0
+            && let Some(door) = B::Sparse::door(&self.open_plans)
+        {
+            return match B::Sparse::take_at(&mut self.store, door, entity) {
+                Some(taken) => {
+                    drop(taken);
+                    Ok(())
+                }
+                None if self.contains(entity) => Ok(()),
+                None => Err(NoSuchEntity::new(entity).into()),
+            };
+        }
+        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY && !self.groups.is_empty() {
+            return self.remove_grouped::<B>(entity);
+        }
+        self.remove_bundle::<B>(entity)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(super) fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let bundle = self.bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(bundle) {
             // Only the living are in sets, so nothing is taken from the dead.

@@ -103,6 +103,7 @@ impl World {
         let id = self.groups.add(name, terms, &mut self.store, &self.archetypes);
         // A group that owns nothing has a set of its own, which belongs to no component.
         self.set_components.resize(self.store.sets().count(), None);
+        self.update_open_plans();
         Ok(Group::new(id))
     }
 
@@ -128,7 +129,11 @@ impl World {
     /// # Errors
     /// When it was dissolved before.
     pub fn ungroup<O, G, F>(&mut self, group: Group<O, G, F>) -> Result<(), GroupError> {
-        if self.groups.remove(group.id, &mut self.store) { Ok(()) } else { Err(GroupError::NoSuchGroup) }
+        if !self.groups.remove(group.id, &mut self.store) {
+            return Err(GroupError::NoSuchGroup);
+        }
+        self.update_open_plans();
+        Ok(())
     }
 }
 

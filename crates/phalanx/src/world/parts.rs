@@ -6,9 +6,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, Existing, SetId};
+use phalanx_store::{Entity, Existing, SetId, SetPlan};
 
-use super::World;
+use super::{ChangeError, NoSuchEntity, World};
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::registry::ComponentId;
@@ -24,6 +24,22 @@ impl World {
     /// Whether an entity has a component that lives in a sparse set.
     pub(crate) fn has_sparse(&self, entity: Entity, id: ComponentId) -> bool {
         self.set_of(id).is_some_and(|set| self.store.set_row(set, entity).is_some())
+    }
+
+    /// Finds out anew in which sets a component goes without anybody else being asked, or nobody but groups: after the
+    /// first use of a bundle, and when groups or pools come and go.
+    pub(super) fn update_open_plans(&mut self) {
+        let no_pools = self.archetypes.pools().len() == 1;
+        let closed = SetPlan::closed();
+        self.open_plans.clear();
+        self.grouped_plans.clear();
+        for (column, plan) in self.plans.iter().enumerate() {
+            let lone = no_pools && self.bundles.is_lone_sparse(column);
+            let grouped = self.groups.name(plan.set());
+            let choose = |is: bool| if is { plan.clone() } else { closed.clone() };
+            self.open_plans.push(choose(lone && !grouped));
+            self.grouped_plans.push(choose(lone && grouped));
+        }
     }
 
     /// Puts the sparse parts of a new entity into their sets. When a function of a required component panics, the
@@ -90,6 +106,51 @@ impl World {
     fn take_back(&mut self, entity: Entity, sets: Vec<SetId>) {
         for set in sets {
             let _ = catch_unwind(AssertUnwindSafe(|| self.store.set_remove(set, entity)));
+        }
+    }
+}
+
+/// One sparse component that groups name, and nobody else has a say in.
+impl World {
+    #[inline(never)]
+    pub(super) fn insert_grouped<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let Some(door) = B::Sparse::door(&self.grouped_plans) else {
+            return self.insert_bundle(entity, bundle, existing);
+        };
+        let (_, sparse) = bundle.into_values(self.store.tick());
+        match sparse.insert_at(&mut self.store, door, entity, existing) {
+            Ok(old) => {
+                if B::Sparse::is_new(&old) {
+                    let set = B::Sparse::set(door);
+                    self.groups.after_gain(&mut self.store, &self.archetypes, entity, set);
+                }
+                drop(old);
+                Ok(())
+            }
+            Err(_) => Err(NoSuchEntity::new(entity).into()),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn remove_grouped<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
+        let Some(door) = B::Sparse::door(&self.grouped_plans) else {
+            return self.remove_bundle::<B>(entity);
+        };
+        let set = B::Sparse::set(door);
+        self.groups.before_loss(&mut self.store, entity, set);
+        match B::Sparse::take_at(&mut self.store, door, entity) {
+            Some(taken) => {
+                self.groups.after_loss(&mut self.store, &self.archetypes, entity, set);
+                drop(taken);
+                Ok(())
+            }
+            None if self.contains(entity) => Ok(()),
+            None => Err(NoSuchEntity::new(entity).into()),
         }
     }
 }

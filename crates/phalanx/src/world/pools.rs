@@ -63,6 +63,7 @@ impl World {
             required: P::REQUIRED.into(),
         };
         let id = self.archetypes.pools_mut().add(registration, &self.components);
+        self.update_open_plans();
         self.store.declare(pooled().any());
         self.store.declare(P::tag().any());
         self.update_queries();

@@ -235,9 +235,9 @@ impl World {
     /// When another component has the name of this one.
     #[track_caller]
     pub fn sparse_mut<C: SparseComponent>(&mut self) -> SparseMut<'_, C> {
-        let bundle = self.bundle::<C>();
-        let plan = self.plans.get(C::key().index()).and_then(Option::as_ref);
-        let free = plan.filter(|_| self.is_only_sparse::<C>(bundle)).map(|plan| self.store.set_door(plan));
+        self.bundle::<C>();
+        let plan = self.open_plans.get(C::key().index());
+        let free = plan.and_then(|plan| plan.door(C::leaf_ids())).cloned();
         SparseMut { world: self, free }
     }
 
