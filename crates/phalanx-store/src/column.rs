@@ -63,12 +63,12 @@ impl LaneCell {
             // There may be no such block. Block 0 has a tick in any case.
             return;
         }
-        let (first, last) = (start >> BLOCK_SHIFT, (start + len).saturating_sub(1) >> BLOCK_SHIFT);
         // SAFETY: forwarded.
         unsafe {
             self.mark_row(start, now);
-            if first < last {
-                self.mark_later(first + 1, last, now);
+            // Most tables are one block: a single comparison tells, where `start` is known to be zero.
+            if start % BLOCK_ROWS + len > BLOCK_ROWS {
+                self.mark_later((start >> BLOCK_SHIFT) + 1, (start + len - 1) >> BLOCK_SHIFT, now);
             }
         }
     }
@@ -348,6 +348,72 @@ pub(crate) unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
             ptr::copy_nonoverlapping(from, to, 4);
         } else {
             ptr::copy_nonoverlapping(from, to, size);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::column_id::ColId;
+
+    #[repr(align(128))]
+    #[derive(Clone, Copy)]
+    struct Wide(#[expect(dead_code, reason = "read as bytes")] [u8; 128]);
+
+    fn byte(at: usize) -> u8 {
+        u8::try_from(at % 251).expect("less than a byte holds")
+    }
+
+    /// Takes a column through capacities on both sides of every border: of blocks, of headers, of the pad.
+    fn grows_and_shrinks<T: Send + Sync + 'static>() {
+        let of = ColId::<T>::named(std::any::type_name::<T>()).any().column_type();
+        let size = of.layout.size();
+        let (mut data, mut capacity) = (dangling(of), 0);
+        let steps =
+            [8, 16, 100, 1024, 1025, 5_000, 8_192, 9_216, 9_217, 20_000, 66_560, 66_561, 70_000, 66_600];
+        for new in steps.into_iter().chain([9_300, 9_217, 9_216, 8_192, 6_000, 1_025, 1_024, 90, 8, 8_500, 0])
+        {
+            let len = capacity.min(new);
+            // SAFETY: the data has the capacity, and each row is written before it is read; locally for the rest.
+            unsafe {
+                for at in 0..capacity * size {
+                    data.add(at).write(byte(at));
+                }
+                let cell = LaneCell { data, tick: AtomicU64::new(0) };
+                for block in 1..=later_blocks(capacity) {
+                    cell.mark_row(block * BLOCK_ROWS, Tick::new(block as u64 + 7));
+                }
+                data = reallocate(of, data, len, capacity, new);
+                assert_eq!(data.addr() % of.layout.align().max(64), 0);
+                assert!((0..len * size).all(|at| data.add(at).read() == byte(at)), "{capacity} to {new}");
+                let cell = LaneCell { data, tick: AtomicU64::new(0) };
+                for block in 1..=later_blocks(new) {
+                    let tick = if block <= later_blocks(capacity) { block as u64 + 7 } else { 0 };
+                    assert_eq!(cell.block_tick(block, true), Tick::new(tick), "{capacity} to {new}");
+                }
+            }
+            capacity = new;
+        }
+        assert_eq!(data, dangling(of));
+    }
+
+    #[test]
+    fn rows_and_ticks_survive_every_change_of_capacity() {
+        grows_and_shrinks::<u8>();
+        grows_and_shrinks::<[u8; 3]>();
+        grows_and_shrinks::<f32>();
+        grows_and_shrinks::<[u64; 3]>();
+        grows_and_shrinks::<Wide>();
+    }
+
+    #[test]
+    fn headers_hold_a_tick_for_every_later_block() {
+        for capacity in (0..200_000).step_by(509).chain([1_024, 1_025, 9_216, 9_217, u32::MAX as usize]) {
+            let header = header_bytes(capacity);
+            assert!(header >= later_blocks(capacity) * 8, "{capacity}");
+            assert!(header <= later_blocks(capacity).max(1) * 64, "{capacity}");
+            assert_eq!(header % COLUMN_ALIGN, 0);
         }
     }
 }
