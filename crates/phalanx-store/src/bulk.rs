@@ -236,26 +236,44 @@ struct Batch<'s> {
 }
 
 impl Batch<'_> {
-    fn fill<V: Values>(&mut self, values: impl Iterator<Item = V>) -> Result<(), Exhausted> {
-        // SAFETY: the batch follows a fresh edge, whose target lives (I7).
-        let mut pointers = unsafe { V::pointers(&mut self.edge.slots.iter()) };
-        let mut capacity = self.store.table_capacity(self.edge.target);
-        for values in values {
-            if self.next == capacity {
+    fn fill<V: Values>(&mut self, mut values: impl Iterator<Item = V>) -> Result<(), Exhausted> {
+        loop {
+            if self.edge.inits.is_empty() && self.fill_room(&mut values) {
+                break;
+            }
+            let Some(values) = values.next() else { break };
+            if self.next == self.store.table_capacity(self.edge.target) {
                 // Growth moves only rows that count.
                 self.publish()?;
                 self.store.make_room(self.edge.target, 1);
-                capacity = self.store.table_capacity(self.edge.target);
-                // SAFETY: as above; the data has moved.
-                pointers = unsafe { V::pointers(&mut self.edge.slots.iter()) };
             }
             self.edge.expect_fit(&values);
             self.store.run_inits(self.edge, self.next).keep();
-            // SAFETY: the leaves are columns of the target (I1, I7), which has room for the row (I3).
-            unsafe { values.write(pointers, self.next) };
+            // SAFETY: the leaves are columns of the target, which lives (I1, I7) and has room for the row (I3).
+            unsafe { values.write(V::pointers(&mut self.edge.slots.iter()), self.next) };
             self.next += 1;
         }
         self.publish()
+    }
+
+    /// Writes rows for as long as there is room; true when the iterator has ended. The edge has no functions.
+    ///
+    /// A loop of its own: with a call in it, even one that is never made, values would not stay in registers.
+    #[inline(always)]
+    fn fill_room<V: Values>(&mut self, values: &mut impl Iterator<Item = V>) -> bool {
+        let edge = self.edge;
+        let capacity = self.store.table_capacity(edge.target);
+        // SAFETY: the batch follows a fresh edge, whose target lives (I7).
+        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
+        let mut rows = Written { next: self.next, told: &mut self.next };
+        while rows.next < capacity {
+            let Some(values) = values.next() else { return true };
+            edge.expect_fit(&values);
+            // SAFETY: the leaves are columns of the target (I1, I7), which has room for the row (I3).
+            unsafe { values.write(pointers, rows.next) };
+            rows.next += 1;
+        }
+        false
     }
 
     /// Gives each row an entity and makes it count; without enough ids, drops the rows.
@@ -267,14 +285,9 @@ impl Batch<'_> {
         let (table, first) = (self.edge.target, self.first);
         let rows = u32::try_from(count).expect("a table holds fewer than 2^32 rows");
         // SAFETY: the rows are within the capacity (I3).
-        let mut owner = unsafe { self.store.owner_at(table, first) };
-        let write = |entity| {
-            // SAFETY: this is called once per row, and the rows are within the capacity (I3).
-            unsafe {
-                owner.write(entity);
-                owner = owner.add(1);
-            }
-        };
+        let owners = unsafe { self.store.owner_at(table, first) };
+        // SAFETY: the rows are within the capacity (I3).
+        let write = |at: u32, entity| unsafe { owners.add(at as usize).write(entity) };
         let allocated = self.store.entities.alloc_run(table, Row::from_index(first), write, rows);
         if let Err(error) = allocated {
             self.next = first;
@@ -297,6 +310,20 @@ impl Drop for Batch<'_> {
             let _ = self.publish();
         });
         panics.forget();
+    }
+}
+
+/// How many rows of a batch are complete: counted apart, so that the number stays in a register, and told at the end,
+/// which may be a panic of the user's iterator.
+struct Written<'b> {
+    next: usize,
+    told: &'b mut usize,
+}
+
+impl Drop for Written<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        *self.told = self.next;
     }
 }
 

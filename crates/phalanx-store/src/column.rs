@@ -4,15 +4,20 @@
 //! first lie *before* the data, so that the data pointer alone reaches both:
 //!
 //! ```text
-//!   base                                    data (64-byte aligned)
-//!   | pad | tick n | ... | tick 2 | tick 1 | row 0 | row 1 | ...            |
-//!   '------ header: only beyond 1,024 rows -' '------ capacity rows --------'
+//!   base                                            data (64-byte aligned)
+//!   | pad | unused | tick n | ... | tick 2 | tick 1 | row 0 | row 1 | ...            |
+//!         '------ header: only beyond 1,024 rows --' '------ capacity rows --------'
 //! ```
+//!
+//! Small columns are allocated with their alignment, and have no pad. Large ones are allocated with that of the
+//! allocator, and aligned by hand: the last word of the pad tells its length. So the allocator finds the memory of a
+//! column again that was freed, and may grow it in place, or by moving pages instead of bytes. The header has room
+//! for more ticks than there are blocks, so that the data rarely shifts when the column grows.
 //!
 //! The tick of block 0 lies beside the lane pointer ([`LaneCell`]). Zero-sized values have an aligned
 //! dangling pointer, no memory, and a single tick for all rows.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +29,12 @@ use crate::tick::Tick;
 pub const BLOCK_ROWS: usize = 1024;
 pub(crate) const BLOCK_SHIFT: u32 = BLOCK_ROWS.trailing_zeros();
 const COLUMN_ALIGN: usize = 64;
+/// The bytes from which on a column is aligned by hand.
+const PADDED: usize = 4096;
+/// The alignment that allocators give without more ado.
+const PADDED_ALIGN: usize = 16;
+/// The bytes that such a column is larger: for the pad, at most the alignment, less the word that allocators keep.
+const PAD: usize = 2 * COLUMN_ALIGN - size_of::<usize>();
 
 /// What a lane keeps per table: where the column's rows are, and when block 0 was last written.
 #[doc(hidden)]
@@ -52,12 +63,12 @@ impl LaneCell {
             // There may be no such block. Block 0 has a tick in any case.
             return;
         }
-        let (first, last) = (start >> BLOCK_SHIFT, (start + len).saturating_sub(1) >> BLOCK_SHIFT);
         // SAFETY: forwarded.
         unsafe {
             self.mark_row(start, now);
-            if first < last {
-                self.mark_later(first + 1, last, now);
+            // Most tables are one block: a single comparison tells, where `start` is known to be zero.
+            if start % BLOCK_ROWS + len > BLOCK_ROWS {
+                self.mark_later((start >> BLOCK_SHIFT) + 1, (start + len - 1) >> BLOCK_SHIFT, now);
             }
         }
     }
@@ -120,21 +131,79 @@ fn later_blocks(capacity: usize) -> usize {
     capacity.saturating_sub(1) >> BLOCK_SHIFT
 }
 
-/// The allocation of `capacity` rows, and the offset of the data in it.
+/// The bytes of the header, which has room for 8, 64, 512, .. ticks.
+fn header_bytes(capacity: usize) -> usize {
+    let later = later_blocks(capacity);
+    // At most eight times as many as there are blocks, which are a thousandth of the rows.
+    let mut ticks = if later == 0 { 0 } else { 8 };
+    while ticks < later {
+        ticks *= 8;
+    }
+    ticks * size_of::<AtomicU64>()
+}
+
+/// How the memory of a column is allocated.
+struct Allocation {
+    layout: Layout,
+    /// The bytes between pad and data.
+    header: usize,
+    /// Whether there is a pad.
+    padded: bool,
+}
+
+/// The allocation of `capacity` rows.
 ///
 /// # Panics
-/// When the allocation would exceed the address space.
-fn allocation(of: &ColumnType, capacity: usize) -> (Layout, usize) {
+/// When it would exceed the address space.
+fn allocation(of: &ColumnType, capacity: usize) -> Allocation {
     let align = of.layout.align().max(COLUMN_ALIGN);
-    let header = (later_blocks(capacity) * size_of::<AtomicU64>()).next_multiple_of(align);
-    let layout = of
-        .layout
-        .size()
-        .checked_mul(capacity)
-        .and_then(|rows| rows.checked_add(header))
-        .and_then(|size| Layout::from_size_align(size, align).ok())
-        .unwrap_or_else(|| panic!("a column of {} cannot hold {capacity} rows", of.type_name));
-    (layout, header)
+    let header = header_bytes(capacity).next_multiple_of(align);
+    let fits = || {
+        let size = of.layout.size().checked_mul(capacity)?.checked_add(header)?;
+        let padded = size >= PADDED && align == COLUMN_ALIGN;
+        // Sizes that leave allocators which keep a word of their own with multiples of the alignment, so that what is
+        // allocated next, or again, has the same pad.
+        let size = if padded { size.checked_next_multiple_of(COLUMN_ALIGN)?.checked_add(PAD)? } else { size };
+        let layout = Layout::from_size_align(size, if padded { PADDED_ALIGN } else { align }).ok()?;
+        Some(Allocation { layout, header, padded })
+    };
+    fits().unwrap_or_else(|| panic!("a column of {} cannot hold {capacity} rows", of.type_name))
+}
+
+/// The bytes to the next aligned address after `base`: from one to four times the allocation's alignment.
+fn pad_at(base: *mut u8) -> usize {
+    COLUMN_ALIGN - base.addr() % COLUMN_ALIGN
+}
+
+impl Allocation {
+    /// Where the data begins, in memory at `base`, whose pad is noted.
+    ///
+    /// # Safety
+    /// `base` has this layout.
+    unsafe fn data_at(&self, base: *mut u8) -> *mut u8 {
+        if !self.padded {
+            // SAFETY: the header is a part of the allocation (I3).
+            return unsafe { base.add(self.header) };
+        }
+        let pad = pad_at(base);
+        // SAFETY: the pad has a word at least; pad and header are parts of the allocation (I3).
+        unsafe {
+            base.add(pad).cast::<usize>().sub(1).write(pad);
+            base.add(pad + self.header)
+        }
+    }
+
+    /// Where the memory begins whose data is at `data`.
+    ///
+    /// # Safety
+    /// `data` came from `data_at`.
+    unsafe fn base_of(&self, data: *mut u8) -> *mut u8 {
+        // SAFETY: `data_at` left the pad before the header, if there is one (I3).
+        unsafe {
+            let header = data.sub(self.header);
+            if self.padded { header.sub(header.cast::<usize>().sub(1).read()) } else { header }
+        }
+    }
 }
 
 /// Checks that a column of this type can have this capacity.
@@ -144,9 +213,12 @@ pub(crate) fn assert_capacity(of: &ColumnType, capacity: usize) {
     }
 }
 
-/// The bytes that a column with this capacity occupies.
+/// The bytes that a column with this capacity occupies, but for the pad.
 pub(crate) fn bytes(of: &ColumnType, capacity: usize) -> usize {
-    if of.layout.size() == 0 || capacity == 0 { 0 } else { allocation(of, capacity).0.size() }
+    if of.layout.size() == 0 || capacity == 0 {
+        return 0;
+    }
+    allocation(of, capacity).header + of.layout.size() * capacity
 }
 
 /// The data pointer of a column without memory: aligned, not null.
@@ -159,14 +231,27 @@ pub(crate) fn allocate(of: &ColumnType, capacity: usize) -> *mut u8 {
     if of.layout.size() == 0 || capacity == 0 {
         return dangling(of);
     }
-    let (layout, header) = allocation(of, capacity);
+    let allocation = allocation(of, capacity);
     // SAFETY: locally: the layout has a size, because the values have one and the capacity is not zero.
-    let base = unsafe { alloc(layout) };
-    let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
-    // SAFETY: the header lies within the allocation; zero is a valid tick (I3).
-    unsafe { base.as_ptr().write_bytes(0, header) };
-    // SAFETY: the header is a part of the allocation, the data begins right after it (I3).
-    unsafe { base.as_ptr().add(header) }
+    let base = unsafe { alloc(allocation.layout) };
+    let Some(base) = NonNull::new(base) else { handle_alloc_error(allocation.layout) };
+    // SAFETY: the memory was allocated so just now; the header has room for the ticks (I3).
+    unsafe {
+        let data = allocation.data_at(base.as_ptr());
+        zero_ticks(data, 0, later_blocks(capacity));
+        data
+    }
+}
+
+/// Zeroes the ticks of the blocks after `from`, up to `to`.
+///
+/// # Safety
+/// The header before `data` has room for `to` ticks.
+unsafe fn zero_ticks(data: *mut u8, from: usize, to: usize) {
+    if from < to {
+        // SAFETY: forwarded; zero is a valid tick (I3).
+        unsafe { data.cast::<AtomicU64>().sub(to).write_bytes(0, to - from) };
+    }
 }
 
 /// Frees what [`allocate`] gave.
@@ -177,9 +262,9 @@ pub(crate) unsafe fn free(of: &ColumnType, data: *mut u8, capacity: usize) {
     if of.layout.size() == 0 || capacity == 0 {
         return;
     }
-    let (layout, header) = allocation(of, capacity);
-    // SAFETY: `allocate` returned `base + header` for the same type and capacity (I3).
-    unsafe { dealloc(data.sub(header), layout) }
+    let allocation = allocation(of, capacity);
+    // SAFETY: `allocate` placed the data in memory of this layout, for the same type and capacity (I3).
+    unsafe { dealloc(allocation.base_of(data), allocation.layout) }
 }
 
 /// Moves `len` rows, and their block ticks, to an allocation of another capacity.
@@ -193,10 +278,17 @@ pub(crate) unsafe fn reallocate(
     old: usize,
     new: usize,
 ) -> *mut u8 {
-    let moved = allocate(of, new);
-    if of.layout.size() == 0 {
-        return moved;
+    if of.layout.size() == 0 || old == 0 {
+        return allocate(of, new);
     }
+    if new > 0 {
+        let (from, to) = (allocation(of, old), allocation(of, new));
+        if from.padded && to.padded && from.header == to.header {
+            // SAFETY: forwarded; both capacities give memory (I3).
+            return unsafe { reallocate_padded(&from, &to, of, data, len, [old, new]) };
+        }
+    }
+    let moved = allocate(of, new);
     let ticks = later_blocks(old).min(later_blocks(new));
     // SAFETY: both allocations hold `len` rows and `ticks` header ticks, and they do not overlap (I3); with a
     // capacity of zero, both counts are zero and the pointers are aligned.
@@ -210,6 +302,39 @@ pub(crate) unsafe fn reallocate(
     // SAFETY: the rows were moved out, and the caller gives the old allocation up.
     unsafe { free(of, data, old) };
     moved
+}
+
+/// As [`reallocate`], where both allocations have a pad, and headers of the same size: the allocator may not have to
+/// move anything.
+///
+/// # Safety
+/// As for [`reallocate`]; the allocations are those of the capacities.
+unsafe fn reallocate_padded(
+    from: &Allocation,
+    to: &Allocation,
+    of: &ColumnType,
+    data: *mut u8,
+    len: usize,
+    [old, new]: [usize; 2],
+) -> *mut u8 {
+    // SAFETY: the memory has the old layout, and the new one has the same alignment and a size (I3). Header and rows lie
+    // behind the old pad still, whatever moved; they go behind the new one, which has room for them in either size.
+    unsafe {
+        let base = from.base_of(data);
+        let before = data.offset_from_unsigned(base);
+        let Some(base) = NonNull::new(realloc(base, from.layout, to.layout.size())) else {
+            handle_alloc_error(to.layout)
+        };
+        let moved = base.as_ptr().add(before);
+        // Not noted yet: that may overwrite the header.
+        let data = base.as_ptr().add(pad_at(base.as_ptr()) + to.header);
+        if data != moved {
+            ptr::copy(moved.sub(to.header), data.sub(to.header), to.header + len * of.layout.size());
+        }
+        let data = to.data_at(base.as_ptr());
+        zero_ticks(data, later_blocks(old), later_blocks(new));
+        data
+    }
 }
 
 /// Copies one value, quickly for the sizes that components have most.
@@ -262,6 +387,72 @@ pub(crate) unsafe fn swap_values(a: *mut u8, b: *mut u8, size: usize) {
             b.write_unaligned(from_a);
         } else {
             ptr::swap_nonoverlapping(a, b, size);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::column_id::ColId;
+
+    #[repr(align(128))]
+    #[derive(Clone, Copy)]
+    struct Wide(#[expect(dead_code, reason = "read as bytes")] [u8; 128]);
+
+    fn byte(at: usize) -> u8 {
+        u8::try_from(at % 251).expect("less than a byte holds")
+    }
+
+    /// Takes a column through capacities on both sides of every border: of blocks, of headers, of the pad.
+    fn grows_and_shrinks<T: Send + Sync + 'static>() {
+        let of = ColId::<T>::named(std::any::type_name::<T>()).any().column_type();
+        let size = of.layout.size();
+        let (mut data, mut capacity) = (dangling(of), 0);
+        let steps =
+            [8, 16, 100, 1024, 1025, 5_000, 8_192, 9_216, 9_217, 20_000, 66_560, 66_561, 70_000, 66_600];
+        for new in steps.into_iter().chain([9_300, 9_217, 9_216, 8_192, 6_000, 1_025, 1_024, 90, 8, 8_500, 0])
+        {
+            let len = capacity.min(new);
+            // SAFETY: the data has the capacity, and each row is written before it is read; locally for the rest.
+            unsafe {
+                for at in 0..capacity * size {
+                    data.add(at).write(byte(at));
+                }
+                let cell = LaneCell { data, tick: AtomicU64::new(0) };
+                for block in 1..=later_blocks(capacity) {
+                    cell.mark_row(block * BLOCK_ROWS, Tick::new(block as u64 + 7));
+                }
+                data = reallocate(of, data, len, capacity, new);
+                assert_eq!(data.addr() % of.layout.align().max(64), 0);
+                assert!((0..len * size).all(|at| data.add(at).read() == byte(at)), "{capacity} to {new}");
+                let cell = LaneCell { data, tick: AtomicU64::new(0) };
+                for block in 1..=later_blocks(new) {
+                    let tick = if block <= later_blocks(capacity) { block as u64 + 7 } else { 0 };
+                    assert_eq!(cell.block_tick(block, true), Tick::new(tick), "{capacity} to {new}");
+                }
+            }
+            capacity = new;
+        }
+        assert_eq!(data, dangling(of));
+    }
+
+    #[test]
+    fn rows_and_ticks_survive_every_change_of_capacity() {
+        grows_and_shrinks::<u8>();
+        grows_and_shrinks::<[u8; 3]>();
+        grows_and_shrinks::<f32>();
+        grows_and_shrinks::<[u64; 3]>();
+        grows_and_shrinks::<Wide>();
+    }
+
+    #[test]
+    fn headers_hold_a_tick_for_every_later_block() {
+        for capacity in (0..200_000).step_by(509).chain([1_024, 1_025, 9_216, 9_217, u32::MAX as usize]) {
+            let header = header_bytes(capacity);
+            assert!(header >= later_blocks(capacity) * 8, "{capacity}");
+            assert!(header <= later_blocks(capacity).max(1) * 64, "{capacity}");
+            assert_eq!(header % COLUMN_ALIGN, 0);
         }
     }
 }

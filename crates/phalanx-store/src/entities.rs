@@ -199,8 +199,8 @@ impl Entities {
         Entity::new(index, FIRST)
     }
 
-    /// Brings `n` entities to life in consecutive rows, and hands each to `out` in their order: for the store
-    /// alone.
+    /// Brings `n` entities to life in consecutive rows, and hands each to `out` with its number among them, in their
+    /// order: for the store alone.
     ///
     /// Free slots are used first, then new ones. If they do not suffice, nothing changes. `out` must not
     /// panic: the entities are alive by then, and the rows are its caller's to fill.
@@ -208,7 +208,7 @@ impl Entities {
         &mut self,
         table: TableId,
         first_row: Row,
-        mut out: impl FnMut(Entity),
+        mut out: impl FnMut(u32, Entity),
         n: u32,
     ) -> Result<(), Exhausted> {
         debug_assert!(table.has_rows(), "{table:?} has no rows");
@@ -221,12 +221,12 @@ impl Entities {
         // No overflow: no table has more rows than there are slots.
         let place = |i| Place::new(table, Row::new(first_row.get() + i));
         for i in 0..recycled {
-            out(self.occupy(place(i)).expect("the list holds `free` slots"));
+            out(i, self.occupy(place(i)).expect("the list holds `free` slots"));
         }
         let base = self.slots();
         self.slots.extend((recycled..n).map(|i| Slot::new(place(i), FIRST)));
         for i in 0..appended {
-            out(Entity::new(base + i, FIRST));
+            out(recycled + i, Entity::new(base + i, FIRST));
         }
         Ok(())
     }

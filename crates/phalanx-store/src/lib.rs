@@ -10,8 +10,9 @@
 //!   I11; rows from there on hold nothing that will be read, except values that one operation is about to drop or to
 //!   count.
 //! - **I3 Memory.** A column's data pointer is aligned, has room for the table's capacity, and is preceded by one
-//!   tick per block after the first. The lane cell of (column, table) holds the same pointer. A column's header stays
-//!   where it is until its table is dropped.
+//!   tick per block after the first; before the room for ticks, which the capacity tells, a large column has a word that
+//!   leads to the beginning of its allocation. The lane cell of (column, table) holds the same pointer. A column's
+//!   header stays where it is until its table is dropped.
 //! - **I4 Lanes.** Every lane of a known column has a cell per table; it is null exactly when the table lacks the
 //!   column. The rowless and the dead have no columns.
 //! - **I5 Places.** An entity with a row is found at exactly that row: the directory and the table's entities

@@ -12,9 +12,10 @@
 //! dead and rowless entities point there, and every lane is null for them.
 
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::column::{self, LaneCell};
+use crate::column::{self, BLOCK_ROWS, LaneCell};
 use crate::column_id::{AnyColId, ColCell, ColumnType};
 use crate::entities::Entities;
 use crate::entity::Entity;
@@ -27,6 +28,9 @@ use crate::tick::Tick;
 
 /// The rows a table gets room for at first.
 const FIRST_CAPACITY: usize = 8;
+/// The capacities that are followed by four times as many: here growing copies most for each row that comes, and what is
+/// not used yet is whole pages, which no memory stands behind until they are touched.
+const LEAPS: Range<usize> = BLOCK_ROWS..16 * BLOCK_ROWS;
 
 static ENTITY_COLUMN: ColCell<Entity> = ColCell::new();
 static NEXT_STAMP: AtomicU64 = AtomicU64::new(1);
@@ -284,8 +288,10 @@ impl Store {
     #[cold]
     #[inline(never)]
     pub(crate) fn grow(&mut self, id: TableId, needed: usize) {
-        let doubled = (self.heads[id.index()].capacity as usize * 2).min(u32::MAX as usize - 1);
-        self.set_capacity(id, needed.max(doubled).max(FIRST_CAPACITY));
+        let capacity = self.heads[id.index()].capacity as usize;
+        let factor = if LEAPS.contains(&capacity) { 4 } else { 2 };
+        let grown = (capacity * factor).min(u32::MAX as usize - 1);
+        self.set_capacity(id, needed.max(grown).max(FIRST_CAPACITY));
     }
 
     /// Makes room for `additional` more rows at once.

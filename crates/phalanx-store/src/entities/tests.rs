@@ -310,10 +310,10 @@ fn a_batch_that_does_not_fit_changes_nothing() {
     e.alloc().unwrap();
     e.free(first).unwrap();
     let mut given = 0;
-    let too_many = e.alloc_run(TableId::FIRST, Row::new(0), |_| given += 1, 4);
+    let too_many = e.alloc_run(TableId::FIRST, Row::new(0), |_, _| given += 1, 4);
     assert_eq!((too_many, given), (Err(Exhausted), 0));
     assert_eq!((e.len(), e.slots(), e.next_free()), (1, 2, Some(0)));
-    let fits = e.alloc_run(TableId::FIRST, Row::new(0), |_| given += 1, 3);
+    let fits = e.alloc_run(TableId::FIRST, Row::new(0), |_, _| given += 1, 3);
     assert_eq!((fits, given, e.len()), (Ok(()), 3, 4));
     checked(&e);
 }
@@ -362,7 +362,7 @@ fn a_batch_uses_free_slots_first_and_gives_each_id_once() {
         e.free(ids[i]).unwrap();
     }
     let mut batch = Vec::new();
-    e.alloc_run(TableId::FIRST, Row::new(10), |entity| batch.push(entity), 5).unwrap();
+    e.alloc_run(TableId::FIRST, Row::new(10), |_, entity| batch.push(entity), 5).unwrap();
     assert_eq!(batch, [id(3, 1), id(1, 1), id(4, 0), id(5, 0), id(6, 0)]);
     for (row, entity) in (10..).zip(&batch) {
         assert_eq!(e.locate(*entity), Some(at(row)));
@@ -372,8 +372,8 @@ fn a_batch_uses_free_slots_first_and_gives_each_id_once() {
 
     e.free(batch[0]).unwrap();
     e.free(batch[1]).unwrap();
-    e.alloc_run(TableId::FIRST, Row::new(0), |e| assert_eq!(e.index(), 1), 1).unwrap();
-    e.alloc_run(TableId::FIRST, Row::new(0), |_| unreachable!(), 0).unwrap();
+    e.alloc_run(TableId::FIRST, Row::new(0), |at, e| assert_eq!((at, e.index()), (0, 1)), 1).unwrap();
+    e.alloc_run(TableId::FIRST, Row::new(0), |_, _| unreachable!(), 0).unwrap();
     assert_eq!(e.next_free(), Some(3));
     checked(&e);
 }
@@ -449,7 +449,7 @@ fn reserved_ids_are_not_given_to_anybody_else() {
     let reserved = [e.reserve().unwrap(), e.reserve().unwrap()];
     let mut given = vec![e.alloc_at(at(0)).unwrap()];
     let more = [e.reserve().unwrap()];
-    e.alloc_run(TableId::FIRST, Row::new(1), |e| given.push(e), 2).unwrap();
+    e.alloc_run(TableId::FIRST, Row::new(1), |_, e| given.push(e), 2).unwrap();
     let all: HashSet<_> = reserved.iter().chain(&given).chain(&more).collect();
     assert_eq!(all.len(), 6);
     assert!(all.iter().all(|entity| e.contains(**entity)));

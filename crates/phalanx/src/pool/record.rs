@@ -30,6 +30,13 @@ pub(crate) struct SpawnWay {
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
 }
 
+impl SpawnWay {
+    /// Whether something comes along that does not stand in the first row.
+    pub(crate) fn adds(&self) -> bool {
+        self.then.is_some() || !self.required_sparse.is_empty()
+    }
+}
+
 /// Why a pool forbids a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {

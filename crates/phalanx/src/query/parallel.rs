@@ -78,7 +78,8 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         if self.runs_alone() {
             return self.query.into_iter().for_each(f);
         }
-        self.jobs().into_par_iter().for_each(|job| job.rows().for_each(&f));
+        let most = self.jobs_at_once();
+        self.jobs().into_par_iter().with_max_len(most).for_each(|job| job.rows().for_each(&f));
     }
 
     /// Maps each match and combines the results; `combine` must not depend on order, `identity` must be neutral.
@@ -92,11 +93,19 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         if self.runs_alone() {
             return self.query.into_iter().fold(identity(), add);
         }
-        self.jobs().into_par_iter().map(|job| job.rows().fold(identity(), add)).reduce(&identity, &combine)
+        let most = self.jobs_at_once();
+        let jobs = self.jobs().into_par_iter().with_max_len(most);
+        jobs.map(|job| job.rows().fold(identity(), add)).reduce(&identity, &combine)
     }
 
     fn runs_alone(&self) -> bool {
         self.query.view.most() < self.small || rayon::current_num_threads() == 1
+    }
+
+    /// How many jobs a thread may take together. Jobs of less than a block are heavy: each of them is worth another
+    /// thread's while, so that none waits at the end for a neighbour's row of jobs.
+    fn jobs_at_once(&self) -> usize {
+        if self.rows < BLOCK_ROWS { 1 } else { usize::MAX }
     }
 
     fn jobs(self) -> Vec<QueryTable<'w, D, F>> {

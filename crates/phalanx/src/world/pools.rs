@@ -142,27 +142,47 @@ impl World {
         values: impl IntoIterator<Item = P>,
     ) -> std::vec::IntoIter<Entity> {
         let pool = self.meet_pool::<P>();
-        let now = self.store.tick();
         let mut entities = Vec::new();
-        let mut values = values.into_iter().peekable();
+        let values = values.into_iter();
+        if P::REQUIRED.into() == P::DECLARED.into() && !P::Sparse::ANY {
+            // Without optional components all values have the same.
+            let at = self.spawn_way::<P>(pool, P::DECLARED.into());
+            if !self.archetypes.pools().record(pool).spawns[at].adds() {
+                self.spawn_run(pool, at, values, &mut entities);
+                return entities.into_iter();
+            }
+        }
+        let mut values = values.peekable();
         while let Some(first) = values.peek() {
             let presence = first.presence().into();
             let at = self.spawn_way::<P>(pool, presence);
-            let way = &self.archetypes.pools().record(pool).spawns[at];
-            if P::Sparse::ANY || way.then.is_some() || !way.required_sparse.is_empty() {
+            if P::Sparse::ANY || self.archetypes.pools().record(pool).spawns[at].adds() {
                 // Values in sets belong to an entity, so each one is spawned for itself.
                 entities.extend(values.next().map(|value| self.spawn_in(value)));
                 continue;
             }
-            let run = Run { values: &mut values, presence };
-            let rows = run.map(|value| marked(value.into_values(now).0));
-            let rows = match self.store.spawn_batch(&way.edge, rows, |_| {}) {
-                Ok(rows) => rows,
-                Err(error) => panic!("{error}"),
-            };
-            entities.extend_from_slice(&self.store.table_entities(way.edge.target())[rows]);
+            self.spawn_run(pool, at, Run { values: &mut values, presence }, &mut entities);
         }
         entities.into_iter()
+    }
+
+    /// Spawns an entity per value, each with the components of the same way.
+    #[inline]
+    #[track_caller]
+    fn spawn_run<P: DeclaredPool>(
+        &mut self,
+        pool: PoolId,
+        at: usize,
+        values: impl Iterator<Item = P>,
+        entities: &mut Vec<Entity>,
+    ) {
+        let now = self.store.tick();
+        let edge = &self.archetypes.pools().record(pool).spawns[at].edge;
+        let rows = values.map(|value| marked(value.into_values(now).0));
+        match self.store.spawn_batch(edge, rows, |_| {}) {
+            Ok(rows) => entities.extend_from_slice(&self.store.table_entities(edge.target())[rows]),
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Brings an entity that was reserved for a pool there. What it may have got in General meanwhile is dropped.

@@ -4,7 +4,7 @@ use ::phalanx::prelude::*;
 use ::phalanx::query::QueryState;
 
 use super::LIBRARY;
-use super::limit::body_sum;
+use super::limit::{advance, body_sum};
 use crate::checksum::{of_counts, of_rows};
 use crate::contender::Contender;
 use crate::shapes::{self, DT, lookups, total};
@@ -88,11 +88,9 @@ pub fn simple_iter_chunks(size: usize) -> Contender {
         move || movers(size),
         |(world, query)| {
             for (position, velocity) in query.query_mut(world).chunks_mut() {
-                for i in 0..position.len() {
-                    position.x[i] += velocity.x[i] * DT;
-                    position.y[i] += velocity.y[i] * DT;
-                    position.z[i] += velocity.z[i] * DT;
-                }
+                advance(position.x, velocity.x);
+                advance(position.y, velocity.y);
+                advance(position.z, velocity.z);
             }
         },
         |(world, _)| positions(world),
@@ -132,10 +130,8 @@ pub fn iter_1m_chunks(before: impl Fn() + Copy + 'static) -> Contender {
         move |_| before(),
         |(world, query)| {
             for (place, speed) in query.query_mut(world).chunks_mut() {
-                for i in 0..place.len() {
-                    place.x[i] += speed.x[i] * DT;
-                    place.y[i] += speed.y[i] * DT;
-                }
+                advance(place.x, speed.x);
+                advance(place.y, speed.y);
             }
         },
         |(world, _)| places(world),

@@ -168,7 +168,10 @@ impl Run {
         let n = self.rng.below(12);
         let first = self.rng.place();
         let mut given = Vec::new();
-        let out = |entity| given.push(entity);
+        let out = |at: u32, entity| {
+            assert_eq!(at as usize, given.len());
+            given.push(entity);
+        };
         let result = self.real.alloc_run(first.table, first.row, out, n as u32);
         let room = self.model.stack.len() + self.model.limit - self.model.slots.len();
         assert_eq!(result.is_ok(), n <= room);
