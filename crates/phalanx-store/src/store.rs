@@ -18,7 +18,7 @@ use crate::column_id::{AnyColId, ColCell, ColumnType};
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::flags::BorrowFlags;
-use crate::headers::TableShape;
+use crate::headers::{Slab, TableShape};
 use crate::place::{Place, Row, TableId};
 use crate::sets::{SetId, SparseSet};
 use crate::table::{Head, Table};
@@ -46,6 +46,8 @@ pub struct Store {
     /// A lane of nothing, for columns that this store has not met.
     pub(crate) absent: Vec<LaneCell>,
     pub(crate) tables: Vec<Table>,
+    /// The memory of the tables' headers.
+    slab: Slab,
     /// Ids of dropped tables, for others of the same shape: which shape an id has never changes.
     pub(crate) free_tables: Vec<(TableId, Option<TableShape>)>,
     pub(crate) flags: BorrowFlags,
@@ -91,6 +93,7 @@ impl Store {
             lanes: Vec::new(),
             absent: Vec::new(),
             tables: Vec::new(),
+            slab: Slab::default(),
             free_tables: Vec::new(),
             flags: BorrowFlags::default(),
             id: fresh_stamp(),
@@ -167,7 +170,9 @@ impl Store {
     }
 
     fn add_table(&mut self, ids: &[AnyColId], shape: Option<&TableShape>) -> TableId {
-        let table = Table::new(&self.declare_all(ids), shape);
+        let ids = self.declare_all(ids);
+        // SAFETY: the table stays in this store, and so does the slab (I3).
+        let table = unsafe { Table::new(&mut self.slab, &ids, shape) };
         let same = |free: &(TableId, Option<TableShape>)| match (&free.1, shape) {
             (Some(free), Some(shape)) => free.is(shape),
             (free, shape) => free.is_none() && shape.is_none(),
@@ -186,7 +191,9 @@ impl Store {
     /// Adds an empty table for a sparse set. Its id never was, and never will be, another table's.
     pub(crate) fn new_set_table(&mut self, ids: &[AnyColId]) -> TableId {
         let ids = self.declare_all(ids);
-        let id = self.push_table(Table { is_set: true, ..Table::new(&ids, None) });
+        // SAFETY: as for `add_table`.
+        let table = unsafe { Table::new(&mut self.slab, &ids, None) };
+        let id = self.push_table(Table { is_set: true, ..table });
         self.set_up(id)
     }
 
@@ -235,6 +242,8 @@ impl Store {
         self.heads[at] = Head::nowhere();
         self.free_tables.push((id, table.shape));
         self.stamp = fresh_stamp();
+        // SAFETY: the table was made in this slab, and plans that point at its headers are stale now (I3, I7).
+        unsafe { table.columns.free(&mut self.slab) };
         true
     }
 

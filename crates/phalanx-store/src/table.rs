@@ -17,7 +17,7 @@ use std::ptr;
 
 use crate::column::{LaneCell, copy_value};
 use crate::column_id::AnyColId;
-use crate::headers::{ColumnRef, Headers, TableShape};
+use crate::headers::{ColumnRef, Headers, Slab, TableShape};
 
 /// What every operation on a table's rows needs first.
 #[doc(hidden)]
@@ -52,14 +52,26 @@ pub(crate) struct Table {
 impl Table {
     /// A place that holds no rows: the dead, the rowless, and dropped tables.
     pub(crate) fn nowhere() -> Self {
-        Self { live: false, ..Self::new(&[], None) }
+        Self {
+            columns: Headers::none(),
+            tags: Box::new([]),
+            droppers: Box::new([]),
+            live: false,
+            is_set: false,
+            shape: None,
+            holes: Vec::new(),
+        }
     }
 
     /// An empty table with these columns, given in ascending order without repetition.
-    pub(crate) fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+    ///
+    /// # Safety
+    /// The slab lives as long as the table is used.
+    pub(crate) unsafe fn new(slab: &mut Slab, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         let (tags, columns): (Vec<AnyColId>, Vec<AnyColId>) = ids.iter().partition(|id| id.is_virtual());
         assert!(columns.len() < usize::from(u16::MAX), "a table holds fewer than 65,535 columns");
-        let columns = Headers::new(&columns, shape);
+        // SAFETY: forwarded.
+        let columns = unsafe { Headers::new(slab, &columns, shape) };
         let droppers = (0u16..).zip(columns.iter()).filter(|(_, column)| column.drop.is_some());
         Self {
             droppers: droppers.map(|(at, _)| at).collect(),
