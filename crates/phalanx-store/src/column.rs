@@ -10,7 +10,8 @@
 //! ```
 //!
 //! The tick of block 0 lies beside the lane pointer ([`LaneCell`]). Zero-sized values have an aligned
-//! dangling pointer, no memory, and a single tick for all rows.
+//! dangling pointer, no memory, and a single tick for all rows. Up to 512 bytes are a piece of the store's slab,
+//! so that the columns of many small tables lie close together.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::mem::MaybeUninit;
@@ -18,12 +19,15 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::column_id::ColumnType;
+use crate::slab::{Line, Slab};
 use crate::tick::Tick;
 
 /// Rows per block: the grain of change tracking and of parallel splitting.
 pub const BLOCK_ROWS: usize = 1024;
 pub(crate) const BLOCK_SHIFT: u32 = BLOCK_ROWS.trailing_zeros();
 const COLUMN_ALIGN: usize = 64;
+/// The bytes of the largest column that is a piece of a slab.
+const SMALL: usize = 512;
 
 /// What a lane keeps per table: where the column's rows are, and when block 0 was last written.
 #[doc(hidden)]
@@ -145,12 +149,24 @@ pub(crate) fn dangling(of: &ColumnType) -> *mut u8 {
     ptr::without_provenance_mut(of.layout.align().max(COLUMN_ALIGN))
 }
 
+/// How many lines an allocation takes in a slab; `None` when it is none for a slab. One for a slab has no ticks: more rows
+/// than a block has take more memory.
+///
+/// Tools that watch over each allocation of the heap are given all of them by `--cfg phalanx_heap`.
+fn lines_of(layout: Layout) -> Option<usize> {
+    let fits = layout.size() <= SMALL && layout.align() <= align_of::<Line>() && !cfg!(phalanx_heap);
+    fits.then(|| layout.size().div_ceil(size_of::<Line>()))
+}
+
 /// Allocates room for `capacity` rows, with zeroed block ticks.
-pub(crate) fn allocate(of: &ColumnType, capacity: usize) -> *mut u8 {
+fn allocate(slab: &mut Slab<Line>, of: &ColumnType, capacity: usize) -> *mut u8 {
     if of.layout.size() == 0 || capacity == 0 {
         return dangling(of);
     }
     let (layout, header) = allocation(of, capacity);
+    if let Some(lines) = lines_of(layout) {
+        return slab.take(lines).as_ptr().cast();
+    }
     // SAFETY: locally: the layout has a size, because the values have one and the capacity is not zero.
     let base = unsafe { alloc(layout) };
     let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
@@ -163,12 +179,19 @@ pub(crate) fn allocate(of: &ColumnType, capacity: usize) -> *mut u8 {
 /// Frees what [`allocate`] gave.
 ///
 /// # Safety
-/// `data` came from `allocate(of, capacity)` and was not freed; its values were moved out or dropped.
-pub(crate) unsafe fn free(of: &ColumnType, data: *mut u8, capacity: usize) {
+/// `data` came from `allocate(slab, of, capacity)` and was not freed; its values were moved out or dropped.
+unsafe fn free(slab: &mut Slab<Line>, of: &ColumnType, data: *mut u8, capacity: usize) {
     if of.layout.size() == 0 || capacity == 0 {
         return;
     }
     let (layout, header) = allocation(of, capacity);
+    if let Some(lines) = lines_of(layout) {
+        if let Some(piece) = NonNull::new(data) {
+            // SAFETY: `allocate` took as many lines from the slab for the same type and capacity (I3).
+            unsafe { slab.give(piece.cast(), lines) };
+        }
+        return;
+    }
     // SAFETY: `allocate` returned `base + header` for the same type and capacity (I3).
     unsafe { dealloc(data.sub(header), layout) }
 }
@@ -176,15 +199,16 @@ pub(crate) unsafe fn free(of: &ColumnType, data: *mut u8, capacity: usize) {
 /// Moves `len` rows, and their block ticks, to an allocation of another capacity.
 ///
 /// # Safety
-/// `data` came from `allocate(of, old)`, `len <= old`, `len <= new`; the old pointer is not used again.
+/// `data` came from `allocate(slab, of, old)`, `len <= old`, `len <= new`; the old pointer is not used again.
 pub(crate) unsafe fn reallocate(
+    slab: &mut Slab<Line>,
     of: &ColumnType,
     data: *mut u8,
     len: usize,
     old: usize,
     new: usize,
 ) -> *mut u8 {
-    let moved = allocate(of, new);
+    let moved = allocate(slab, of, new);
     if of.layout.size() == 0 {
         return moved;
     }
@@ -199,7 +223,7 @@ pub(crate) unsafe fn reallocate(
         }
     }
     // SAFETY: the rows were moved out, and the caller gives the old allocation up.
-    unsafe { free(of, data, old) };
+    unsafe { free(slab, of, data, old) };
     moved
 }
 

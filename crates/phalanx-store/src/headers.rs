@@ -17,13 +17,9 @@ use std::collections::HashSet;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-pub(crate) use slab::Slab;
-use slab::Word;
-
 use crate::column;
 use crate::column_id::{AnyColId, ColumnType};
-
-mod slab;
+use crate::slab::{Slab, Word};
 
 /// A column as its table sees it. Public only because sealed traits name it.
 #[doc(hidden)]
@@ -150,7 +146,7 @@ const _: () =
 const _: () = assert!(size_of::<Option<Block>>() == size_of::<Word>());
 
 impl Block {
-    fn new(slab: &mut Slab, ids: &[AnyColId], there: &[AnyColId]) -> Self {
+    fn new(slab: &mut Slab<Word>, ids: &[AnyColId], there: &[AnyColId]) -> Self {
         let first = slab.take(ids.len() * WORDS).cast::<TableColumn>();
         for (at, id) in ids.iter().enumerate() {
             // SAFETY: locally: the piece has room for a header per id.
@@ -169,7 +165,7 @@ impl Block {
 
     /// # Safety
     /// As for `refs`; the block was made in the slab and is not used again.
-    unsafe fn free(self, slab: &mut Slab, len: usize) {
+    unsafe fn free(self, slab: &mut Slab<Word>, len: usize) {
         // SAFETY: forwarded.
         unsafe { slab.give(self.0.cast(), len * WORDS) };
     }
@@ -183,7 +179,7 @@ enum Memory {
 }
 
 impl Memory {
-    fn new(slab: &mut Slab, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+    fn new(slab: &mut Slab<Word>, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         match shape {
             None => Self::Flat(Block::new(slab, ids, ids), ids.len()),
             Some(shape) if shape.boxed => {
@@ -231,7 +227,7 @@ struct Piece<T> {
 impl<T: Copy> Piece<T> {
     const EMPTY: Self = Self { first: NonNull::dangling(), len: 0 };
 
-    fn new(slab: &mut Slab, values: &[T]) -> Self {
+    fn new(slab: &mut Slab<Word>, values: &[T]) -> Self {
         const { assert!(size_of::<T>() == size_of::<Word>() && align_of::<T>() <= align_of::<Word>()) };
         let (first, len) = (slab.take(values.len()).cast::<T>(), values.len());
         // SAFETY: locally: the piece has a word per value, and nothing else uses it.
@@ -249,7 +245,7 @@ impl<T: Copy> Piece<T> {
 
     /// # Safety
     /// The piece was made in the slab and is not used again.
-    unsafe fn free(self, slab: &mut Slab) {
+    unsafe fn free(self, slab: &mut Slab<Word>) {
         // SAFETY: forwarded.
         unsafe { slab.give(self.first.cast(), self.len) };
     }
@@ -267,7 +263,7 @@ impl Headers {
     ///
     /// # Safety
     /// The slab lives as long as the headers, or as a [`ColumnRef`] of them is used.
-    pub(crate) unsafe fn new(slab: &mut Slab, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+    pub(crate) unsafe fn new(slab: &mut Slab<Word>, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         let memory = Memory::new(slab, ids, shape);
         // SAFETY: the headers were made just now (I3), and nothing else refers to them.
         let there = |column: &ColumnRef| unsafe { !column.data().is_null() };
@@ -286,7 +282,7 @@ impl Headers {
     ///
     /// # Safety
     /// It is that of the slab, and no [`ColumnRef`] of the table is used again.
-    pub(crate) unsafe fn free(self, slab: &mut Slab) {
+    pub(crate) unsafe fn free(self, slab: &mut Slab<Word>) {
         for (block, len) in self.memory.blocks() {
             // SAFETY: the length is that of the block's ids (I3); the rest is the caller's.
             unsafe { block.free(slab, len) };
@@ -357,7 +353,7 @@ mod tests {
         let ids = ids(60);
         let groups: Vec<&[AnyColId]> = ids.chunks(2).collect();
         let there = [ids[2], ids[3], ids[58], ids[59]];
-        let mut slab = Slab::default();
+        let mut slab = Slab::new();
         for shape in [None, Some(TableShape::inline(&groups)), Some(TableShape::boxed(&groups))] {
             // SAFETY: locally: the slab lives longer.
             let headers = unsafe { Headers::new(&mut slab, &there, shape.as_ref()) };
@@ -373,7 +369,7 @@ mod tests {
     fn a_boxed_record_of_few_among_many_is_less_than_a_quarter_of_an_inline_one() {
         let ids = ids(60);
         let groups: Vec<&[AnyColId]> = ids.chunks(1).collect();
-        let mut slab = Slab::default();
+        let mut slab = Slab::new();
         // SAFETY: locally: the slab lives longer.
         let mut bytes =
             |shape: TableShape| unsafe { Headers::new(&mut slab, &ids[7..9], Some(&shape)) }.bytes();

@@ -18,9 +18,11 @@ use crate::column_id::{AnyColId, ColCell, ColumnType};
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::flags::BorrowFlags;
-use crate::headers::{Slab, TableShape};
+use crate::headers::TableShape;
+use crate::lanes::Lanes;
 use crate::place::{Place, Row, TableId};
 use crate::sets::{SetId, SparseSet};
+use crate::slab::{Line, Slab, Word};
 use crate::table::{Head, Table};
 use crate::tick::Tick;
 
@@ -41,13 +43,12 @@ pub struct Store {
     pub(crate) entities: Entities,
     pub(crate) tick: Tick,
     pub(crate) heads: Vec<Head>,
-    /// Indexed by column id; empty for columns that this store has not met.
-    pub(crate) lanes: Vec<Vec<LaneCell>>,
-    /// A lane of nothing, for columns that this store has not met.
-    pub(crate) absent: Vec<LaneCell>,
+    pub(crate) lanes: Lanes,
     pub(crate) tables: Vec<Table>,
     /// The memory of the tables' headers.
-    slab: Slab,
+    slab: Slab<Word>,
+    /// The memory of small columns.
+    lines: Slab<Line>,
     /// Ids of dropped tables, for others of the same shape: which shape an id has never changes.
     pub(crate) free_tables: Vec<(TableId, Option<TableShape>)>,
     pub(crate) flags: BorrowFlags,
@@ -90,10 +91,10 @@ impl Store {
             entities,
             tick: Tick::new(1),
             heads: Vec::new(),
-            lanes: Vec::new(),
-            absent: Vec::new(),
+            lanes: Lanes::new(),
             tables: Vec::new(),
-            slab: Slab::default(),
+            slab: Slab::new(),
+            lines: Slab::new(),
             free_tables: Vec::new(),
             flags: BorrowFlags::default(),
             id: fresh_stamp(),
@@ -136,12 +137,8 @@ impl Store {
 
     /// Makes a column known to this store.
     pub fn declare(&mut self, id: AnyColId) {
-        if self.lanes.len() <= id.index() {
-            self.lanes.resize_with(id.index() + 1, Vec::new);
-            self.flags.grow(id.index() + 1);
-        }
-        let tables = self.tables.len();
-        self.lanes[id.index()].resize_with(tables, || LaneCell::ABSENT);
+        self.lanes.declare(id);
+        self.flags.grow(self.lanes.columns());
     }
 
     /// Makes columns known, and returns them in ascending order without repetition.
@@ -201,7 +198,7 @@ impl Store {
     fn set_up(&mut self, id: TableId) -> TableId {
         self.mirror(id);
         for &tag in &self.tables[id.index()].tags {
-            self.lanes[tag.index()][id.index()].data = column::dangling(tag.column_type());
+            self.lanes.cell_mut(tag, id).data = column::dangling(tag.column_type());
         }
         self.heads[id.index()].owners.data = column::dangling(self.entity_type);
         id
@@ -211,10 +208,7 @@ impl Store {
         let id = TableId::new(u32::try_from(self.tables.len()).expect("fewer than 2^32 tables"));
         self.tables.push(table);
         self.heads.push(Head::nowhere());
-        self.absent.push(LaneCell::ABSENT);
-        for lane in self.lanes.iter_mut().filter(|lane| !lane.is_empty()) {
-            lane.push(LaneCell::ABSENT);
-        }
+        self.lanes.push_table();
         id
     }
 
@@ -222,7 +216,7 @@ impl Store {
     fn mirror(&mut self, id: TableId) {
         let table = &self.tables[id.index()];
         for column in table.columns.iter() {
-            self.lanes[column.id.index()][id.index()].data = column.data;
+            self.lanes.cell_mut(column.id, id).data = column.data;
         }
     }
 
@@ -237,7 +231,7 @@ impl Store {
         self.set_capacity(id, 0);
         let table = std::mem::replace(&mut self.tables[at], Table::nowhere());
         for column in table.ids() {
-            self.lanes[column.index()][at] = LaneCell::ABSENT;
+            *self.lanes.cell_mut(column, id) = LaneCell::ABSENT;
         }
         self.heads[at] = Head::nowhere();
         self.free_tables.push((id, table.shape));
@@ -259,14 +253,15 @@ impl Store {
         for column in table.columns.iter() {
             column::assert_capacity(column.of, capacity);
         }
+        let lines = &mut self.lines;
         // SAFETY: the data was allocated with the old capacity, which is at least `len` (I3).
-        table
-            .columns
-            .set_data(|column| unsafe { column::reallocate(column.of, column.data, len, old, capacity) });
+        table.columns.set_data(|column| unsafe {
+            column::reallocate(lines, column.of, column.data, len, old, capacity)
+        });
         head.capacity = rows;
         let owners = &mut head.owners;
         // SAFETY: the owners' column has the table's capacity and length as well (I3).
-        owners.data = unsafe { column::reallocate(self.entity_type, owners.data, len, old, capacity) };
+        owners.data = unsafe { column::reallocate(lines, self.entity_type, owners.data, len, old, capacity) };
         self.mirror(id);
     }
 
@@ -381,21 +376,18 @@ impl Store {
 
     /// The bytes of the lanes, which mirror all tables.
     pub fn lane_bytes(&self) -> usize {
-        let cells: usize = self.lanes.iter().map(Vec::capacity).sum();
-        (cells + self.absent.capacity()) * size_of::<LaneCell>()
+        self.lanes.bytes()
     }
 
     #[inline]
     pub(crate) fn cell(&self, column: AnyColId, table: TableId) -> Option<&LaneCell> {
-        self.lanes.get(column.index())?.get(table.index())
+        self.lanes.cell(column, table)
     }
 
     /// The lane of a column, one cell per table, all absent when the store has not met the column.
+    #[inline(always)]
     pub(crate) fn lane(&self, column: AnyColId) -> *const LaneCell {
-        match self.lanes.get(column.index()) {
-            Some(lane) if !lane.is_empty() => lane.as_ptr(),
-            _ => self.absent.as_ptr(),
-        }
+        self.lanes.lane(column)
     }
 
     /// Marks that rows came, went or moved.

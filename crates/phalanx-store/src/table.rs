@@ -17,7 +17,8 @@ use std::ptr;
 
 use crate::column::{LaneCell, copy_value};
 use crate::column_id::AnyColId;
-use crate::headers::{ColumnRef, Headers, Slab, TableShape};
+use crate::headers::{ColumnRef, Headers, TableShape};
+use crate::slab::{Slab, Word};
 
 /// What every operation on a table's rows needs first.
 #[doc(hidden)]
@@ -67,7 +68,7 @@ impl Table {
     ///
     /// # Safety
     /// The slab lives as long as the table is used.
-    pub(crate) unsafe fn new(slab: &mut Slab, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+    pub(crate) unsafe fn new(slab: &mut Slab<Word>, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         let (tags, columns): (Vec<AnyColId>, Vec<AnyColId>) = ids.iter().partition(|id| id.is_virtual());
         assert!(columns.len() < usize::from(u16::MAX), "a table holds fewer than 65,535 columns");
         // SAFETY: forwarded.
