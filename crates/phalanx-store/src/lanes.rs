@@ -74,7 +74,17 @@ impl Lanes {
     /// The lane of a column: a cell per table, all absent when the column was not declared.
     #[inline(always)]
     pub(crate) fn lane(&self, column: AnyColId) -> *const LaneCell {
-        self.lanes.get(column.index()).unwrap_or(&self.absent).as_ptr()
+        match self.lanes.get(column.index()) {
+            Some(lane) => lane.as_ptr(),
+            None => self.unknown(),
+        }
+    }
+
+    /// Apart, so that a lookup is a guess about the rare case, not a choice between two addresses to be waited for.
+    #[cold]
+    #[inline(never)]
+    fn unknown(&self) -> *const LaneCell {
+        self.absent.as_ptr()
     }
 
     #[inline]

@@ -75,7 +75,7 @@ pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Alias, Prepared};
 pub use rows::NotInserted;
-pub use seat::Seat;
+pub use seat::{Seat, SeatReader};
 pub use sets::{PAGE_ENTRIES, SetDoor, SetId, SetPlan};
 pub use shared::{Conflict, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};

@@ -390,6 +390,11 @@ impl Store {
         self.lanes.lane(column)
     }
 
+    /// Whether rows of a set's table are holes (I11).
+    pub(crate) fn has_holes(&self, table: TableId) -> bool {
+        self.tables.get(table.index()).is_some_and(|table| !table.holes.is_empty())
+    }
+
     /// Marks that rows came, went or moved.
     #[inline(always)]
     pub(crate) fn mark_rows(&self, table: TableId, start: usize, len: usize) {
