@@ -21,8 +21,7 @@ impl Store {
         if rows != placed {
             return Err(format!("tables hold {rows} rows, but {placed} entities have one"));
         }
-        let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| !lane.is_empty());
-        for (column, lane) in lanes {
+        for (column, lane) in self.lanes.declared() {
             if lane.len() != self.tables.len() {
                 return Err(format!(
                     "I4: lane {column} covers {} of {} tables",
@@ -36,6 +35,9 @@ impl Store {
                     return Err(format!("I4: lane {column} and table {at} disagree on presence"));
                 }
             }
+        }
+        if self.lanes.shared().iter().any(|cell| !cell.data.is_null()) {
+            return Err("I4: the lane of unknown columns has one".into());
         }
         Ok(())
     }

@@ -15,7 +15,8 @@
 //! for more ticks than there are blocks, so that the data rarely shifts when the column grows.
 //!
 //! The tick of block 0 lies beside the lane pointer ([`LaneCell`]). Zero-sized values have an aligned
-//! dangling pointer, no memory, and a single tick for all rows.
+//! dangling pointer, no memory, and a single tick for all rows. Up to 512 bytes are a piece of the store's slab,
+//! so that the columns of many small tables lie close together.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
 use std::mem::MaybeUninit;
@@ -23,6 +24,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::column_id::ColumnType;
+use crate::slab::{Line, Slab};
 use crate::tick::Tick;
 
 /// Rows per block: the grain of change tracking and of parallel splitting.
@@ -35,6 +37,8 @@ const PADDED: usize = 4096;
 const PADDED_ALIGN: usize = 16;
 /// The bytes that such a column is larger: for the pad, at most the alignment, less the word that allocators keep.
 const PAD: usize = 2 * COLUMN_ALIGN - size_of::<usize>();
+/// The bytes of the largest column that is a piece of a slab.
+const SMALL: usize = 512;
 
 /// What a lane keeps per table: where the column's rows are, and when block 0 was last written.
 #[doc(hidden)]
@@ -226,12 +230,24 @@ pub(crate) fn dangling(of: &ColumnType) -> *mut u8 {
     ptr::without_provenance_mut(of.layout.align().max(COLUMN_ALIGN))
 }
 
+/// How many lines an allocation takes in a slab; `None` when it is none for a slab. One for a slab has no ticks: more rows
+/// than a block has take more memory.
+///
+/// Tools that watch over each allocation of the heap are given all of them by `--cfg phalanx_heap`.
+fn lines_of(layout: Layout) -> Option<usize> {
+    let fits = layout.size() <= SMALL && layout.align() <= align_of::<Line>() && !cfg!(phalanx_heap);
+    fits.then(|| layout.size().div_ceil(size_of::<Line>()))
+}
+
 /// Allocates room for `capacity` rows, with zeroed block ticks.
-pub(crate) fn allocate(of: &ColumnType, capacity: usize) -> *mut u8 {
+fn allocate(slab: &mut Slab<Line>, of: &ColumnType, capacity: usize) -> *mut u8 {
     if of.layout.size() == 0 || capacity == 0 {
         return dangling(of);
     }
     let allocation = allocation(of, capacity);
+    if let Some(lines) = lines_of(allocation.layout) {
+        return slab.take(lines).as_ptr().cast();
+    }
     // SAFETY: locally: the layout has a size, because the values have one and the capacity is not zero.
     let base = unsafe { alloc(allocation.layout) };
     let Some(base) = NonNull::new(base) else { handle_alloc_error(allocation.layout) };
@@ -257,12 +273,19 @@ unsafe fn zero_ticks(data: *mut u8, from: usize, to: usize) {
 /// Frees what [`allocate`] gave.
 ///
 /// # Safety
-/// `data` came from `allocate(of, capacity)` and was not freed; its values were moved out or dropped.
-pub(crate) unsafe fn free(of: &ColumnType, data: *mut u8, capacity: usize) {
+/// `data` came from `allocate(slab, of, capacity)` and was not freed; its values were moved out or dropped.
+unsafe fn free(slab: &mut Slab<Line>, of: &ColumnType, data: *mut u8, capacity: usize) {
     if of.layout.size() == 0 || capacity == 0 {
         return;
     }
     let allocation = allocation(of, capacity);
+    if let Some(lines) = lines_of(allocation.layout) {
+        if let Some(piece) = NonNull::new(data) {
+            // SAFETY: `allocate` took as many lines from the slab for the same type and capacity (I3).
+            unsafe { slab.give(piece.cast(), lines) };
+        }
+        return;
+    }
     // SAFETY: `allocate` placed the data in memory of this layout, for the same type and capacity (I3).
     unsafe { dealloc(allocation.base_of(data), allocation.layout) }
 }
@@ -270,8 +293,9 @@ pub(crate) unsafe fn free(of: &ColumnType, data: *mut u8, capacity: usize) {
 /// Moves `len` rows, and their block ticks, to an allocation of another capacity.
 ///
 /// # Safety
-/// `data` came from `allocate(of, old)`, `len <= old`, `len <= new`; the old pointer is not used again.
+/// `data` came from `allocate(slab, of, old)`, `len <= old`, `len <= new`; the old pointer is not used again.
 pub(crate) unsafe fn reallocate(
+    slab: &mut Slab<Line>,
     of: &ColumnType,
     data: *mut u8,
     len: usize,
@@ -279,7 +303,7 @@ pub(crate) unsafe fn reallocate(
     new: usize,
 ) -> *mut u8 {
     if of.layout.size() == 0 || old == 0 {
-        return allocate(of, new);
+        return allocate(slab, of, new);
     }
     if new > 0 {
         let (from, to) = (allocation(of, old), allocation(of, new));
@@ -288,7 +312,7 @@ pub(crate) unsafe fn reallocate(
             return unsafe { reallocate_padded(&from, &to, of, data, len, [old, new]) };
         }
     }
-    let moved = allocate(of, new);
+    let moved = allocate(slab, of, new);
     let ticks = later_blocks(old).min(later_blocks(new));
     // SAFETY: both allocations hold `len` rows and `ticks` header ticks, and they do not overlap (I3); with a
     // capacity of zero, both counts are zero and the pointers are aligned.
@@ -300,7 +324,7 @@ pub(crate) unsafe fn reallocate(
         }
     }
     // SAFETY: the rows were moved out, and the caller gives the old allocation up.
-    unsafe { free(of, data, old) };
+    unsafe { free(slab, of, data, old) };
     moved
 }
 

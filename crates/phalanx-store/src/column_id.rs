@@ -54,6 +54,7 @@ impl ColumnType {
 
 #[derive(Default)]
 struct Registry {
+    /// Indexed by id minus one: no column has the id zero.
     types: Vec<&'static ColumnType>,
     markers: HashMap<(TypeId, TypeId), u32>,
     names: HashMap<(TypeId, String), u32>,
@@ -61,10 +62,9 @@ struct Registry {
 
 impl Registry {
     fn add<T: Send + Sync + 'static>(&mut self) -> u32 {
-        let id = u32::try_from(self.types.len()).expect("fewer than 2^32 column types");
         // Column types live as long as the process, as their ids do.
         self.types.push(Box::leak(Box::new(ColumnType::of::<T>())));
-        id
+        u32::try_from(self.types.len()).expect("fewer than 2^32 column types")
     }
 }
 
@@ -166,7 +166,7 @@ impl AnyColId {
     }
 
     pub(crate) fn column_type(self) -> &'static ColumnType {
-        with_registry(|registry| registry.types[self.index()])
+        with_registry(|registry| registry.types[self.index() - 1])
     }
 
     /// The typed id, when the column holds `T`.
@@ -197,7 +197,7 @@ impl AnyColId {
 /// fn narrower(cell: &'static ColCell<for<'a> fn(&'a str)>) -> &'static ColCell<fn(&'static str)> { cell }
 /// ```
 pub struct ColCell<T> {
-    /// The id plus one; zero before the first use.
+    /// Zero before the first use.
     id: AtomicU32,
     holds: PhantomData<Exactly<T>>,
 }
@@ -215,7 +215,7 @@ impl<T: Send + Sync + 'static> ColCell<T> {
         // Relaxed: the id is only a number; what it stands for is read under the registry's lock.
         match self.id.load(Ordering::Relaxed) {
             0 => self.assign(),
-            id => ColId::new(id - 1),
+            id => ColId::new(id),
         }
     }
 
@@ -225,10 +225,10 @@ impl<T: Send + Sync + 'static> ColCell<T> {
             // Another thread may have been first; the lock decides.
             let known = self.id.load(Ordering::Relaxed);
             if known != 0 {
-                return ColId::new(known - 1);
+                return ColId::new(known);
             }
             let id = registry.add::<T>();
-            self.id.store(id + 1, Ordering::Relaxed);
+            self.id.store(id, Ordering::Relaxed);
             ColId::new(id)
         })
     }

@@ -140,6 +140,18 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a>;
 
+    /// As `item`, for a row that is looked up for itself: whoever asks whether it was found need not look at references to
+    /// know that they are some.
+    ///
+    /// # Safety
+    /// As for `item`.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn single<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a> {
+        // SAFETY: forwarded.
+        unsafe { Self::item(ptrs, row, spots) }
+    }
+
     /// # Safety
     /// As for `item`, for all rows of the run; the fetch is dense.
     #[doc(hidden)]
@@ -283,6 +295,11 @@ macro_rules! fetch_tuple {
             unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a> {
                 // SAFETY: forwarded.
                 ($(unsafe { $name::item(ptrs.$at, row, spots.$at) },)*)
+            }
+            #[inline(always)]
+            unsafe fn single<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a> {
+                // SAFETY: forwarded.
+                ($(unsafe { $name::single(ptrs.$at, row, spots.$at) },)*)
             }
             #[inline(always)]
             unsafe fn slices<'a>(ptrs: Self::Ptrs, start: usize, len: usize) -> Self::Slices<'a> {

@@ -10,7 +10,8 @@
 //!              '▶ | A |  '▶ | C |            allocated for those that are there
 //! ```
 //!
-//! All three keep a list of the columns that are there, in ascending order of their ids; loops use that.
+//! All three keep a list of the columns that are there, in ascending order of their ids; loops use that. All of it lies
+//! in the store's [`Slab`], so that the columns of small tables lie together.
 
 use std::collections::HashSet;
 use std::ptr::{self, NonNull};
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use crate::column;
 use crate::column_id::{AnyColId, ColumnType};
+use crate::slab::{Slab, Word};
 
 /// A column as its table sees it. Public only because sealed traits name it.
 #[doc(hidden)]
@@ -132,129 +134,191 @@ impl TableShape {
 }
 
 /// A run of headers at a fixed address, whose length its owner knows. Raw, because plans point into it.
+#[derive(Clone, Copy)]
 struct Block(NonNull<TableColumn>);
 
+const WORDS: usize = size_of::<TableColumn>() / size_of::<Word>();
+// A record is made of words: headers, references to them, and pointers.
+const _: () = assert!(size_of::<TableColumn>().is_multiple_of(size_of::<Word>()));
+const _: () = assert!(align_of::<TableColumn>() == align_of::<Word>());
+const _: () =
+    assert!(size_of::<ColumnRef>() == size_of::<Word>() && align_of::<ColumnRef>() == align_of::<Word>());
+const _: () = assert!(size_of::<Option<Block>>() == size_of::<Word>());
+
 impl Block {
-    fn new(ids: &[AnyColId], there: &[AnyColId]) -> Self {
-        let headers: Box<[_]> = ids.iter().map(|id| TableColumn::new(*id, there.contains(id))).collect();
-        Self(NonNull::from(Box::leak(headers)).cast())
+    fn new(slab: &mut Slab<Word>, ids: &[AnyColId], there: &[AnyColId]) -> Self {
+        let first = slab.take(ids.len() * WORDS).cast::<TableColumn>();
+        for (at, id) in ids.iter().enumerate() {
+            // SAFETY: locally: the piece has room for a header per id.
+            unsafe { first.add(at).write(TableColumn::new(*id, there.contains(id))) };
+        }
+        Self(first)
     }
 
     /// # Safety
     /// `len` is the number of ids that the block was made for.
-    unsafe fn refs(&self, len: usize) -> impl Iterator<Item = ColumnRef> {
+    unsafe fn refs(self, len: usize) -> impl Iterator<Item = ColumnRef> {
         let first = self.0.as_ptr();
         // SAFETY: forwarded.
         (0..len).map(move |at| ColumnRef(unsafe { first.add(at) }))
     }
 
     /// # Safety
-    /// As for `refs`; the block is not used again.
-    unsafe fn free(&mut self, len: usize) {
-        let headers = ptr::slice_from_raw_parts_mut(self.0.as_ptr(), len);
-        // SAFETY: forwarded: this is the box that was leaked in `new`.
-        drop(unsafe { Box::from_raw(headers) });
+    /// As for `refs`; the block was made in the slab and is not used again.
+    unsafe fn free(self, slab: &mut Slab<Word>, len: usize) {
+        // SAFETY: forwarded.
+        unsafe { slab.give(self.0.cast(), len * WORDS) };
     }
 }
 
 enum Memory {
     /// Headers side by side, and their number.
     Flat(Block, usize),
-    Boxed(Box<[Option<Block>]>, Groups),
+    /// Beside the groups, a block for each of which a column is there.
+    Boxed(Piece<Option<Block>>, Groups),
 }
 
 impl Memory {
-    fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+    fn new(slab: &mut Slab<Word>, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         match shape {
-            None => Self::Flat(Block::new(ids, ids), ids.len()),
+            None => Self::Flat(Block::new(slab, ids, ids), ids.len()),
             Some(shape) if shape.boxed => {
-                let block = |group: &[AnyColId]| {
-                    group.iter().any(|id| ids.contains(id)).then(|| Block::new(group, ids))
-                };
-                let blocks = shape.groups.iter().map(|group| block(group)).collect();
-                Self::Boxed(blocks, shape.groups.clone())
+                let blocks: Vec<Option<Block>> = shape
+                    .groups
+                    .iter()
+                    .map(|group| {
+                        group.iter().any(|id| ids.contains(id)).then(|| Block::new(slab, group, ids))
+                    })
+                    .collect();
+                Self::Boxed(Piece::new(slab, &blocks), shape.groups.clone())
             }
             Some(shape) => {
                 let declared: Vec<AnyColId> = shape.groups.iter().flatten().copied().collect();
-                Self::Flat(Block::new(&declared, ids), declared.len())
+                Self::Flat(Block::new(slab, &declared, ids), declared.len())
+            }
+        }
+    }
+
+    /// The blocks that are allocated, and their lengths.
+    fn blocks(&self) -> Vec<(Block, usize)> {
+        match self {
+            Self::Flat(block, len) => vec![(*block, *len)],
+            Self::Boxed(blocks, groups) => {
+                // SAFETY: the piece is given back together with the memory (I3).
+                let pairs = unsafe { blocks.get() }.iter().zip(groups.iter());
+                pairs.filter_map(|(block, group)| Some(((*block)?, group.len()))).collect()
             }
         }
     }
 
     /// Every place of the shape that is allocated, whether its column is there or not.
     fn places(&self) -> Vec<ColumnRef> {
-        match self {
-            // SAFETY: the number is that of the block's ids (I3).
-            Self::Flat(block, len) => unsafe { block.refs(*len) }.collect(),
-            Self::Boxed(blocks, groups) => {
-                let pairs = blocks.iter().zip(groups.iter());
-                let allocated = pairs.filter_map(|(block, group)| Some((block.as_ref()?, group.len())));
-                // SAFETY: each block was made for the group beside it (I3).
-                allocated.flat_map(|(block, len)| unsafe { block.refs(len) }).collect()
-            }
-        }
+        // SAFETY: the lengths are those of the blocks' ids (I3).
+        self.blocks().into_iter().flat_map(|(block, len)| unsafe { block.refs(len) }).collect()
     }
 }
 
-impl Drop for Memory {
-    fn drop(&mut self) {
-        match self {
-            // SAFETY: the number is that of the block's ids (I3), and the memory is given up.
-            Self::Flat(block, len) => unsafe { block.free(*len) },
-            Self::Boxed(blocks, groups) => {
-                for (block, group) in blocks.iter_mut().zip(groups.iter()) {
-                    if let Some(block) = block {
-                        // SAFETY: the block was made for the group beside it (I3), and is given up.
-                        unsafe { block.free(group.len()) };
-                    }
-                }
-            }
-        }
+/// A slice in a slab, of values that are words.
+struct Piece<T> {
+    first: NonNull<T>,
+    len: usize,
+}
+
+impl<T: Copy> Piece<T> {
+    const EMPTY: Self = Self { first: NonNull::dangling(), len: 0 };
+
+    fn new(slab: &mut Slab<Word>, values: &[T]) -> Self {
+        const { assert!(size_of::<T>() == size_of::<Word>() && align_of::<T>() <= align_of::<Word>()) };
+        let (first, len) = (slab.take(values.len()).cast::<T>(), values.len());
+        // SAFETY: locally: the piece has a word per value, and nothing else uses it.
+        unsafe { first.copy_from_nonoverlapping(NonNull::from(values).cast(), len) };
+        Self { first, len }
+    }
+
+    /// # Safety
+    /// The piece was not freed, and its slab lives.
+    #[inline(always)]
+    unsafe fn get(&self) -> &[T] {
+        // SAFETY: forwarded: `new` wrote as many values, which do not change.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+
+    /// # Safety
+    /// The piece was made in the slab and is not used again.
+    unsafe fn free(self, slab: &mut Slab<Word>) {
+        // SAFETY: forwarded.
+        unsafe { slab.give(self.first.cast(), self.len) };
     }
 }
 
-/// The columns with memory of one table.
+/// The columns with memory of one table, in the slab of its store, which outlives the table.
 pub(crate) struct Headers {
     memory: Memory,
     /// The columns that are there, in ascending order of their ids.
-    list: Box<[ColumnRef]>,
+    list: Piece<ColumnRef>,
 }
 
 impl Headers {
     /// Headers of the columns `ids`, none of them a tag. Those that the shape does not declare have no place in it.
-    pub(crate) fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
-        let memory = Memory::new(ids, shape);
-        let mut headers = Self { memory, list: Box::new([]) };
+    ///
+    /// # Safety
+    /// The slab lives as long as the headers, or as a [`ColumnRef`] of them is used.
+    pub(crate) unsafe fn new(slab: &mut Slab<Word>, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+        let memory = Memory::new(slab, ids, shape);
         // SAFETY: the headers were made just now (I3), and nothing else refers to them.
         let there = |column: &ColumnRef| unsafe { !column.data().is_null() };
-        let mut list: Vec<ColumnRef> = headers.memory.places().into_iter().filter(there).collect();
+        let mut list: Vec<ColumnRef> = memory.places().into_iter().filter(there).collect();
         // SAFETY: as above.
         list.sort_by_key(|column| unsafe { (*column.0).id });
-        headers.list = list.into();
-        headers
+        Self { memory, list: Piece::new(slab, &list) }
+    }
+
+    /// No columns, and no memory.
+    pub(crate) fn none() -> Self {
+        Self { memory: Memory::Flat(Block(NonNull::dangling()), 0), list: Piece::EMPTY }
+    }
+
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    /// It is that of the slab, and no [`ColumnRef`] of the table is used again.
+    pub(crate) unsafe fn free(self, slab: &mut Slab<Word>) {
+        for (block, len) in self.memory.blocks() {
+            // SAFETY: the length is that of the block's ids (I3); the rest is the caller's.
+            unsafe { block.free(slab, len) };
+        }
+        // SAFETY: forwarded.
+        unsafe {
+            if let Memory::Boxed(blocks, _) = self.memory {
+                blocks.free(slab);
+            }
+            self.list.free(slab);
+        }
     }
 
     /// The columns that are there, to be kept by plans.
+    #[inline(always)]
     pub(crate) fn refs(&self) -> &[ColumnRef] {
-        &self.list
+        // SAFETY: the slab lives as long as the headers, which are not freed (I3).
+        unsafe { self.list.get() }
     }
 
     /// The column at a position of the list.
     #[inline(always)]
     pub(crate) fn at(&self, position: u16) -> &TableColumn {
-        // SAFETY: the list refers to headers that this owns (I3), which change only under `&mut self`.
-        unsafe { &*self.list[usize::from(position)].0 }
+        // SAFETY: the list refers to headers of this table (I3), which change only under `&mut self`.
+        unsafe { &*self.refs()[usize::from(position)].0 }
     }
 
     #[inline(always)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &TableColumn> {
         // SAFETY: as for `at`.
-        self.list.iter().map(|column| unsafe { &*column.0 })
+        self.refs().iter().map(|column| unsafe { &*column.0 })
     }
 
     /// Gives every column that is there new data.
     pub(crate) fn set_data(&mut self, mut data: impl FnMut(&TableColumn) -> *mut u8) {
-        for column in &self.list {
+        for column in self.refs() {
             // SAFETY: as for `at`; no reference to a header is alive now but the one lent to `data`, which has ended
             // when the field is written.
             unsafe {
@@ -269,9 +333,9 @@ impl Headers {
         let headers = self.memory.places().len() * size_of::<TableColumn>();
         let pointers = match &self.memory {
             Memory::Flat(..) => 0,
-            Memory::Boxed(blocks, _) => size_of_val(&**blocks),
+            Memory::Boxed(blocks, _) => blocks.len * size_of::<Word>(),
         };
-        headers + pointers + size_of_val(&*self.list)
+        headers + pointers + self.list.len * size_of::<Word>()
     }
 }
 
@@ -289,11 +353,15 @@ mod tests {
         let ids = ids(60);
         let groups: Vec<&[AnyColId]> = ids.chunks(2).collect();
         let there = [ids[2], ids[3], ids[58], ids[59]];
+        let mut slab = Slab::new();
         for shape in [None, Some(TableShape::inline(&groups)), Some(TableShape::boxed(&groups))] {
-            let headers = Headers::new(&there, shape.as_ref());
+            // SAFETY: locally: the slab lives longer.
+            let headers = unsafe { Headers::new(&mut slab, &there, shape.as_ref()) };
             assert_eq!(headers.refs().len(), 4);
             assert!(headers.iter().map(|column| column.id).eq(there));
             assert!(headers.iter().all(|column| !column.data.is_null()));
+            // SAFETY: locally: the headers are not used again.
+            unsafe { headers.free(&mut slab) };
         }
     }
 
@@ -301,7 +369,10 @@ mod tests {
     fn a_boxed_record_of_few_among_many_is_less_than_a_quarter_of_an_inline_one() {
         let ids = ids(60);
         let groups: Vec<&[AnyColId]> = ids.chunks(1).collect();
-        let bytes = |shape: TableShape| Headers::new(&ids[7..9], Some(&shape)).bytes();
+        let mut slab = Slab::new();
+        // SAFETY: locally: the slab lives longer.
+        let mut bytes =
+            |shape: TableShape| unsafe { Headers::new(&mut slab, &ids[7..9], Some(&shape)) }.bytes();
         assert!(bytes(TableShape::boxed(&groups)) * 4 < bytes(TableShape::inline(&groups)));
     }
 }

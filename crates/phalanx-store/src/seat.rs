@@ -11,6 +11,8 @@ use crate::fetch::{Fetch, ReadFetch};
 use crate::place::{Place, Row, TableId};
 use crate::prepared::find_alias;
 use crate::store::Store;
+use crate::table::Head;
+use crate::tick::Tick;
 
 /// An entity, and where it was last found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +58,7 @@ impl Store {
     /// Whether the entity's row is still the remembered one.
     #[inline(always)]
     pub fn is_seated(&self, seat: Seat) -> bool {
-        let Some(head) = self.heads.get(seat.table.index()).filter(|head| seat.row.get() < head.len) else {
-            return false;
-        };
-        // SAFETY: the row is in range, and each row has its entity (I5).
-        unsafe { *head.owners.data.cast::<Entity>().add(seat.row.index()) == seat.entity }
+        is_seated(&self.heads, seat)
     }
 
     #[cold]
@@ -76,12 +74,18 @@ impl Store {
         }
     }
 
+    /// Columns to be read at remembered places, or by entity: what is found for all of them is found once.
+    #[inline]
+    pub fn read_seats<F: ReadFetch>(&self, ids: F::Ids) -> SeatReader<'_, F> {
+        SeatReader { lanes: F::lanes(self, ids, self.tick), heads: &self.heads, store: self }
+    }
+
     /// As [`Store::get`], from the remembered place. `None` also when the entity has moved: then the seat must be
     /// found again ([`Store::find_seat`]).
     ///
     /// A table keeps its shape for good, and so does its id: what shares the shape of the seat's table is all that can
     /// be found here.
-    #[inline]
+    #[inline(always)]
     pub fn get_at<F: ReadFetch>(&self, seat: Seat, ids: F::Ids) -> Option<F::Item<'_>> {
         // SAFETY: nobody writes columns while the store is borrowed shared (I8).
         unsafe { self.get_at_unchecked::<F>(seat, ids) }
@@ -104,17 +108,74 @@ impl Store {
         if !self.is_seated(seat) {
             return None;
         }
-        let (lanes, table, row) = (F::lanes(self, ids, self.tick), seat.table.index(), seat.row.index());
-        // SAFETY: the table is one of the store's (I4); where it has the columns, the row is the entity's (I5), and the caller
-        // grants access.
-        unsafe {
-            if !F::present(lanes, table) {
-                return None;
-            }
-            let ptrs = F::ptrs(lanes, table);
-            let spots = F::spots(ptrs, seat.entity)?;
-            F::mark(lanes, table, row, 1, self.tick);
-            Some(F::item(ptrs, row, spots))
-        }
+        // SAFETY: the row is the entity's, and access is the caller's.
+        unsafe { item_at::<F>(F::lanes(self, ids, self.tick), seat, self.tick) }
     }
+}
+
+/// # Safety
+/// The lanes are of a live store in which the entity has the row of the seat; access as for `get_unchecked`.
+#[inline(always)]
+unsafe fn item_at<'a, F: Fetch>(lanes: F::Lanes, seat: Seat, now: Tick) -> Option<F::Item<'a>> {
+    let (table, row) = (seat.table.index(), seat.row.index());
+    // SAFETY: the table is one of the store's (I4); where it has the columns, the row is the entity's (I5), and the caller
+    // grants access.
+    unsafe {
+        if !F::present(lanes, table) {
+            return None;
+        }
+        let ptrs = F::ptrs(lanes, table);
+        let spots = F::spots(ptrs, seat.entity)?;
+        F::mark(lanes, table, row, 1, now);
+        Some(F::single(ptrs, row, spots))
+    }
+}
+
+/// Columns of single entities, to be read: see [`Store::read_seats`].
+pub struct SeatReader<'w, F: ReadFetch> {
+    lanes: F::Lanes,
+    heads: &'w [Head],
+    store: &'w Store,
+}
+
+impl<F: ReadFetch> Clone for SeatReader<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<F: ReadFetch> Copy for SeatReader<'_, F> {}
+
+// SAFETY: a reader stands for shared references to values that are `Send + Sync` (I1).
+unsafe impl<F: ReadFetch> Send for SeatReader<'_, F> {}
+// SAFETY: as above.
+unsafe impl<F: ReadFetch> Sync for SeatReader<'_, F> {}
+
+impl<'w, F: ReadFetch> SeatReader<'w, F> {
+    /// As [`Store::get_at`].
+    #[inline(always)]
+    pub fn get(&self, seat: Seat) -> Option<F::Item<'w>> {
+        if !is_seated(self.heads, seat) {
+            return None;
+        }
+        // SAFETY: the row is the entity's; nobody writes columns while the store is borrowed shared (I8).
+        unsafe { item_at::<F>(self.lanes, seat, Tick::ZERO) }
+    }
+
+    /// As [`Store::get_where`].
+    #[inline(always)]
+    pub fn get_where(&self, entity: Entity, wanted: impl FnOnce(TableId) -> bool) -> Option<F::Item<'w>> {
+        let place = self.store.place_of::<F>(entity).filter(|place| wanted(place.table))?;
+        // SAFETY: the place is the entity's; nobody writes columns while the store is borrowed shared (I8).
+        unsafe { self.store.get_from::<F>(place, entity, self.lanes) }
+    }
+}
+
+/// Whether the entity has the remembered row of the tables with these heads.
+#[inline(always)]
+fn is_seated(heads: &[Head], seat: Seat) -> bool {
+    let Some(head) = heads.get(seat.table.index()).filter(|head| seat.row.get() < head.len) else {
+        return false;
+    };
+    // SAFETY: the row is in range, and each row has its entity (I5).
+    unsafe { *head.owners.data.cast::<Entity>().add(seat.row.index()) == seat.entity }
 }

@@ -21,8 +21,10 @@ use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::flags::BorrowFlags;
 use crate::headers::TableShape;
+use crate::lanes::Lanes;
 use crate::place::{Place, Row, TableId};
 use crate::sets::{SetBox, SetId};
+use crate::slab::{Line, Slab, Word};
 use crate::table::{Head, Table};
 use crate::tick::Tick;
 
@@ -52,11 +54,12 @@ pub struct Store {
     pub(crate) entities: Entities,
     pub(crate) tick: Tick,
     pub(crate) heads: Vec<Head>,
-    /// Indexed by column id; empty for columns that this store has not met.
-    pub(crate) lanes: Vec<Vec<LaneCell>>,
-    /// A lane of nothing, for columns that this store has not met.
-    pub(crate) absent: Vec<LaneCell>,
+    pub(crate) lanes: Lanes,
     pub(crate) tables: Vec<Table>,
+    /// The memory of the tables' headers.
+    slab: Slab<Word>,
+    /// The memory of small columns.
+    lines: Slab<Line>,
     /// Ids of dropped tables, for others of the same shape: which shape an id has never changes.
     pub(crate) free_tables: Vec<(TableId, Option<TableShape>)>,
     pub(crate) flags: BorrowFlags,
@@ -100,9 +103,10 @@ impl Store {
             entities,
             tick: Tick::new(1),
             heads: Vec::new(),
-            lanes: Vec::new(),
-            absent: Vec::new(),
+            lanes: Lanes::new(),
             tables: Vec::new(),
+            slab: Slab::new(),
+            lines: Slab::new(),
             free_tables: Vec::new(),
             flags: BorrowFlags::default(),
             id: fresh_stamp(),
@@ -145,12 +149,8 @@ impl Store {
 
     /// Makes a column known to this store.
     pub fn declare(&mut self, id: AnyColId) {
-        if self.lanes.len() <= id.index() {
-            self.lanes.resize_with(id.index() + 1, Vec::new);
-            self.flags.grow(id.index() + 1);
-        }
-        let tables = self.tables.len();
-        self.lanes[id.index()].resize_with(tables, || LaneCell::ABSENT);
+        self.lanes.declare(id);
+        self.flags.grow(self.lanes.columns());
     }
 
     /// Makes columns known, and returns them in ascending order without repetition.
@@ -179,7 +179,9 @@ impl Store {
     }
 
     fn add_table(&mut self, ids: &[AnyColId], shape: Option<&TableShape>) -> TableId {
-        let table = Table::new(&self.declare_all(ids), shape);
+        let ids = self.declare_all(ids);
+        // SAFETY: the table stays in this store, and so does the slab (I3).
+        let table = unsafe { Table::new(&mut self.slab, &ids, shape) };
         let same = |free: &(TableId, Option<TableShape>)| match (&free.1, shape) {
             (Some(free), Some(shape)) => free.is(shape),
             (free, shape) => free.is_none() && shape.is_none(),
@@ -198,7 +200,9 @@ impl Store {
     /// Adds an empty table for a sparse set. Its id never was, and never will be, another table's.
     pub(crate) fn new_set_table(&mut self, ids: &[AnyColId]) -> TableId {
         let ids = self.declare_all(ids);
-        let id = self.push_table(Table { is_set: true, ..Table::new(&ids, None) });
+        // SAFETY: as for `add_table`.
+        let table = unsafe { Table::new(&mut self.slab, &ids, None) };
+        let id = self.push_table(Table { is_set: true, ..table });
         self.set_up(id)
     }
 
@@ -206,7 +210,7 @@ impl Store {
     fn set_up(&mut self, id: TableId) -> TableId {
         self.mirror(id);
         for &tag in &self.tables[id.index()].tags {
-            self.lanes[tag.index()][id.index()].data = column::dangling(tag.column_type());
+            self.lanes.cell_mut(tag, id).data = column::dangling(tag.column_type());
         }
         self.heads[id.index()].owners.data = column::dangling(self.entity_type);
         id
@@ -216,10 +220,7 @@ impl Store {
         let id = TableId::new(u32::try_from(self.tables.len()).expect("fewer than 2^32 tables"));
         self.tables.push(table);
         self.heads.push(Head::nowhere());
-        self.absent.push(LaneCell::ABSENT);
-        for lane in self.lanes.iter_mut().filter(|lane| !lane.is_empty()) {
-            lane.push(LaneCell::ABSENT);
-        }
+        self.lanes.push_table();
         id
     }
 
@@ -227,7 +228,7 @@ impl Store {
     fn mirror(&mut self, id: TableId) {
         let table = &self.tables[id.index()];
         for column in table.columns.iter() {
-            self.lanes[column.id.index()][id.index()].data = column.data;
+            self.lanes.cell_mut(column.id, id).data = column.data;
         }
     }
 
@@ -242,12 +243,14 @@ impl Store {
         self.set_capacity(id, 0);
         let table = std::mem::replace(&mut self.tables[at], Table::nowhere());
         for column in table.ids() {
-            self.lanes[column.index()][at] = LaneCell::ABSENT;
+            *self.lanes.cell_mut(column, id) = LaneCell::ABSENT;
         }
         self.heads[at] = Head::nowhere();
         self.free_tables.push((id, table.shape));
         self.stamp = fresh_stamp();
         self.layout = fresh_layout();
+        // SAFETY: the table was made in this slab, and plans that point at its headers are stale now (I3, I7).
+        unsafe { table.columns.free(&mut self.slab) };
         true
     }
 
@@ -264,14 +267,15 @@ impl Store {
             column::assert_capacity(column.of, capacity);
         }
         self.layout = fresh_layout();
+        let lines = &mut self.lines;
         // SAFETY: the data was allocated with the old capacity, which is at least `len` (I3).
-        table
-            .columns
-            .set_data(|column| unsafe { column::reallocate(column.of, column.data, len, old, capacity) });
+        table.columns.set_data(|column| unsafe {
+            column::reallocate(lines, column.of, column.data, len, old, capacity)
+        });
         head.capacity = rows;
         let owners = &mut head.owners;
         // SAFETY: the owners' column has the table's capacity and length as well (I3).
-        owners.data = unsafe { column::reallocate(self.entity_type, owners.data, len, old, capacity) };
+        owners.data = unsafe { column::reallocate(lines, self.entity_type, owners.data, len, old, capacity) };
         self.mirror(id);
     }
 
@@ -388,21 +392,23 @@ impl Store {
 
     /// The bytes of the lanes, which mirror all tables.
     pub fn lane_bytes(&self) -> usize {
-        let cells: usize = self.lanes.iter().map(Vec::capacity).sum();
-        (cells + self.absent.capacity()) * size_of::<LaneCell>()
+        self.lanes.bytes()
     }
 
     #[inline]
     pub(crate) fn cell(&self, column: AnyColId, table: TableId) -> Option<&LaneCell> {
-        self.lanes.get(column.index())?.get(table.index())
+        self.lanes.cell(column, table)
     }
 
     /// The lane of a column, one cell per table, all absent when the store has not met the column.
+    #[inline(always)]
     pub(crate) fn lane(&self, column: AnyColId) -> *const LaneCell {
-        match self.lanes.get(column.index()) {
-            Some(lane) if !lane.is_empty() => lane.as_ptr(),
-            _ => self.absent.as_ptr(),
-        }
+        self.lanes.lane(column)
+    }
+
+    /// Whether rows of a set's table are holes (I11).
+    pub(crate) fn has_holes(&self, table: TableId) -> bool {
+        self.tables.get(table.index()).is_some_and(|table| !table.holes.is_empty())
     }
 
     /// Marks that rows came, went or moved.

@@ -17,6 +17,7 @@ use crate::column::{BLOCK_ROWS, LaneCell, copy_value, swap_values};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::headers::{ColumnRef, Headers, TableShape};
+use crate::slab::{Slab, Word};
 use crate::tick::Tick;
 
 /// What every operation on a table's rows needs first.
@@ -98,14 +99,26 @@ pub(crate) struct Table {
 impl Table {
     /// A place that holds no rows: the dead, the rowless, and dropped tables.
     pub(crate) fn nowhere() -> Self {
-        Self { live: false, ..Self::new(&[], None) }
+        Self {
+            columns: Headers::none(),
+            tags: Box::new([]),
+            droppers: Box::new([]),
+            live: false,
+            is_set: false,
+            shape: None,
+            holes: Vec::new(),
+        }
     }
 
     /// An empty table with these columns, given in ascending order without repetition.
-    pub(crate) fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+    ///
+    /// # Safety
+    /// The slab lives as long as the table is used.
+    pub(crate) unsafe fn new(slab: &mut Slab<Word>, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         let (tags, columns): (Vec<AnyColId>, Vec<AnyColId>) = ids.iter().partition(|id| id.is_virtual());
         assert!(columns.len() < usize::from(u16::MAX), "a table holds fewer than 65,535 columns");
-        let columns = Headers::new(&columns, shape);
+        // SAFETY: forwarded.
+        let columns = unsafe { Headers::new(slab, &columns, shape) };
         let droppers = (0u16..).zip(columns.iter()).filter(|(_, column)| column.drop.is_some());
         Self {
             droppers: droppers.map(|(at, _)| at).collect(),

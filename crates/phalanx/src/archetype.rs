@@ -54,6 +54,8 @@ pub struct Archetypes {
     homes: Vec<Home>,
     /// Indexed by table.
     by_table: Vec<ArchetypeId>,
+    /// Indexed by table: the pool of its archetype, and General where there is none.
+    pool_by_table: Vec<PoolId>,
     by_signature: HashTable<ArchetypeId>,
     /// Indexed by component: the archetypes that have it, in the order of queries.
     holders: Vec<Vec<ArchetypeId>>,
@@ -79,6 +81,7 @@ impl Archetypes {
             tables: Vec::new(),
             homes: Vec::new(),
             by_table: vec![ArchetypeId::EMPTY; TableId::ROWLESS.index() + 1],
+            pool_by_table: vec![PoolId::GENERAL; TableId::ROWLESS.index() + 1],
             by_signature: HashTable::new(),
             holders: Vec::new(),
             free: Vec::new(),
@@ -161,6 +164,12 @@ impl Archetypes {
     #[inline]
     pub fn pool_of(&self, id: ArchetypeId) -> PoolId {
         self.homes.get(id.index()).map_or(PoolId::GENERAL, |home| home.pool)
+    }
+
+    /// Whether the rows of a table belong to a pool: one array read.
+    #[inline(always)]
+    pub(crate) fn table_is_in(&self, table: TableId, pool: PoolId) -> bool {
+        self.pool_by_table.get(table.index()) == Some(&pool)
     }
 
     /// Where an archetype stands in the order of queries.
@@ -254,8 +263,10 @@ impl Archetypes {
         }
         if self.by_table.len() <= table.index() {
             self.by_table.resize(table.index() + 1, ArchetypeId::EMPTY);
+            self.pool_by_table.resize(table.index() + 1, PoolId::GENERAL);
         }
         self.by_table[table.index()] = id;
+        self.pool_by_table[table.index()] = pool;
         self.pools.record_mut(pool).add(id, &signature);
         let signatures = &mut self.signatures;
         let fingerprint = signature.fingerprint();
@@ -284,6 +295,7 @@ impl Archetypes {
                 entry.remove();
             }
             self.by_table[self.tables[at].index()] = ArchetypeId::EMPTY;
+            self.pool_by_table[self.tables[at].index()] = PoolId::GENERAL;
             self.tables[at] = TableId::DEAD;
             self.pools.record_mut(self.homes[at].pool).remove(id);
             self.journal.dropped(id);
@@ -311,6 +323,9 @@ impl Archetypes {
             let table = self.tables[id.index()];
             if self.of_table(table) != id {
                 return Err(format!("{id:?} and its table do not point at each other"));
+            }
+            if !self.table_is_in(table, self.pool_of(id)) {
+                return Err(format!("{id:?} and its table are in different pools"));
             }
             for component in components.iter().filter(|component| !component.is_sparse()) {
                 let listed = self.with_component(component.id()).contains(&id);

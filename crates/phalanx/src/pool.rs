@@ -35,6 +35,8 @@ pub struct PoolId(u32);
 impl PoolId {
     /// The pool of entities that were spawned without naming one.
     pub const GENERAL: Self = Self(0);
+    /// No pool, for those that are not registered.
+    pub(crate) const NONE: Self = Self(u32::MAX);
 
     /// The id as an array position.
     #[inline]

@@ -23,7 +23,7 @@ pub use dynamic::FieldError;
 pub use entity_ref::{EntityRef, EntityWorldMut};
 pub use error::{ChangeError, ComponentMissing, NoSuchEntity, NotInPool, RequiredByPool};
 pub use migrate::MigrateError;
-pub use pools::{PoolEntityError, PoolError, PoolMut, PoolRef};
+pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
 pub use spawner::Spawner;

@@ -168,6 +168,46 @@ fn reading_through_a_handle_asks_the_directory_only_after_a_move() {
 }
 
 #[test]
+fn a_reader_reads_what_the_pool_reads_and_repairs_handles() {
+    let mut world = World::new();
+    assert!(world.pool::<Orcs>().reader::<Health>().get(Entity::PLACEHOLDER).is_err(), "no such pool yet");
+    let orcs: Vec<Entity> = (0..10).map(|n| world.spawn_in(orc(n))).collect();
+    let stranger = world.spawn(Health(77)).id();
+    let mut handle = world.pool::<Orcs>().handle(orcs[9]).unwrap();
+    let healths = world.pool::<Orcs>().reader::<Health>();
+    for _ in 0..3 {
+        assert_eq!(healths.get(&mut handle), Ok(&Health(9)));
+        assert_eq!(healths.get(handle), Ok(&Health(9)));
+    }
+    for (n, &orc) in (0..).zip(&orcs) {
+        assert_eq!(healths.get(orc), Ok(&Health(n)));
+    }
+    assert!(matches!(healths.get(stranger), Err(PoolEntityError::OtherPool { .. })));
+    assert_eq!(world.pool::<General>().reader::<Health>().get(stranger), Ok(&Health(77)));
+    assert!(matches!(
+        world.pool::<General>().reader::<Health>().get(orcs[0]),
+        Err(PoolEntityError::OtherPool { .. })
+    ));
+    assert_eq!(world.handle_repairs(), 0, "the entity has not moved");
+    world.pool_mut::<Orcs>().despawn(orcs[0]).unwrap();
+    let healths = world.pool::<Orcs>().reader::<Health>();
+    assert_eq!(healths.get(&mut handle), Ok(&Health(9)));
+    assert_eq!(healths.get(&mut handle), Ok(&Health(9)));
+    assert_eq!(world.handle_repairs(), 1, "the last row took the place of another");
+    assert!(matches!(
+        world.pool::<Orcs>().reader::<Rage>().get(&mut handle),
+        Err(PoolEntityError::Missing { .. })
+    ));
+    world.pool_mut::<Orcs>().despawn(orcs[9]).unwrap();
+    let heir = world.spawn_in(orc(5));
+    let healths = world.pool::<Orcs>().reader::<Health>();
+    assert_eq!(heir.index(), orcs[9].index());
+    assert!(matches!(healths.get(&mut handle), Err(PoolEntityError::NoSuchEntity { .. })));
+    assert!(matches!(healths.get(orcs[9]), Err(PoolEntityError::NoSuchEntity { .. })));
+    assert_eq!(healths.get(heir), Ok(&Health(5)));
+}
+
+#[test]
 fn a_handle_of_the_dead_reads_nothing_not_even_its_successor() {
     let mut world = World::new();
     let entity = world.spawn_in(orc(1));

@@ -90,6 +90,14 @@ macro_rules! column_leaf {
                 unsafe { $deref(ptrs.add(row)) }
             }
             #[inline(always)]
+            unsafe fn single<'a>(ptrs: *mut T, row: usize, (): ()) -> $reference {
+                // SAFETY: as for `item`; rows of a column that is there do not lie at null (I3, I4).
+                unsafe {
+                    std::hint::assert_unchecked(!ptrs.add(row).is_null());
+                    $deref(ptrs.add(row))
+                }
+            }
+            #[inline(always)]
             unsafe fn slices<'a>(ptrs: *mut T, start: usize, len: usize) -> $slice {
                 // SAFETY: as for `item`, for each row of the run.
                 unsafe { $from(ptrs.add(start), len) }
@@ -289,6 +297,11 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     unsafe fn item<'a>(ptrs: Option<F::Ptrs>, row: usize, spots: Option<F::Spots>) -> Option<F::Item<'a>> {
         // SAFETY: forwarded where `F` is present.
         ptrs.zip(spots).map(|(ptrs, spots)| unsafe { F::item(ptrs, row, spots) })
+    }
+    #[inline(always)]
+    unsafe fn single<'a>(ptrs: Option<F::Ptrs>, row: usize, spots: Option<F::Spots>) -> Option<F::Item<'a>> {
+        // SAFETY: forwarded where `F` is present.
+        ptrs.zip(spots).map(|(ptrs, spots)| unsafe { F::single(ptrs, row, spots) })
     }
     #[inline(always)]
     unsafe fn slices<'a>(ptrs: Option<F::Ptrs>, start: usize, len: usize) -> Option<F::Slices<'a>> {

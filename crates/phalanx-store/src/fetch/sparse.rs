@@ -65,7 +65,7 @@ impl<L> SetLanes<L> {
                 table,
                 owners: head.owners.data.cast(),
                 len: head.len as usize,
-                holes: set.is_some_and(|set| set.stable && !store.tables[table.index()].holes.is_empty()),
+                holes: set.is_some_and(|set| set.stable) && store.has_holes(table),
             },
             now,
             lanes,
@@ -143,7 +143,7 @@ where
             let Some(spots) = F::spots(F::ptrs(ptrs.lanes, ptrs.table), Entity::PLACEHOLDER) else {
                 unreachable!("a dense fetch has no spots to miss")
             };
-            F::item(F::ptrs(ptrs.lanes, ptrs.table), spot, spots)
+            F::single(F::ptrs(ptrs.lanes, ptrs.table), spot, spots)
         }
     }
     unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> F::Slices<'a> {

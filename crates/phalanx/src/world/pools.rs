@@ -16,9 +16,11 @@ use crate::storage::SparseParts;
 
 pub use door::{PoolMut, PoolRef};
 pub use error::{PoolEntityError, PoolError};
+pub use reader::PoolReader;
 
 mod door;
 mod error;
+mod reader;
 
 /// What is written to the row of a new entity: its values, and the marks of its pool.
 pub(super) type PoolRow<V> = (V, Col<PoolMark>, Col<PoolMark>);
@@ -276,8 +278,9 @@ impl World {
     }
 
     /// The entities of a pool, to be read.
+    #[inline]
     pub fn pool<P: Pool>(&self) -> PoolRef<'_, P> {
-        PoolRef::new(self)
+        PoolRef::new(self, self.archetypes.pools().id::<P>().unwrap_or(PoolId::NONE))
     }
 
     /// The entities of a pool, to be read and changed.
@@ -286,22 +289,15 @@ impl World {
     /// When the pool cannot be registered.
     #[track_caller]
     pub fn pool_mut<P: Pool>(&mut self) -> PoolMut<'_, P> {
-        self.meet_pool::<P>();
-        PoolMut::new(self)
-    }
-
-    /// Whether the rows of a table belong to a pool.
-    #[inline]
-    fn is_in<P: Pool>(&self, table: TableId) -> bool {
-        let pool = self.archetypes.pool_of(self.archetypes.of_table(table));
-        self.archetypes.pools().id::<P>() == Some(pool)
+        let id = self.meet_pool::<P>();
+        PoolMut::new(self, id)
     }
 
     /// The table of an entity of a pool.
     #[inline]
-    pub(super) fn table_in<P: Pool>(&self, entity: Entity) -> Result<TableId, PoolEntityError> {
+    fn table_in<P: Pool>(&self, pool: PoolId, entity: Entity) -> Result<TableId, PoolEntityError> {
         match self.store.locate(entity) {
-            Some(place) if self.is_in::<P>(place.table) => Ok(place.table),
+            Some(place) if self.archetypes.table_is_in(place.table, pool) => Ok(place.table),
             _ => Err(self.stranger::<P>(entity)),
         }
     }

@@ -301,8 +301,8 @@ pub fn random_get() -> Contender {
         POOL,
         by_entity,
         |Lookup { world, order, sum }| {
-            let pool = world.pool_mut::<Movers>();
-            let get = |&entity: &Entity| pool.get::<Position>(entity).ok();
+            let positions = world.pool::<Movers>().reader::<Position>();
+            let get = |&entity: &Entity| positions.get(entity).ok();
             *sum = total(order.iter().filter_map(get).map(|position| position.x));
         },
         |state| state.sum,
@@ -314,8 +314,8 @@ pub fn random_get_handle() -> Contender {
         HANDLE,
         by_handle,
         |Lookup { world, order, sum }| {
-            let pool = world.pool_mut::<Movers>();
-            let get = |handle| pool.get::<Position>(handle).ok();
+            let positions = world.pool::<Movers>().reader::<Position>();
+            let get = |handle| positions.get(handle).ok();
             *sum = total(order.iter_mut().filter_map(get).map(|position| position.x));
         },
         |state| state.sum,

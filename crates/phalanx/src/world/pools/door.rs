@@ -9,16 +9,17 @@ use std::marker::PhantomData;
 
 use phalanx_store::{Entity, Gate, Seat};
 
-use super::{PoolEntityError, PoolRow, marked};
+use super::{PoolEntityError, PoolReader, PoolRow, marked};
 use crate::archetype::ArchetypeId;
 use crate::component::{Component, Queryable};
-use crate::pool::{BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolKey};
+use crate::pool::{BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolId, PoolKey};
 use crate::query::{FilterIn, In, Query, QueryIn, ReadOnlyQueryData};
 use crate::world::World;
 
 /// The entities of one pool, to be read.
 pub struct PoolRef<'w, P> {
-    world: &'w World,
+    pub(super) world: &'w World,
+    pub(super) id: PoolId,
     pool: PhantomData<fn() -> P>,
 }
 
@@ -30,14 +31,14 @@ impl<P> Clone for PoolRef<'_, P> {
 impl<P> Copy for PoolRef<'_, P> {}
 
 impl<'w, P: Pool> PoolRef<'w, P> {
-    pub(super) fn new(world: &'w World) -> Self {
-        Self { world, pool: PhantomData }
+    /// `id` is that of the pool, or [`PoolId::NONE`] when it is not registered.
+    pub(super) fn new(world: &'w World, id: PoolId) -> Self {
+        Self { world, id, pool: PhantomData }
     }
 
     /// The archetypes of the pool, in order of creation.
     pub fn archetypes(&self) -> &'w [ArchetypeId] {
-        let pools = self.world.archetypes.pools();
-        pools.id::<P>().map_or(&[], |id| pools.record(id).archetypes())
+        self.world.archetypes.pools().get(self.id).map_or(&[], |record| record.archetypes())
     }
 
     /// How many entities are in the pool.
@@ -63,7 +64,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
 
     /// Whether an entity is alive and in the pool.
     pub fn contains(&self, entity: Entity) -> bool {
-        self.world.table_in::<P>(entity).is_ok()
+        self.world.table_in::<P>(self.id, entity).is_ok()
     }
 
     /// A handle to an entity of the pool, which remembers where it is.
@@ -71,7 +72,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     /// # Errors
     /// When the entity is dead, or in another pool.
     pub fn handle(&self, entity: Entity) -> Result<Handle<P>, PoolEntityError> {
-        self.world.table_in::<P>(entity)?;
+        self.world.table_in::<P>(self.id, entity)?;
         let seat = self.world.store.seat(entity);
         seat.map(Handle::new).ok_or(PoolEntityError::NoSuchEntity { entity })
     }
@@ -92,17 +93,41 @@ impl<'w, P: Pool> PoolRef<'w, P> {
                 None => self.find::<T>(at),
             };
         }
-        let entity = key.entity();
-        self.world.table_in::<P>(entity)?;
-        self.world.get::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
+        let (entity, archetypes) = (key.entity(), &self.world.archetypes);
+        let in_pool = |table| archetypes.table_is_in(table, self.id);
+        match self.world.store.get_where::<T::Read>(entity, T::ids(), in_pool) {
+            Some(item) => Ok(T::wrap_ref(item)),
+            None => Err(self.why::<T>(entity)),
+        }
+    }
+
+    /// A component, or one field of one, of many entities to be read one by one, in any order.
+    ///
+    /// As [`PoolRef::get`], and cheaper: where the component is kept is found out once.
+    #[inline]
+    pub fn reader<T: Queryable>(&self) -> PoolReader<'w, P, T>
+    where
+        P: Declares<T::Owner>,
+    {
+        PoolReader::new(*self)
+    }
+
+    /// Why a component of an entity cannot be read.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn why<T: Queryable>(&self, entity: Entity) -> PoolEntityError {
+        match self.world.table_in::<P>(self.id, entity) {
+            Err(error) => error,
+            Ok(_) => PoolEntityError::missing::<T>(entity),
+        }
     }
 
     /// Reads a component of an entity that has moved, or lacks it.
     #[cold]
     #[inline(never)]
-    fn find<T: Queryable>(&self, at: &mut Seat) -> Result<T::Ref<'w>, PoolEntityError> {
+    pub(super) fn find<T: Queryable>(&self, at: &mut Seat) -> Result<T::Ref<'w>, PoolEntityError> {
         let entity = at.entity();
-        self.world.table_in::<P>(entity)?;
+        self.world.table_in::<P>(self.id, entity)?;
         self.world.store.find_seat(at);
         self.world.get::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
@@ -128,6 +153,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
 /// asked about them is asked once.
 pub struct PoolMut<'w, P: Pool> {
     world: &'w mut World,
+    id: PoolId,
     /// The way on which entities with these components are spawned, and despawned.
     gate: Option<(P::Mask, Gate<PoolRow<P::Values>>)>,
     /// The components of the entity that was spawned last.
@@ -135,16 +161,17 @@ pub struct PoolMut<'w, P: Pool> {
 }
 
 impl<'w, P: Pool> PoolMut<'w, P> {
-    pub(super) fn new(world: &'w mut World) -> Self {
-        Self { world, gate: None, last: None }
+    pub(super) fn new(world: &'w mut World, id: PoolId) -> Self {
+        Self { world, id, gate: None, last: None }
     }
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is small, and one that is lent may be corrected")]
 impl<P: Pool> PoolMut<'_, P> {
     /// The same pool, to be read.
+    #[inline]
     pub fn as_ref(&self) -> PoolRef<'_, P> {
-        self.world.pool()
+        PoolRef::new(self.world, self.id)
     }
 
     /// The archetypes of the pool, in order of creation.
@@ -208,7 +235,7 @@ impl<P: Pool> PoolMut<'_, P> {
             let item = self.world.store.get_at_mut::<T::Write>(*at, T::ids());
             return item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity));
         }
-        self.world.table_in::<P>(entity)?;
+        self.world.table_in::<P>(self.id, entity)?;
         self.world.get_mut::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
 
@@ -216,7 +243,7 @@ impl<P: Pool> PoolMut<'_, P> {
     #[cold]
     #[inline(never)]
     fn find_seat(&self, at: &mut Seat) -> Result<bool, PoolEntityError> {
-        self.world.table_in::<P>(at.entity())?;
+        self.world.table_in::<P>(self.id, at.entity())?;
         Ok(self.world.store.find_seat(at) && self.world.store.is_seated(*at))
     }
 
@@ -227,7 +254,7 @@ impl<P: Pool> PoolMut<'_, P> {
     #[track_caller]
     pub fn insert<B: BundleIn<P>>(&mut self, key: impl PoolKey<P>, bundle: B) -> Result<(), PoolEntityError> {
         let entity = key.entity();
-        self.world.table_in::<P>(entity)?;
+        self.world.table_in::<P>(self.id, entity)?;
         self.world.insert(entity, bundle).expect("a pool declares what its bundles bring");
         Ok(())
     }
@@ -242,7 +269,7 @@ impl<P: Pool> PoolMut<'_, P> {
         P: Optional<C>,
     {
         let entity = key.entity();
-        self.world.table_in::<P>(entity)?;
+        self.world.table_in::<P>(self.id, entity)?;
         let had = self.world.entity(entity).contains::<C>();
         self.world.remove::<C>(entity).expect("optional components may go");
         Ok(had)
@@ -258,7 +285,7 @@ impl<P: Pool> PoolMut<'_, P> {
         P: Optional<C>,
     {
         let entity = key.entity();
-        self.world.table_in::<P>(entity)?;
+        self.world.table_in::<P>(self.id, entity)?;
         Ok(self.world.take(entity))
     }
 
@@ -274,7 +301,7 @@ impl<P: Pool> PoolMut<'_, P> {
         {
             return Ok(());
         }
-        self.world.table_in::<P>(entity)?;
+        self.world.table_in::<P>(self.id, entity)?;
         self.world.despawn(entity);
         Ok(())
     }
