@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use crate::entities::Exhausted;
 use crate::entity::Entity;
+use crate::panics::FirstPanic;
 use crate::place::{Row, TableId};
 use crate::plan::Edge;
-use crate::rows::{FirstPanic, Pending};
+use crate::rows::Pending;
 use crate::store::Store;
 use crate::tick::Tick;
 use crate::values::{Existing, Values};

@@ -432,7 +432,7 @@ mod tests {
     fn grows_and_shrinks<T: Send + Sync + 'static>() {
         let of = ColId::<T>::named(std::any::type_name::<T>()).any().column_type();
         let size = of.layout.size();
-        let (mut data, mut capacity) = (dangling(of), 0);
+        let (mut slab, mut data, mut capacity) = (Slab::new(), dangling(of), 0);
         let steps =
             [8, 16, 100, 1024, 1025, 5_000, 8_192, 9_216, 9_217, 20_000, 66_560, 66_561, 70_000, 66_600];
         for new in steps.into_iter().chain([9_300, 9_217, 9_216, 8_192, 6_000, 1_025, 1_024, 90, 8, 8_500, 0])
@@ -447,7 +447,7 @@ mod tests {
                 for block in 1..=later_blocks(capacity) {
                     cell.mark_row(block * BLOCK_ROWS, Tick::new(block as u64 + 7));
                 }
-                data = reallocate(of, data, len, capacity, new);
+                data = reallocate(&mut slab, of, data, len, capacity, new);
                 assert_eq!(data.addr() % of.layout.align().max(64), 0);
                 assert!((0..len * size).all(|at| data.add(at).read() == byte(at)), "{capacity} to {new}");
                 let cell = LaneCell { data, tick: AtomicU64::new(0) };

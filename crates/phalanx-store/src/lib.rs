@@ -48,6 +48,7 @@ mod flags;
 mod gate;
 mod headers;
 mod lanes;
+mod panics;
 mod place;
 mod plan;
 mod prepared;

@@ -86,6 +86,11 @@ pub struct Edge {
     pub(crate) target: TableId,
     /// The same column in the source and in the target.
     pub(crate) copies: Box<[(ColumnRef, ColumnRef)]>,
+    /// The columns of the source that the target lacks.
+    pub(crate) left: Box<[ColumnRef]>,
+    /// Whether a row goes from table to table, and each value is copied, given or taken: nothing is made or dropped, and
+    /// nothing given is there already.
+    pub(crate) plain: bool,
     /// The leaves' columns, in leaf order: in the source of an edge that takes, else in the target.
     pub(crate) slots: Box<[ColumnRef]>,
     /// Which leaves the source has.
@@ -119,6 +124,12 @@ impl Edge {
     #[inline(always)]
     pub(crate) fn expect_fit<V: Values>(&self, values: &V) {
         assert!(values.fits(&mut self.slots.iter()), "{UNFIT}");
+    }
+
+    fn with_kind(self) -> Self {
+        let moves = self.source != self.target && self.source.has_rows() && self.target.has_rows();
+        let alone = self.inits.is_empty() && self.doomed.is_empty();
+        Self { plain: moves && alone && (self.takes || !self.present.contains(&true)), ..self }
     }
 
     /// How many columns are copied from row to row.
@@ -222,7 +233,8 @@ impl Store {
             inits: inits.collect(),
             doomed: uncopied_droppers(from, to, &[]),
             ..self.edge::<V>(source, target, to, &leaves)
-        })
+        }
+        .with_kind())
     }
 
     /// The edge that takes what rows of `source` have of `V` away, and them to `target`.
@@ -249,7 +261,8 @@ impl Store {
             doomed: uncopied_droppers(from, to, &leaves),
             takes: true,
             ..self.edge::<V>(source, target, from, &leaves)
-        })
+        }
+        .with_kind())
     }
 
     /// The way on which functions alone fill a row of a set.
@@ -262,7 +275,10 @@ impl Store {
         let (from, to) = (&self.tables[source.index()], &self.tables[target.index()]);
         let shared = from.columns.iter().filter(|column| to.has(column.id));
         let copies = shared.map(|column| (from.find(column.id), to.find(column.id)));
+        let left = from.columns.iter().filter(|column| !to.has(column.id));
         Edge {
+            left: left.map(|column| from.find(column.id)).collect(),
+            plain: false,
             stamp: self.stamp,
             values: TypeId::of::<V>(),
             source,

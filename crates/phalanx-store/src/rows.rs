@@ -8,69 +8,17 @@
 //!
 //! A doomed value is swapped behind the end of its table in step 2 and dropped there in step 3.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
 use crate::column::copy_value;
 use crate::entities::Exhausted;
 use crate::entity::Entity;
+use crate::panics::FirstPanic;
 use crate::place::{Place, Row, TableId};
 use crate::plan::Edge;
 use crate::store::Store;
 use crate::table::Head;
 use crate::values::{Existing, Values};
-
-/// The first panic of several, kept while the others' work is finished.
-#[derive(Default)]
-#[must_use]
-pub(crate) struct FirstPanic(Option<Box<dyn Any + Send>>);
-
-impl FirstPanic {
-    /// Runs the user's code, keeping its panic for later.
-    pub(crate) fn guard(&mut self, f: impl FnOnce()) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
-            self.keep(panic);
-        }
-    }
-
-    #[cold]
-    fn keep(&mut self, panic: Box<dyn Any + Send>) {
-        match self.0 {
-            None => self.0 = Some(panic),
-            Some(_) => let_go(panic),
-        }
-    }
-
-    /// Adds what another guard kept.
-    pub(crate) fn join(&mut self, other: Self) {
-        if let Some(panic) = other.0 {
-            self.keep(panic);
-        }
-    }
-
-    /// Lets the panic be: another one is being passed on.
-    pub(crate) fn forget(self) {
-        if let Some(panic) = self.0 {
-            let_go(panic);
-        }
-    }
-
-    /// Goes on with the first panic, if there was one.
-    pub(crate) fn resume(self) {
-        if let Some(panic) = self.0 {
-            resume_unwind(panic);
-        }
-    }
-}
-
-/// Drops what a panic carries, which is the user's code once more and may panic itself: work goes on all the same.
-fn let_go(panic: Box<dyn Any + Send>) {
-    let mut left = Some(panic);
-    while let Some(panic) = left {
-        left = catch_unwind(AssertUnwindSafe(|| drop(panic))).err();
-    }
-}
 
 /// Values that found no place, and why.
 #[derive(Debug)]
@@ -253,7 +201,7 @@ impl Store {
     ///
     /// # Panics
     /// When the edge is stale.
-    #[inline]
+    #[inline(always)]
     pub fn replace_along<'e, V: Values>(
         &mut self,
         entity: Entity,
@@ -292,7 +240,7 @@ impl Store {
     ///
     /// # Panics
     /// When the edge is stale.
-    #[inline]
+    #[inline(always)]
     pub fn detach_along<'e, V: Values>(
         &mut self,
         entity: Entity,
@@ -329,7 +277,7 @@ impl Store {
     }
 
     /// Moves what the row has of `V` out; the entity stands there, at the edge's source.
-    #[inline]
+    #[inline(always)]
     fn take_present<V: Values>(&mut self, entity: Entity, row: usize, edge: &Edge) -> V::Old {
         self.expect_edge::<V>(edge, true);
         let mask = V::mask(&mut edge.present.iter());
@@ -383,10 +331,71 @@ impl Store {
         panics.resume();
     }
 
-    /// Takes an entity along an edge. `values` reads from the source or writes to the target row; it runs
-    /// when the shared columns were copied and both rows still count.
+    /// Takes an entity along an edge. `values` reads from the source or writes to the target row; it runs while both rows
+    /// still count, or do not yet.
     #[inline(always)]
     fn relocate<R>(&mut self, entity: Entity, row: usize, edge: &Edge, values: impl FnOnce(usize) -> R) -> R {
+        if edge.plain {
+            // SAFETY: callers follow a fresh edge, on which the entity stands at the row (I5, I7).
+            unsafe { self.relocate_plainly(entity, row, edge, values) }
+        } else {
+            self.relocate_with_care(entity, row, edge, values)
+        }
+    }
+
+    /// As `relocate`: copies a row and closes the gap in one go.
+    ///
+    /// # Safety
+    /// The edge is fresh and plain, and the entity stands at its source, at `row`.
+    #[inline(always)]
+    unsafe fn relocate_plainly<R>(
+        &mut self,
+        entity: Entity,
+        row: usize,
+        edge: &Edge,
+        values: impl FnOnce(usize) -> R,
+    ) -> R {
+        self.moves += 1;
+        let tick = self.tick;
+        // SAFETY: both tables live, with the columns that the edge names (I7): the source row and the last one are in range
+        // (I5), the target has room for one more (I3). Each of its columns is written, by the copies or by `values` (I7);
+        // what is not copied is taken by `values`, before the last row is put in its place (I2).
+        unsafe {
+            let to = self.next_row_of(edge.target);
+            let result = values(to);
+            let last = self.head_of(edge.source).len as usize - 1;
+            for &(from, into) in &edge.copies {
+                let (data, size) = (from.data(), from.size());
+                copy_value(data.add(row * size), into.data().add(to * size), size);
+                if row != last {
+                    copy_value(data.add(last * size), data.add(row * size), size);
+                }
+            }
+            if row != last {
+                for from in &edge.left {
+                    let (data, size) = (from.data(), from.size());
+                    copy_value(data.add(last * size), data.add(row * size), size);
+                }
+            }
+            let (row, to) = (Row::from_index(row), Row::from_index(to));
+            self.head_of(edge.target).count(to.get(), entity, tick);
+            self.entities.move_place(entity.index(), Place { table: edge.target, row: to });
+            if let Some(moved) = self.head_of(edge.source).uncount(row.get(), tick) {
+                self.entities.set_row(moved.index(), row);
+            }
+            result
+        }
+    }
+
+    /// As `relocate`, for every edge. `values` runs when the shared columns were copied and both rows still count.
+    #[inline(never)]
+    fn relocate_with_care<R>(
+        &mut self,
+        entity: Entity,
+        row: usize,
+        edge: &Edge,
+        values: impl FnOnce(usize) -> R,
+    ) -> R {
         let (source, target) = (edge.source, edge.target);
         if source == target {
             // Values without leaves, such as those of sparse components alone, touch no row.

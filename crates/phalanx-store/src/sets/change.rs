@@ -13,9 +13,9 @@ use super::{Entry, SetId, SparseSet};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::headers::ColumnRef;
+use crate::panics::FirstPanic;
 use crate::place::TableId;
 use crate::plan::{Edge, Init, PlanError, distinct_leaves, slots};
-use crate::rows::FirstPanic;
 use crate::store::Store;
 use crate::values::{Existing, Values};
 

@@ -1,0 +1,58 @@
+//! Panics of the user's code that have to wait until every structure is valid again.
+//!
+//! Several values may be dropped by one operation, and each may panic: the first panic is passed on when the work
+//! is done, the others are let go.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The first panic of several, kept while the others' work is finished.
+#[derive(Default)]
+#[must_use]
+pub(crate) struct FirstPanic(Option<Box<dyn Any + Send>>);
+
+impl FirstPanic {
+    /// Runs the user's code, keeping its panic for later.
+    pub(crate) fn guard(&mut self, f: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
+            self.keep(panic);
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, panic: Box<dyn Any + Send>) {
+        match self.0 {
+            None => self.0 = Some(panic),
+            Some(_) => let_go(panic),
+        }
+    }
+
+    /// Adds what another guard kept.
+    pub(crate) fn join(&mut self, other: Self) {
+        if let Some(panic) = other.0 {
+            self.keep(panic);
+        }
+    }
+
+    /// Lets the panic be: another one is being passed on.
+    pub(crate) fn forget(self) {
+        if let Some(panic) = self.0 {
+            let_go(panic);
+        }
+    }
+
+    /// Goes on with the first panic, if there was one.
+    pub(crate) fn resume(self) {
+        if let Some(panic) = self.0 {
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// Drops what a panic carries, which is the user's code once more and may panic itself: work goes on all the same.
+fn let_go(panic: Box<dyn Any + Send>) {
+    let mut left = Some(panic);
+    while let Some(panic) = left {
+        left = catch_unwind(AssertUnwindSafe(|| drop(panic))).err();
+    }
+}
