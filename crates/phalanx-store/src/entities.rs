@@ -169,10 +169,15 @@ impl Entities {
     /// Whether [`Entities::alloc_prompt`] may be called: for the store alone.
     #[inline(always)]
     pub(crate) fn is_prompt(&mut self) -> bool {
+        self.is_settled() && self.has_slot()
+    }
+
+    /// Whether a slot is free, or there is memory for one more. Nothing may be reserved.
+    #[inline(always)]
+    pub(crate) fn has_slot(&self) -> bool {
         let len = self.slots.len();
-        let is_settled = self.is_settled();
         let has_room = || len < self.slots.capacity() && len < self.limit as usize;
-        is_settled && ((self.flushed_head as usize) < len || has_room())
+        (self.flushed_head as usize) < len || has_room()
     }
 
     /// As [`Entities::alloc_at`], without a call: for the store alone.
@@ -257,13 +262,10 @@ impl Entities {
 
     /// As [`free`](Entities::free), for an entity with a row in this table, and without a call: for the store alone.
     ///
-    /// `None`, and nothing happens, for any other entity, where ids are reserved, and where the slot would be retired.
+    /// `None`, and nothing happens, for any other entity, and where the slot would be retired. Nothing may be reserved.
     #[inline(always)]
     pub(crate) fn free_from(&mut self, table: TableId, entity: Entity) -> Option<Row> {
-        debug_assert!(table.has_rows(), "{table:?} has no rows");
-        if !self.is_settled() {
-            return None;
-        }
+        debug_assert!(table.has_rows() && self.is_settled());
         let (index, head) = (entity.index(), self.flushed_head);
         let slot = self.slots.get_mut(index as usize)?;
         let next = entity.raw_generation().checked_add(1).filter(|&next| next != USED_UP)?;

@@ -233,3 +233,91 @@ fn rows_that_come_and_go_through_a_gate_are_marked() {
         }
     }
 }
+
+#[test]
+fn a_spawner_does_what_the_ordinary_way_does() {
+    let (mut store, edge) = plain_store(Entities::new());
+    let (mut other, other_edge) = plain_store(Entities::new());
+    let pair = store.new_table(&[X.id().any()]);
+    let alone = store.insert_edge::<Col<f32>>(TableId::ROWLESS, pair, X.id(), &[]).unwrap();
+    let reserved = store.reserve_entity().unwrap();
+    assert_eq!(other.reserve_entity().unwrap(), reserved);
+    let foreign = store.spawn(&alone, Col(1.0f32)).unwrap();
+    assert_eq!(other.spawn_rowless().unwrap(), foreign);
+    let (mut alive, mut state) = (Vec::<Entity>::new(), 3u32);
+    for round in 0..12 {
+        store.advance_tick();
+        other.advance_tick();
+        let mut spawner = store.spawner::<Plain>(&edge).unwrap();
+        for n in 0..1_500u32 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if alive.is_empty() || state >> 16 & 15 < 9 {
+                let entity = spawner.spawn(plain(n)).unwrap();
+                assert_eq!(other.spawn(&other_edge, plain(n)).unwrap(), entity);
+                alive.push(entity);
+            } else {
+                let entity = alive.swap_remove(state as usize % alive.len());
+                assert!(spawner.despawn(entity) && other.despawn(entity) && !spawner.despawn(entity));
+            }
+        }
+        if round == 5 {
+            assert!(spawner.despawn(foreign) && spawner.despawn(reserved), "whoever it is");
+            assert!(other.despawn(foreign) && other.despawn(reserved));
+        }
+        store.check().unwrap();
+        for block in 0..alive.len().div_ceil(BLOCK_ROWS) {
+            let tick = |store: &Store, table| store.rows_tick(table, block);
+            assert_eq!(tick(&store, edge.target()), tick(&other, other_edge.target()), "block {block}");
+        }
+    }
+    assert_eq!(picture(&store, edge.target()), picture(&other, other_edge.target()));
+    assert_eq!(store.entities().len(), other.entities().len());
+}
+
+#[test]
+fn a_spawner_ends_where_indices_end_and_takes_no_stale_edge() {
+    let (mut store, edge) = plain_store(Entities::with_limit(5));
+    let mut spawner = store.spawner::<Plain>(&edge).unwrap();
+    let entities: Vec<Entity> = (0..5).map(|n| spawner.spawn(plain(n)).unwrap()).collect();
+    assert!(spawner.spawn(plain(9)).is_err());
+    assert!(spawner.despawn(entities[2]));
+    assert!(spawner.spawn(plain(9)).is_ok());
+    // One that is forgotten has left nothing undone.
+    std::mem::forget(spawner);
+    store.check().unwrap();
+    assert_eq!(store.table_len(edge.target()), 5);
+    for entity in store.table_entities(edge.target()).to_vec() {
+        store.despawn(entity);
+    }
+    assert!(store.drop_table(edge.target()));
+    assert!(catch_unwind(AssertUnwindSafe(|| store.spawner::<Plain>(&edge).is_some())).is_err());
+}
+
+#[test]
+fn a_spawner_minds_drop_glue_and_sets() {
+    type Named = (Col<String>, Col<f32>);
+    let mut store = Store::new();
+    let table = store.new_table(&[NAME.id().any(), X.id().any()]);
+    let edge = store.insert_edge::<Named>(TableId::ROWLESS, table, (NAME.id(), X.id()), &[]).unwrap();
+    let mut spawner = store.spawner::<Named>(&edge).unwrap();
+    let entities: Vec<Entity> =
+        (0..3_000).map(|n| spawner.spawn((Col(n.to_string()), Col(1.0))).unwrap()).collect();
+    assert!(entities.iter().step_by(2).all(|&entity| spawner.despawn(entity)));
+    store.check().unwrap();
+    for (n, &entity) in entities.iter().enumerate() {
+        let name = store.get::<R<String>>(entity, NAME.id());
+        assert_eq!(name, (n % 2 == 1).then(|| n.to_string()).as_ref());
+    }
+
+    let (mut store, edge) = plain_store(Entities::new());
+    let set = store.declare_set(&[NAME.id().any()]);
+    let plan = store.set_plan::<Col<String>>(set, NAME.id()).unwrap();
+    let entity = store.spawn(&edge, plain(1)).unwrap();
+    assert!(store.set_insert(&plan, entity, Col("in a set".to_owned()), Existing::Replace).unwrap());
+    let mut spawner = store.spawner::<Plain>(&edge).unwrap();
+    let other = spawner.spawn(plain(2)).unwrap();
+    assert!(spawner.despawn(entity));
+    assert_eq!(store.set_len(set), 0);
+    assert!(store.entities().contains(other));
+    store.check().unwrap();
+}

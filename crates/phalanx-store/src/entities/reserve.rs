@@ -65,7 +65,7 @@ impl Entities {
 
     /// As [`needs_flush`](Entities::needs_flush), the other way round, while nobody shares the directory.
     #[inline(always)]
-    pub(super) fn is_settled(&mut self) -> bool {
+    pub(crate) fn is_settled(&mut self) -> bool {
         let flushed_head = self.flushed_head;
         let moved = with_mut(&mut self.head, |head| *head != flushed_head);
         let grown = with_mut(&mut self.fresh, |fresh| *fresh != 0);
