@@ -325,8 +325,10 @@ impl<'w, F: Fetch> View<'w, F> {
         let at = table.index();
         // SAFETY: callers name rows in range of a member table (I6).
         unsafe {
+            // Pointers first: loaded after the mark, their addresses would be worked out twice.
+            let ptrs = F::ptrs(self.lanes, at);
             F::mark(self.lanes, at, start, len, self.now);
-            Chunk::new(F::ptrs(self.lanes, at), self.head(table).owners.data.cast(), start, len)
+            Chunk::new(ptrs, self.head(table).owners.data.cast(), start, len)
         }
     }
 
