@@ -94,7 +94,7 @@ impl Store {
             // SAFETY: forwarded; this is the hole.
             Some(hole) => unsafe { self.fill_hole(plan, hole, entity, values) },
         };
-        // SAFETY: the page of the entry was not touched since: rows are not in sets.
+        // SAFETY: the page of the entry was not touched since: rows are not in sets (I10).
         unsafe { *entry = Entry::new(entity, row) };
         Ok(None)
     }
