@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Only living entities are in sets (I10): despawning takes them out of every one. What goes in and out is
-//! in `change`, the order of rows in `order`. A *stable* set never moves a row on its own: removing leaves a
-//! hole, whose owner is the placeholder and whose values are gone (I11); the next row to come fills the hole
-//! made last.
+//! in `change`, on which terms in `door`, the order of rows in `order`. A *stable* set never moves a row on its
+//! own: removing leaves a hole, whose owner is the placeholder and whose values are gone (I11); the next row to
+//! come fills the hole made last.
 
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -20,10 +20,11 @@ use crate::entity::Entity;
 use crate::place::{Row, TableId};
 use crate::store::{Store, fresh_layout};
 
-pub use change::{SetDoor, SetPlan};
+pub use door::{SetDoor, SetPlan};
 
 mod change;
 mod check;
+mod door;
 mod order;
 
 /// Entity indices per page.

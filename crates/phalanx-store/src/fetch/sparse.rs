@@ -139,6 +139,8 @@ where
     unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, spot: usize) -> F::Item<'a> {
         // SAFETY: the spot is a row of the set's table (I10), which has the columns; access is the caller's.
         unsafe {
+            // Known where the lanes were made, and forgotten by the compiler since.
+            std::hint::assert_unchecked(F::present(ptrs.lanes, ptrs.table));
             F::mark(ptrs.lanes, ptrs.table, spot, 1, ptrs.now);
             let Some(spots) = F::spots(F::ptrs(ptrs.lanes, ptrs.table), Entity::PLACEHOLDER) else {
                 unreachable!("a dense fetch has no spots to miss")
