@@ -25,7 +25,7 @@ fn any(ids: (ColId<u8>, ColId<String>, ColId<Wide>, ColId<()>)) -> [AnyColId; 4]
 }
 
 fn value(n: usize) -> V {
-    let small = u8::try_from(n % 251).unwrap();
+    let small = u8::try_from(n % 251).expect("below 256");
     (Col(small), Col(format!("value {n}")), Col(Wide(small)), Col(()))
 }
 
@@ -35,8 +35,8 @@ fn assert_value(
     n: usize,
     ids: (ColId<u8>, ColId<String>, ColId<Wide>, ColId<()>),
 ) {
-    let found = store.get::<(R<u8>, R<String>, R<Wide>)>(entity, (ids.0, ids.1, ids.2)).unwrap();
-    let small = u8::try_from(n % 251).unwrap();
+    let found = store.get::<(R<u8>, R<String>, R<Wide>)>(entity, (ids.0, ids.1, ids.2)).expect("alive");
+    let small = u8::try_from(n % 251).expect("below 256");
     assert_eq!(found, (&small, &format!("value {n}"), &Wide(small)));
     assert!(std::ptr::from_ref(found.2).addr().is_multiple_of(128));
 }
@@ -168,7 +168,7 @@ fn a_reader_of_seats_agrees_with_the_store() {
     let two = store.new_table(&[a.any(), b.any()]);
     let spawn = store.insert_edge::<Col<u32>>(TableId::ROWLESS, one, a, &[]).unwrap();
     let add = store.insert_edge::<Col<u32>>(one, two, b, &[]).unwrap();
-    let entities: Vec<Entity> = (0..30).map(|n| store.spawn(&spawn, Col(n)).unwrap()).collect();
+    let entities: Vec<Entity> = (0..30u32).map(|n| store.spawn(&spawn, Col(n)).unwrap()).collect();
     let rowless = store.spawn_rowless().unwrap();
     let seats: Vec<Seat> = entities.iter().map(|&entity| store.seat(entity).unwrap()).collect();
     for &entity in entities.iter().step_by(3) {
@@ -177,7 +177,7 @@ fn a_reader_of_seats_agrees_with_the_store() {
     for &entity in entities.iter().skip(1).step_by(4) {
         assert!(store.despawn(entity));
     }
-    let heir = store.spawn(&spawn, Col(1000)).unwrap();
+    let heir = store.spawn(&spawn, Col(1000u32)).unwrap();
     let reader = store.read_seats::<R<u32>>(a);
     let anything = store.read_seats::<Opt<R<u32>>>(b);
     for (n, (&seat, &entity)) in (0u32..).zip(seats.iter().zip(&entities)) {

@@ -293,7 +293,7 @@ impl World {
     /// The entities of a pool, to be read.
     #[inline]
     pub fn pool<P: Pool>(&self) -> PoolRef<'_, P> {
-        PoolRef::new(self, self.archetypes.pools().id::<P>().unwrap_or(PoolId::NONE))
+        PoolRef::new(self)
     }
 
     /// The entities of a pool, to be read and changed.

@@ -19,7 +19,6 @@ use crate::world::World;
 /// The entities of one pool, to be read.
 pub struct PoolRef<'w, P> {
     pub(super) world: &'w World,
-    pub(super) id: PoolId,
     pool: PhantomData<fn() -> P>,
 }
 
@@ -31,14 +30,19 @@ impl<P> Clone for PoolRef<'_, P> {
 impl<P> Copy for PoolRef<'_, P> {}
 
 impl<'w, P: Pool> PoolRef<'w, P> {
-    /// `id` is that of the pool, or [`PoolId::NONE`] when it is not registered.
-    pub(super) fn new(world: &'w World, id: PoolId) -> Self {
-        Self { world, id, pool: PhantomData }
+    pub(super) fn new(world: &'w World) -> Self {
+        Self { world, pool: PhantomData }
+    }
+
+    /// The id of the pool, or [`PoolId::NONE`] when it is not registered. Not kept, because handles do not need it.
+    #[inline]
+    pub(super) fn id(&self) -> PoolId {
+        self.world.archetypes.pools().id::<P>().unwrap_or(PoolId::NONE)
     }
 
     /// The archetypes of the pool, in order of creation.
     pub fn archetypes(&self) -> &'w [ArchetypeId] {
-        self.world.archetypes.pools().get(self.id).map_or(&[], |record| record.archetypes())
+        self.world.archetypes.pools().get(self.id()).map_or(&[], |record| record.archetypes())
     }
 
     /// How many entities are in the pool.
@@ -64,7 +68,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
 
     /// Whether an entity is alive and in the pool.
     pub fn contains(&self, entity: Entity) -> bool {
-        self.world.table_in::<P>(self.id, entity).is_ok()
+        self.world.table_in::<P>(self.id(), entity).is_ok()
     }
 
     /// A handle to an entity of the pool, which remembers where it is.
@@ -72,7 +76,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     /// # Errors
     /// When the entity is dead, or in another pool.
     pub fn handle(&self, entity: Entity) -> Result<Handle<P>, PoolEntityError> {
-        self.world.table_in::<P>(self.id, entity)?;
+        self.world.table_in::<P>(self.id(), entity)?;
         let seat = self.world.store.seat(entity);
         seat.map(Handle::new).ok_or(PoolEntityError::NoSuchEntity { entity })
     }
@@ -94,7 +98,8 @@ impl<'w, P: Pool> PoolRef<'w, P> {
             };
         }
         let (entity, archetypes) = (key.entity(), &self.world.archetypes);
-        let in_pool = |table| archetypes.table_is_in(table, self.id);
+        let id = self.id();
+        let in_pool = |table| archetypes.table_is_in(table, id);
         match self.world.store.get_where::<T::Read>(entity, T::ids(), in_pool) {
             Some(item) => Ok(T::wrap_ref(item)),
             None => Err(self.why::<T>(entity)),
@@ -116,7 +121,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     #[cold]
     #[inline(never)]
     pub(super) fn why<T: Queryable>(&self, entity: Entity) -> PoolEntityError {
-        match self.world.table_in::<P>(self.id, entity) {
+        match self.world.table_in::<P>(self.id(), entity) {
             Err(error) => error,
             Ok(_) => PoolEntityError::missing::<T>(entity),
         }
@@ -127,7 +132,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     #[inline(never)]
     pub(super) fn find<T: Queryable>(&self, at: &mut Seat) -> Result<T::Ref<'w>, PoolEntityError> {
         let entity = at.entity();
-        self.world.table_in::<P>(self.id, entity)?;
+        self.world.table_in::<P>(self.id(), entity)?;
         self.world.store.find_seat(at);
         self.world.get::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
     }
@@ -171,7 +176,7 @@ impl<P: Pool> PoolMut<'_, P> {
     /// The same pool, to be read.
     #[inline]
     pub fn as_ref(&self) -> PoolRef<'_, P> {
-        PoolRef::new(self.world, self.id)
+        PoolRef::new(self.world)
     }
 
     /// The archetypes of the pool, in order of creation.

@@ -7,7 +7,7 @@ use phalanx_store::SeatReader;
 
 use super::{PoolEntityError, PoolRef};
 use crate::component::Queryable;
-use crate::pool::{Declares, Pool, PoolKey};
+use crate::pool::{Declares, Pool, PoolId, PoolKey};
 
 /// A component, or one field of one, of the entities of a pool; from [`PoolRef::reader`].
 ///
@@ -31,6 +31,7 @@ use crate::pool::{Declares, Pool, PoolKey};
 pub struct PoolReader<'w, P, T: Queryable> {
     reader: SeatReader<'w, T::Read>,
     pool: PoolRef<'w, P>,
+    id: PoolId,
 }
 
 impl<P, T: Queryable> Clone for PoolReader<'_, P, T> {
@@ -42,7 +43,7 @@ impl<P, T: Queryable> Copy for PoolReader<'_, P, T> {}
 
 impl<'w, P: Pool + Declares<T::Owner>, T: Queryable> PoolReader<'w, P, T> {
     pub(super) fn new(pool: PoolRef<'w, P>) -> Self {
-        Self { reader: pool.world.store.read_seats(T::ids()), pool }
+        Self { reader: pool.world.store.read_seats(T::ids()), id: pool.id(), pool }
     }
 
     /// Reads the component of an entity.
@@ -58,8 +59,8 @@ impl<'w, P: Pool + Declares<T::Owner>, T: Queryable> PoolReader<'w, P, T> {
                 None => self.pool.find::<T>(at),
             };
         }
-        let (entity, pool) = (key.entity(), self.pool);
-        match self.reader.get_where(entity, |table| pool.world.archetypes.table_is_in(table, pool.id)) {
+        let (entity, pool, id) = (key.entity(), self.pool, self.id);
+        match self.reader.get_where(entity, |table| pool.world.archetypes.table_is_in(table, id)) {
             Some(item) => Ok(T::wrap_ref(item)),
             None => Err(pool.why::<T>(entity)),
         }
