@@ -148,7 +148,7 @@ impl Case {
         Task { name, items: self.items(), warm, lives: 5 }
     }
 
-    /// General first, then both strategies; where entities are read, also by handle.
+    /// General first, then both strategies; where entities are read, also by handle, without and with a reader.
     pub fn contenders(self) -> Vec<Contender> {
         let Self { pattern, layout } = self;
         match layout {
@@ -188,6 +188,7 @@ fn uniform<B: Loose + 'static, I: Kind, X: Kind, const PRESENT: usize>(
     ];
     if pattern == Random {
         lines.extend([by_handle::<I>(inline, false), by_handle::<X>(boxed, false)]);
+        lines.extend([by_reader::<I>(inline, false), by_reader::<X>(boxed, false)]);
     }
     lines
 }
@@ -199,8 +200,9 @@ fn scattered<I: Kind, X: Kind>(pattern: Pattern, cold: bool) -> Vec<Contender> {
         line::<Pooled<X, 2>>(pattern, made::<Pooled<X, 2>>, cold),
     ];
     if pattern == Random {
-        lines
-            .extend([by_handle::<I>(made::<Pooled<I, 2>>, cold), by_handle::<X>(made::<Pooled<X, 2>>, cold)]);
+        let (inline, boxed) = (made::<Pooled<I, 2>>, made::<Pooled<X, 2>>);
+        lines.extend([by_handle::<I>(inline, cold), by_handle::<X>(boxed, cold)]);
+        lines.extend([by_reader::<I>(inline, cold), by_reader::<X>(boxed, cold)]);
     }
     lines
 }
@@ -352,23 +354,37 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
     }
 }
 
+/// A world, and handles to its entities in random order.
+fn handles<P: Kind>(setup: impl Fn() -> Filled) -> (World, Vec<Handle<P>>, u64) {
+    let Filled { world, entities } = setup();
+    let handle = |&entity: &Entity| world.pool::<P>().handle(entity).expect("alive");
+    let order = shuffled(&entities.iter().map(handle).collect::<Vec<_>>());
+    (world, order, 0)
+}
+
 fn by_handle<P: Kind>(setup: impl Fn() -> Filled + Copy + 'static, cold: bool) -> Contender {
     repeated(
         (P::NAME, "handle"),
         cold,
-        move || {
-            let Filled { world, entities } = setup();
-            let handle = |&entity: &Entity| world.pool::<P>().handle(entity).expect("alive");
-            let order: Vec<Handle<P>> = shuffled(&entities.iter().map(handle).collect::<Vec<_>>());
-            (world, order, 0)
-        },
+        move || handles::<P>(setup),
         |(world, order, sum)| {
             let pool = world.pool::<P>();
-            let mut total = 0u64;
-            for handle in order {
-                total += u64::from(pool.get::<C0>(handle).expect("alive").0.to_bits());
-            }
-            *sum = total;
+            let get = |handle| u64::from(pool.get::<C0>(handle).expect("alive").0.to_bits());
+            *sum = order.iter_mut().map(get).sum();
+        },
+        |(_, _, sum)| *sum,
+    )
+}
+
+fn by_reader<P: Kind>(setup: impl Fn() -> Filled + Copy + 'static, cold: bool) -> Contender {
+    repeated(
+        (P::NAME, "reader"),
+        cold,
+        move || handles::<P>(setup),
+        |(world, order, sum)| {
+            let reader = world.pool::<P>().reader::<C0>();
+            let get = |handle| u64::from(reader.get(handle).expect("alive").0.to_bits());
+            *sum = order.iter_mut().map(get).sum();
         },
         |(_, _, sum)| *sum,
     )

@@ -64,6 +64,8 @@ pub fn markdown(machine: &Machine, outcomes: &[Outcome]) -> String {
 }
 
 const STRATEGIES: [&str; 2] = ["inline", "boxed"];
+/// How single entities of pools are read.
+const WAYS: &[&str] = &["entity", "handle", "reader"];
 
 fn summary(text: &mut String, outcomes: &[Outcome]) {
     text.push_str(
@@ -71,7 +73,7 @@ fn summary(text: &mut String, outcomes: &[Outcome]) {
          components, and the smallest and largest ratio among them. Below 1 the pool is faster.\n\n\
          | | cases | inline | from – to | boxed | from – to |\n|---|---|---|---|---|---|\n",
     );
-    let ways = |pattern| if pattern == Pattern::Random { &["entity", "handle"][..] } else { &[""][..] };
+    let ways = |pattern| if pattern == Pattern::Random { WAYS } else { &[""][..] };
     for &pattern in UNIFORM {
         let cases = || {
             let uniform = |outcome: &&Outcome| matches!(outcome.case.layout, Layout::Uniform { .. });
@@ -96,16 +98,16 @@ fn summary(text: &mut String, outcomes: &[Outcome]) {
 fn random(text: &mut String, outcomes: &[Outcome]) {
     text.push_str(
         "\n### Reading single entities\n\nNanoseconds per read in random order: `world.get` for General, `pool.get` with \
-         an entity and with `&mut handle`.\n\n\
-         | entities | components | world.get | inline, entity | inline, handle | boxed, entity | boxed, handle |\n\
-         |---|---|---|---|---|---|---|\n",
+         an entity and with `&mut handle`; `reader.get` with `&mut handle`.\n\n\
+         | entities | components | world.get | inline, entity | handle | reader | boxed, entity | handle | reader |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     for outcome in outcomes.iter().filter(|outcome| outcome.case.pattern == Pattern::Random) {
         let Layout::Uniform { declared, present, size } = outcome.case.layout else { continue };
         let _ =
             write!(text, "| {size} | {present} of {declared} | {} |", nanos(outcome.general().time.median));
         for strategy in STRATEGIES {
-            for way in ["entity", "handle"] {
+            for way in WAYS {
                 let time = outcome.line(strategy, way).map_or(f64::NAN, |line| line.time.median);
                 let _ = write!(text, " {} |", nanos(time));
             }
@@ -125,7 +127,7 @@ fn scattered(text: &mut String, outcomes: &[Outcome]) {
         for outcome in outcomes.iter().filter(|outcome| outcome.case.pattern == pattern) {
             let Layout::Scattered { declared, cold } = outcome.case.layout else { continue };
             let cold = if cold { "cold" } else { "warm" };
-            let ways = if pattern == Pattern::Random { &["entity", "handle"][..] } else { &[""][..] };
+            let ways = if pattern == Pattern::Random { WAYS } else { &[""][..] };
             for way in ways {
                 let by = if way.is_empty() { String::new() } else { format!(", by {way}") };
                 let general = nanos(outcome.general().time.median);
