@@ -6,15 +6,13 @@
 
 use std::mem::needs_drop;
 use std::num::NonZeroU64;
-use std::ptr::NonNull;
 
-use crate::column::{BLOCK_SHIFT, LaneCell};
-use crate::entities::{Entities, Exhausted};
+use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::place::{Place, Row, TableId};
 use crate::plan::Edge;
 use crate::store::Store;
-use crate::table::{Head, marking};
+use crate::table::Head;
 use crate::tick::Tick;
 use crate::values::Values;
 
@@ -34,13 +32,7 @@ impl<V: Values> Gate<V> {
     /// # Safety
     /// The gate is up to date, the head that of its table and with room, the directory prompt.
     #[inline(always)]
-    unsafe fn let_in(
-        &self,
-        entities: &mut Entities,
-        head: &mut Head,
-        values: V,
-        mark: impl FnMut(&LaneCell, u32),
-    ) -> Entity {
+    unsafe fn let_in(&self, entities: &mut Entities, head: &mut Head, values: V, now: Tick) -> Entity {
         let (pointers, row) = (self.pointers, head.len);
         assert!(values.fits_at(pointers), "optional values must be there exactly where the gate has columns");
         // SAFETY: forwarded: the pointers are those of all columns (I12), with room for the row (I3), in which each has its
@@ -48,7 +40,7 @@ impl<V: Values> Gate<V> {
         unsafe {
             let entity = entities.alloc_prompt(Place::new(self.table, Row::new(row)));
             values.write(pointers, row as usize);
-            head.count(row, entity, mark);
+            head.count(row, entity, now);
             entity
         }
     }
@@ -58,13 +50,7 @@ impl<V: Values> Gate<V> {
     /// # Safety
     /// The gate is up to date and has an exit, the head is that of its table, and nothing is reserved.
     #[inline(always)]
-    unsafe fn let_out(
-        &self,
-        entities: &mut Entities,
-        head: &mut Head,
-        entity: Entity,
-        mark: impl FnMut(&LaneCell, u32),
-    ) -> bool {
+    unsafe fn let_out(&self, entities: &mut Entities, head: &mut Head, entity: Entity, now: Tick) -> bool {
         let Some(row) = entities.free_from(self.table, entity) else { return false };
         let last = head.len as usize - 1;
         // SAFETY: the directory gave the row, which is in range (I5), as is the last one. The leaves fill all columns (I12),
@@ -73,7 +59,7 @@ impl<V: Values> Gate<V> {
             if row.index() != last {
                 V::shift(self.pointers, V::ALL, last, row.index());
             }
-            if let Some(moved) = head.uncount(row.get(), mark) {
+            if let Some(moved) = head.uncount(row.get(), now) {
                 entities.set_row(moved.index(), row);
             }
         }
@@ -116,7 +102,7 @@ impl<V: Values> Entrance<'_, V> {
     pub fn spawn(self, values: V) -> Entity {
         // SAFETY: the directory, the head and the gate are what `Store::enter` found to be prompt, to have room, and to be up
         // to date; nobody else had them since (I12). The row is within the capacity (I3).
-        unsafe { self.gate.let_in(self.entities, self.head, values, marking(self.now)) }
+        unsafe { self.gate.let_in(self.entities, self.head, values, self.now) }
     }
 }
 
@@ -159,118 +145,7 @@ impl Store {
         // SAFETY: the table lives (I12), so it has a head (I4); nothing is reserved. Rows are within the capacity (I3).
         unsafe {
             let head = self.heads.get_unchecked_mut(gate.table.index());
-            gate.let_out(&mut self.entities, head, entity, marking(self.tick))
+            gate.let_out(&mut self.entities, head, entity, self.tick)
         }
-    }
-
-    /// A door for many entities at the end of an edge; `None` as for [`Store::gate`].
-    ///
-    /// # Panics
-    /// When the edge is stale.
-    pub fn spawner<'s, V: Values>(&'s mut self, edge: &'s Edge) -> Option<Spawner<'s, V>> {
-        self.flush();
-        let gate = self.gate(edge)?;
-        let head = NonNull::from(&mut self.heads[gate.table.index()]);
-        Some(Spawner { store: self, edge, gate, head, marked: [u32::MAX; 2] })
-    }
-}
-
-/// As a gate, for as long as nobody else has the store: nothing is asked any more but for room.
-///
-/// While it lives, no id is reserved, no table is added and no tick advances.
-pub struct Spawner<'s, V: Values> {
-    store: &'s mut Store,
-    edge: &'s Edge,
-    gate: Gate<V>,
-    /// That of the gate's table.
-    head: NonNull<Head>,
-    /// The blocks that were marked last, where rows come and go and where they are put in the place of others.
-    marked: [u32; 2],
-}
-
-// SAFETY: the head is one of the store, which is borrowed exclusively (I4).
-unsafe impl<V: Values> Send for Spawner<'_, V> {}
-// SAFETY: as above; a shared spawner does nothing.
-unsafe impl<V: Values> Sync for Spawner<'_, V> {}
-
-impl<V: Values> Spawner<'_, V> {
-    /// The present moment.
-    #[inline(always)]
-    pub fn now(&self) -> Tick {
-        self.store.tick
-    }
-
-    /// As [`Store::spawn`].
-    ///
-    /// # Errors
-    /// When all entity indices are in use.
-    ///
-    /// # Panics
-    /// When optional values are not exactly those that the table has columns for.
-    #[inline(always)]
-    pub fn spawn(&mut self, values: V) -> Result<Entity, Exhausted> {
-        // SAFETY: the head stands where it is: no table was added (I4).
-        if !unsafe { self.head.as_ref() }.has_room() || !self.store.entities.has_slot() {
-            self.make_room()?;
-        }
-        let now = self.store.tick;
-        // SAFETY: as above. There is room, in the table and in the directory, where nothing was reserved since the spawner
-        // was made; the gate was made anew when columns moved (I12). The row is within the capacity (I3).
-        unsafe {
-            let mark = remembering(&mut self.marked, marking(now));
-            Ok(self.gate.let_in(&mut self.store.entities, self.head.as_mut(), values, mark))
-        }
-    }
-
-    /// Lets the table and the directory grow, and looks where they are then.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self) -> Result<(), Exhausted> {
-        self.store.entities.reserve_slots(1);
-        if !self.store.entities.has_slot() {
-            return Err(Exhausted);
-        }
-        self.store.make_room(self.gate.table, 1);
-        self.gate = self.store.gate(self.edge).expect("the edge had a gate before");
-        self.head = NonNull::from(&mut self.store.heads[self.gate.table.index()]);
-        Ok(())
-    }
-
-    /// As [`Store::despawn`], quickly for entities of the table.
-    #[inline(always)]
-    pub fn despawn(&mut self, entity: Entity) -> bool {
-        if self.gate.exit.is_some() {
-            let now = self.store.tick;
-            // SAFETY: as for `spawn`.
-            unsafe {
-                let mark = remembering(&mut self.marked, marking(now));
-                if self.gate.let_out(&mut self.store.entities, self.head.as_mut(), entity, mark) {
-                    return true;
-                }
-            }
-        }
-        self.despawn_ungated(entity)
-    }
-
-    #[inline(never)]
-    fn despawn_ungated(&mut self, entity: Entity) -> bool {
-        let was_alive = self.store.despawn(entity);
-        // Others had the head meanwhile.
-        self.head = NonNull::from(&mut self.store.heads[self.gate.table.index()]);
-        was_alive
-    }
-}
-
-/// Marks a row unless its block was marked before: by turns, the last of a table and another one.
-#[inline(always)]
-fn remembering(marked: &mut [u32; 2], mut mark: impl FnMut(&LaneCell, u32)) -> impl FnMut(&LaneCell, u32) {
-    let mut turn = 0;
-    move |owners, row| {
-        let block = row >> BLOCK_SHIFT;
-        if marked[turn] != block {
-            marked[turn] = block;
-            mark(owners, row);
-        }
-        turn = 1;
     }
 }

@@ -75,7 +75,7 @@ pub use fetch::{
     SetFetch, W, Wn,
 };
 pub use flags::{Borrow, BorrowFlags};
-pub use gate::{Entrance, Gate, Spawner};
+pub use gate::{Entrance, Gate};
 pub use headers::TableShape;
 pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};

@@ -17,7 +17,7 @@ use crate::panics::FirstPanic;
 use crate::place::{Place, Row, TableId};
 use crate::plan::Edge;
 use crate::store::Store;
-use crate::table::{Head, marking};
+use crate::table::Head;
 use crate::values::{Existing, Values};
 
 /// Values that found no place, and why.
@@ -115,7 +115,7 @@ impl Store {
         // SAFETY: the table exists, since it has room for a row (I3); forwarded.
         unsafe {
             let head = self.head_of(table);
-            head.count(head.len, entity, marking(tick));
+            head.count(head.len, entity, tick);
         }
     }
 
@@ -378,9 +378,9 @@ impl Store {
                 }
             }
             let (row, to) = (Row::from_index(row), Row::from_index(to));
-            self.head_of(edge.target).count(to.get(), entity, marking(tick));
+            self.head_of(edge.target).count(to.get(), entity, tick);
             self.entities.move_place(entity.index(), Place { table: edge.target, row: to });
-            if let Some(moved) = self.head_of(edge.source).uncount(row.get(), marking(tick)) {
+            if let Some(moved) = self.head_of(edge.source).uncount(row.get(), tick) {
                 self.entities.set_row(moved.index(), row);
             }
             result
@@ -480,7 +480,7 @@ impl Store {
         }
         let tick = self.tick;
         // SAFETY: as above; the last row was put in the place of the other.
-        unsafe { self.head_of(table).uncount(Row::from_index(row).get(), marking(tick)) }
+        unsafe { self.head_of(table).uncount(Row::from_index(row).get(), tick) }
     }
 
     /// As [`Store::close_gap`], for a row that is an entity's place.

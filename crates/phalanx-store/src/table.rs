@@ -41,57 +41,43 @@ impl Head {
         self.len < self.capacity
     }
 
-    /// Lets `row`, the one behind the last, count as this entity's, and tells `mark` about it.
+    /// Lets `row`, the one behind the last, count as this entity's.
     ///
     /// # Safety
     /// There is room for the row, in which each column of the table has a value.
     #[inline(always)]
-    pub(crate) unsafe fn count(&mut self, row: u32, entity: Entity, mut mark: impl FnMut(&LaneCell, u32)) {
+    pub(crate) unsafe fn count(&mut self, row: u32, entity: Entity, now: Tick) {
         debug_assert!(self.len == row && self.has_room());
-        mark(&self.owners, row);
         // SAFETY: there is room for the row (I3).
-        unsafe { self.owners.data.cast::<Entity>().add(row as usize).write(entity) };
+        unsafe {
+            self.owners.mark_row(row as usize, now);
+            self.owners.data.cast::<Entity>().add(row as usize).write(entity);
+        }
         self.len = row + 1;
     }
 
-    /// Lets the last row count no more, whose entity has `row` from now on, and tells `mark` about both. Returns that
-    /// entity, if it was another row.
+    /// Lets the last row count no more, whose entity has `row` from now on. Returns that entity, if it was another row.
     ///
     /// # Safety
     /// `row` is in range; if it is not the last one, the values of that one were put in its place.
     #[inline(always)]
-    pub(crate) unsafe fn uncount(
-        &mut self,
-        row: u32,
-        mut mark: impl FnMut(&LaneCell, u32),
-    ) -> Option<Entity> {
+    pub(crate) unsafe fn uncount(&mut self, row: u32, now: Tick) -> Option<Entity> {
         debug_assert!(row < self.len);
         let last = self.len - 1;
         self.len = last;
-        // Another block than that of the row may have lost its last one.
-        mark(&self.owners, last);
-        if row == last {
-            return None;
-        }
-        mark(&self.owners, row);
-        // SAFETY: the rows are within the capacity (I3).
+        // SAFETY: the rows are within the capacity (I3). Another block than that of the row may have lost its last one.
         unsafe {
+            self.owners.mark_row(last as usize, now);
+            if row == last {
+                return None;
+            }
+            self.owners.mark_row(row as usize, now);
             let owners = self.owners.data.cast::<Entity>();
             let moved = owners.add(last as usize).read();
             owners.add(row as usize).write(moved);
             Some(moved)
         }
     }
-}
-
-/// Marks rows of a head as changed now.
-///
-/// # Safety
-/// The rows that it will be told are within the capacity of the table.
-#[inline(always)]
-pub(crate) unsafe fn marking(now: Tick) -> impl FnMut(&LaneCell, u32) {
-    // SAFETY: forwarded; entities have a size (I3).
-    move |owners, row| unsafe { owners.mark_row(row as usize, now) }
 }
 
 /// The columns of one table.

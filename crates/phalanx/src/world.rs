@@ -26,7 +26,7 @@ pub use migrate::MigrateError;
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
-pub use spawner::{PoolSpawner, Spawner};
+pub use spawner::Spawner;
 pub use stats::{ArchetypeStats, ColumnStats, PoolStats, SetStats, WorldStats};
 
 mod batch;

@@ -120,22 +120,9 @@ impl World {
     #[inline(always)]
     #[track_caller]
     pub fn spawn_in<P: DeclaredPool>(&mut self, value: P) -> Entity {
-        let presence = value.presence().into();
-        let (values, sparse) = value.into_values(self.store.tick());
-        self.spawn_values_in::<P>(presence, values, sparse)
-    }
-
-    /// Spawns an entity with the parts of a value that has these components.
-    #[inline(always)]
-    #[track_caller]
-    pub(super) fn spawn_values_in<P: DeclaredPool>(
-        &mut self,
-        presence: u128,
-        values: P::Values,
-        sparse: P::Sparse,
-    ) -> Entity {
         let pool = self.meet_pool::<P>();
-        let at = self.spawn_way::<P>(pool, presence);
+        let at = self.spawn_way::<P>(pool, value.presence().into());
+        let (values, sparse) = value.into_values(self.store.tick());
         let way = &self.archetypes.pools().record(pool).spawns[at];
         let entity = match self.store.spawn(&way.edge, marked(values)) {
             Ok(entity) => entity,
@@ -218,7 +205,7 @@ impl World {
 
     /// How values with these components get into a row of the pool.
     #[inline]
-    pub(super) fn spawn_way<P: DeclaredPool>(&mut self, pool: PoolId, presence: u128) -> usize {
+    fn spawn_way<P: DeclaredPool>(&mut self, pool: PoolId, presence: u128) -> usize {
         let ways = &self.archetypes.pools().record(pool).spawns;
         match ways.iter().position(|way| way.presence == presence) {
             Some(at) => at,
