@@ -1,0 +1,65 @@
+//! Doors: for many changes of one kind, what has to be asked is asked once.
+//!
+//! Run with `cargo run -p phalanx --example doors`.
+
+use phalanx::prelude::*;
+
+#[derive(Component, Clone, Copy)]
+struct Position(f32);
+
+#[derive(Component, Clone, Copy)]
+struct Velocity(f32);
+
+#[derive(Component)]
+#[component(storage = "sparse")]
+struct Burning(u32);
+
+/// Shots have a position and a velocity, and nothing else.
+#[derive(Pool)]
+struct Shots {
+    position: Position,
+    velocity: Velocity,
+}
+
+fn main() {
+    let mut world = World::new();
+
+    // One here and one there: each call finds its way anew.
+    let torch = world.spawn(Position(0.0)).id();
+
+    // Many at once: straight into the columns.
+    let trees: Vec<Entity> = world.spawn_batch((0..1_000).map(|n| Position(n as f32))).collect();
+
+    // Many, one by one: the door of a bundle.
+    let mut sparks = world.spawner::<(Position, Velocity)>();
+    let all: Vec<Entity> = (0..1_000).map(|n| sparks.spawn((Position(0.0), Velocity(n as f32)))).collect();
+    let gone = all.iter().filter(|&&spark| sparks.despawn(spark)).count();
+    assert_eq!(gone, 1_000);
+
+    // The door of a pool spawns as quickly.
+    let mut pool = world.pool_mut::<Shots>();
+    let shots: Vec<Entity> = (0..100)
+        .map(|n| pool.spawn(Shots { position: Position(n as f32), velocity: Velocity(1.0) }))
+        .collect();
+
+    // A reader finds the column once. Handles remember where their entities are.
+    let pool = world.pool::<Shots>();
+    let mut handles: Vec<_> = shots.iter().filter_map(|&shot| pool.handle(shot).ok()).collect();
+    let positions = pool.reader::<Position>();
+    let sum: f32 = handles.iter_mut().filter_map(|handle| positions.get(handle).ok()).map(|at| at.0).sum();
+    assert_eq!(sum, 4950.0);
+
+    for (position, velocity) in world.query_mut::<(&mut Position, &Velocity)>() {
+        position.0 += velocity.0;
+    }
+
+    // The door of a sparse set: components that come and go.
+    let mut fire = world.sparse_mut::<Burning>();
+    for &tree in trees.iter().step_by(10) {
+        fire.insert(tree, Burning(3)).expect("the tree is alive");
+    }
+    fire.insert(torch, Burning(100)).expect("the torch is alive");
+    let put_out = trees.iter().filter(|&&tree| fire.remove(tree).is_ok_and(|burned| burned)).count();
+    println!("{put_out} trees are out, {} still burn", world.query::<&Burning>().iter().count());
+    assert_eq!(world.get::<Burning>(torch).map(|burning| burning.0), Some(100));
+}
