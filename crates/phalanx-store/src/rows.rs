@@ -201,7 +201,7 @@ impl Store {
     ///
     /// # Panics
     /// When the edge is stale.
-    #[inline(always)]
+    #[inline]
     pub fn replace_along<'e, V: Values>(
         &mut self,
         entity: Entity,
@@ -240,7 +240,7 @@ impl Store {
     ///
     /// # Panics
     /// When the edge is stale.
-    #[inline(always)]
+    #[inline]
     pub fn detach_along<'e, V: Values>(
         &mut self,
         entity: Entity,
@@ -277,7 +277,7 @@ impl Store {
     }
 
     /// Moves what the row has of `V` out; the entity stands there, at the edge's source.
-    #[inline(always)]
+    #[inline]
     fn take_present<V: Values>(&mut self, entity: Entity, row: usize, edge: &Edge) -> V::Old {
         self.expect_edge::<V>(edge, true);
         let mask = V::mask(&mut edge.present.iter());
