@@ -170,8 +170,16 @@ impl Store {
     pub fn spawner<'s, V: Values>(&'s mut self, edge: &'s Edge) -> Option<Spawner<'s, V>> {
         self.flush();
         let gate = self.gate(edge)?;
-        let head = NonNull::from(&mut self.heads[gate.table.index()]);
+        let head = self.head_at(gate.table);
         Some(Spawner { store: self, edge, gate, head, marked: [u32::MAX; 2] })
+    }
+
+    /// Where the head of a table is, until a table is added. Not by way of a reference: others may be made of the same
+    /// head meanwhile, and this stays good.
+    fn head_at(&mut self, table: TableId) -> NonNull<Head> {
+        assert!(table.index() < self.heads.len(), "the table exists");
+        // SAFETY: locally: asked just now.
+        unsafe { NonNull::new_unchecked(self.heads.as_mut_ptr().add(table.index())) }
     }
 }
 
@@ -222,7 +230,7 @@ impl<V: Values> Spawner<'_, V> {
         }
     }
 
-    /// Lets the table and the directory grow, and looks where they are then.
+    /// Lets the table and the directory grow, and looks where the columns are then.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) -> Result<(), Exhausted> {
@@ -232,7 +240,6 @@ impl<V: Values> Spawner<'_, V> {
         }
         self.store.make_room(self.gate.table, 1);
         self.gate = self.store.gate(self.edge).expect("the edge had a gate before");
-        self.head = NonNull::from(&mut self.store.heads[self.gate.table.index()]);
         Ok(())
     }
 
@@ -254,10 +261,7 @@ impl<V: Values> Spawner<'_, V> {
 
     #[inline(never)]
     fn despawn_ungated(&mut self, entity: Entity) -> bool {
-        let was_alive = self.store.despawn(entity);
-        // Others had the head meanwhile.
-        self.head = NonNull::from(&mut self.store.heads[self.gate.table.index()]);
-        was_alive
+        self.store.despawn(entity)
     }
 }
 

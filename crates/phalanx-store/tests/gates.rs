@@ -18,7 +18,7 @@ static TAG: ColCell<Tag> = ColCell::new();
 type Plain = (Col<f32>, Col<[u8; 12]>, Col<Tag>);
 
 fn plain(n: u32) -> Plain {
-    (Col(n as f32), Col([n as u8; 12]), Col(Tag))
+    (Col(n as f32), Col([n.to_le_bytes()[0]; 12]), Col(Tag))
 }
 
 fn plain_store(entities: Entities) -> (Store, Edge) {
@@ -283,6 +283,7 @@ fn a_spawner_ends_where_indices_end_and_takes_no_stale_edge() {
     assert!(spawner.despawn(entities[2]));
     assert!(spawner.spawn(plain(9)).is_ok());
     // One that is forgotten has left nothing undone.
+    #[expect(clippy::forget_non_drop, reason = "should it ever have a destructor")]
     std::mem::forget(spawner);
     store.check().unwrap();
     assert_eq!(store.table_len(edge.target()), 5);
@@ -319,5 +320,22 @@ fn a_spawner_minds_drop_glue_and_sets() {
     assert!(spawner.despawn(entity));
     assert_eq!(store.set_len(set), 0);
     assert!(store.entities().contains(other));
+    store.check().unwrap();
+}
+
+#[test]
+fn an_optional_part_without_columns_is_there_or_not_on_either_way() {
+    type V = (Col<f32>, Maybe<()>);
+    let mut store = Store::new();
+    let table = store.new_table(&[X.id().any()]);
+    let edge = store.insert_edge::<V>(TableId::ROWLESS, table, (X.id(), ()), &[]).unwrap();
+    store.reserve_rows(table, 10);
+    store.reserve_entities(10);
+    let gate = store.gate::<V>(&edge).unwrap();
+    for part in [None, Some(())] {
+        store.spawn(&edge, (Col(1.0f32), Maybe(part))).unwrap();
+        store.enter(&gate).unwrap().spawn((Col(2.0f32), Maybe(part)));
+    }
+    assert_eq!(store.column(table, X.id()), Some(&[1.0, 2.0, 1.0, 2.0][..]));
     store.check().unwrap();
 }
