@@ -339,3 +339,26 @@ fn an_optional_part_without_columns_is_there_or_not_on_either_way() {
     assert_eq!(store.column(table, X.id()), Some(&[1.0, 2.0, 1.0, 2.0][..]));
     store.check().unwrap();
 }
+
+/// Checked by an interpreter that minds references as well: the head of the table was lent to others meanwhile.
+#[test]
+fn a_spawner_goes_on_after_a_drop_that_panics() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            assert!(std::thread::panicking(), "planted");
+        }
+    }
+    let bomb = ColId::<Bomb>::named("bomb of a spawner");
+    let mut store = Store::new();
+    let table = store.new_table(&[bomb.any()]);
+    let edge = store.insert_edge::<Col<Bomb>>(TableId::ROWLESS, table, bomb, &[]).unwrap();
+    let mut spawner = store.spawner::<Col<Bomb>>(&edge).unwrap();
+    let first = spawner.spawn(Col(Bomb)).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| spawner.despawn(first))).is_err());
+    let second = spawner.spawn(Col(Bomb)).unwrap();
+    assert!(!spawner.despawn(first));
+    store.check().unwrap();
+    assert_eq!(store.table_entities(table), [second]);
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(store))).is_err());
+}
