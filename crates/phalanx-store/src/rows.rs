@@ -333,7 +333,7 @@ impl Store {
 
     /// Takes an entity along an edge. `values` reads from the source or writes to the target row; it runs while both rows
     /// still count, or do not yet.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn relocate<R>(&mut self, entity: Entity, row: usize, edge: &Edge, values: impl FnOnce(usize) -> R) -> R {
         if edge.plain {
             // SAFETY: callers follow a fresh edge, on which the entity stands at the row (I5, I7).
@@ -347,7 +347,7 @@ impl Store {
     ///
     /// # Safety
     /// The edge is fresh and plain, and the entity stands at its source, at `row`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn relocate_plainly<R>(
         &mut self,
         entity: Entity,

@@ -3,6 +3,9 @@
 //! A store has two slabs: one for the columns of small tables, one for the headers of all. In the heap they would
 //! lie between each other, plans and whatever else, and a walk through many small tables would touch a page for each.
 //! Pieces stay where they are; one that is given back serves whoever asks for as much next.
+//!
+//! With `--cfg phalanx_heap` each piece is an allocation of its own, for tools that watch over the heap: whoever uses
+//! one after it was given back is seen.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -42,6 +45,9 @@ impl<U> Slab<U> {
         if units == 0 {
             return NonNull::dangling();
         }
+        if cfg!(phalanx_heap) {
+            return self.add_exact(units).cast();
+        }
         if let Some(piece) = self.free.get_mut(units).and_then(Vec::pop) {
             return piece;
         }
@@ -63,6 +69,11 @@ impl<U> Slab<U> {
         if units == 0 {
             return;
         }
+        if cfg!(phalanx_heap) {
+            let at = self.chunks.iter().position(|chunk| chunk.cast() == piece).expect("this slab gave it");
+            // SAFETY: locally: this is the box that was leaked in `add_exact`, and the caller gives it up.
+            return drop(unsafe { Box::from_raw(self.chunks.swap_remove(at).as_ptr()) });
+        }
         if self.free.len() <= units {
             self.free.resize_with(units + 1, Vec::new);
         }
@@ -73,17 +84,23 @@ impl<U> Slab<U> {
     fn add_chunk(&mut self, units: usize) {
         let size = size_of::<U>();
         let len = self.units.clamp(FIRST / size, MOST / size).max(units);
-        // Raw, because pieces are reached by pointers of their own, not through the slab.
-        self.chunks.push(NonNull::from(Box::leak(Box::new_uninit_slice(len))));
+        self.add_exact(len);
         self.units += len;
         self.left = len;
+    }
+
+    fn add_exact(&mut self, len: usize) -> NonNull<[MaybeUninit<U>]> {
+        // Raw, because pieces are reached by pointers of their own, not through the slab.
+        let chunk = NonNull::from(Box::leak(Box::new_uninit_slice(len)));
+        self.chunks.push(chunk);
+        chunk
     }
 }
 
 impl<U> Drop for Slab<U> {
     fn drop(&mut self) {
         for chunk in &self.chunks {
-            // SAFETY: locally: this is the box that was leaked in `add_chunk`.
+            // SAFETY: locally: this is the box that was leaked in `add_exact`.
             drop(unsafe { Box::from_raw(chunk.as_ptr()) });
         }
     }
@@ -107,9 +124,11 @@ mod tests {
             // SAFETY: locally: each piece came from this slab and is given back once.
             unsafe { slab.give(piece, units) };
         }
-        assert_eq!(slab.take(200), pieces[2]);
-        assert!([pieces[0], pieces[5]].contains(&slab.take(3)));
-        assert_ne!(slab.take(200), pieces[2]);
+        if !cfg!(phalanx_heap) {
+            assert_eq!(slab.take(200), pieces[2]);
+            assert!([pieces[0], pieces[5]].contains(&slab.take(3)));
+            assert_ne!(slab.take(200), pieces[2]);
+        }
     }
 
     #[test]

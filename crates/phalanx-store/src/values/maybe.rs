@@ -70,7 +70,8 @@ unsafe impl<V: Values> Values for Maybe<V> {
     fn fits_at(&self, pointers: Self::Pointers) -> bool {
         match &self.0 {
             Some(values) => pointers.whole & values.fits_at(pointers.pointers),
-            None => !pointers.whole,
+            // Without leaves there is nothing to be missed.
+            None => !pointers.whole | (V::LEAVES == 0),
         }
     }
     #[inline(always)]

@@ -196,7 +196,7 @@ impl World {
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or all entity indices are in use.
     // Always, because a bundle that is passed on through memory is copied on the way.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> super::EntityWorldMut<'_> {
         let id = self.bundle::<B>();
@@ -231,13 +231,13 @@ impl World {
     ///
     /// # Errors
     /// When the entity is dead, or its pool does not declare a component; the bundle is dropped.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), ChangeError> {
         self.insert_with(entity, bundle, Existing::Replace)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub(crate) fn insert_with<B: Bundle>(
         &mut self,
@@ -245,10 +245,25 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
+        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY {
+            self.insert_sparse(entity, bundle, existing)
+        } else {
+            self.insert_bundle(entity, bundle, existing)
+        }
+    }
+
+    // What only some bundles need has a function of its own here and below: unoptimised, each has room for all that its
+    // branches might pass on, and bundles can be large.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn insert_sparse<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
         // One sparse component, and nobody else has a say: all that there is to ask was asked before.
-        if <B::Values as Values>::LEAVES == 0
-            && let Some(door) = B::Sparse::door(&self.open_plans)
-        {
+        if let Some(door) = B::Sparse::door(&self.open_plans) {
             let (_, sparse) = bundle.into_values(self.store.tick());
             return match sparse.insert_at(&mut self.store, door, entity, existing) {
                 Ok(old) => {
@@ -258,7 +273,7 @@ impl World {
                 Err(_) => Err(NoSuchEntity::new(entity).into()),
             };
         }
-        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY && !self.groups.is_empty() {
+        if !self.groups.is_empty() {
             return self.insert_grouped(entity, bundle, existing);
         }
         self.insert_bundle(entity, bundle, existing)
@@ -274,25 +289,59 @@ impl World {
     ) -> Result<(), ChangeError> {
         let id = self.bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(id) {
-            if !self.contains(entity) {
-                return Err(NoSuchEntity::new(entity).into());
-            }
-            let (_, sparse) = bundle.into_values(self.store.tick());
-            drop(sparse.insert(&mut self.store, &self.plans, entity, existing));
-            return Ok(());
-        }
-        let (old, old_sparse) = if self.groups.is_empty() {
-            self.insert_parts(entity, id, bundle, existing)?
+            self.insert_only_sparse(entity, bundle, existing)
+        } else if self.groups.is_empty() {
+            self.insert_alone(entity, id, bundle, existing)
         } else {
-            self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))?
-        };
+            self.insert_among_groups(entity, id, bundle, existing)
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn insert_only_sparse<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        if !self.contains(entity) {
+            return Err(NoSuchEntity::new(entity).into());
+        }
+        let (_, sparse) = bundle.into_values(self.store.tick());
+        drop(sparse.insert(&mut self.store, &self.plans, entity, existing));
+        Ok(())
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn insert_alone<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let (old, old_sparse) = self.insert_parts(entity, id, bundle, existing)?;
+        drop_both(old, old_sparse);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn insert_among_groups<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let (old, old_sparse) =
+            self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))?;
         // Everything is in its place, groups too: what was there before may go.
         drop_both(old, old_sparse);
         Ok(())
     }
 
     /// Whether a bundle only concerns sets, and nobody has a say in what goes into them.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
         B::Sparse::ANY
             && <B::Values as Values>::LEAVES == 0
@@ -301,7 +350,7 @@ impl World {
             && self.archetypes.pools().len() == 1
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn insert_parts<B: Bundle>(
         &mut self,
         entity: Entity,
@@ -343,7 +392,7 @@ impl World {
     }
 
     /// Inserts the table part of a bundle, on the known way from wherever the entity stands.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn insert_values<B: Bundle>(
         &mut self,
         entity: Entity,
@@ -390,7 +439,7 @@ impl World {
     ///
     /// # Errors
     /// When the entity is dead, or its pool requires a component of the bundle.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         // As for inserting. Only the living are in sets.
@@ -436,7 +485,7 @@ impl World {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn detach_parts<B: Bundle>(
         &mut self,
         entity: Entity,
