@@ -201,7 +201,7 @@ impl Store {
     ///
     /// # Panics
     /// When the edge is stale.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn replace_along<'e, V: Values>(
         &mut self,
         entity: Entity,
@@ -240,7 +240,7 @@ impl Store {
     ///
     /// # Panics
     /// When the edge is stale.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn detach_along<'e, V: Values>(
         &mut self,
         entity: Entity,
@@ -277,7 +277,7 @@ impl Store {
     }
 
     /// Moves what the row has of `V` out; the entity stands there, at the edge's source.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take_present<V: Values>(&mut self, entity: Entity, row: usize, edge: &Edge) -> V::Old {
         self.expect_edge::<V>(edge, true);
         let mask = V::mask(&mut edge.present.iter());
@@ -331,6 +331,7 @@ impl Store {
         panics.resume();
     }
 
+    // Here and above: unoptimised, what is always inlined makes large frames of large values.
     /// Takes an entity along an edge. `values` reads from the source or writes to the target row; it runs while both rows
     /// still count, or do not yet.
     #[cfg_attr(not(debug_assertions), inline(always))]
