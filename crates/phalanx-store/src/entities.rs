@@ -169,15 +169,10 @@ impl Entities {
     /// Whether [`Entities::alloc_prompt`] may be called: for the store alone.
     #[inline(always)]
     pub(crate) fn is_prompt(&mut self) -> bool {
-        self.is_settled() && self.has_slot()
-    }
-
-    /// Whether a slot is free, or there is memory for one more. Nothing may be reserved.
-    #[inline(always)]
-    pub(crate) fn has_slot(&self) -> bool {
+        let is_settled = self.is_settled();
         let len = self.slots.len();
         let has_room = || len < self.slots.capacity() && len < self.limit as usize;
-        (self.flushed_head as usize) < len || has_room()
+        is_settled && ((self.flushed_head as usize) < len || has_room())
     }
 
     /// As [`Entities::alloc_at`], without a call: for the store alone.
@@ -187,13 +182,8 @@ impl Entities {
     #[inline(always)]
     pub(crate) unsafe fn alloc_prompt(&mut self, place: Place) -> Entity {
         debug_assert!(self.is_prompt() && place.table.has_rows());
-        let index = self.flushed_head;
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            let link = slot.link;
-            *slot = Slot::new(place, link.raw_generation());
-            self.set_head(link.index());
-            self.free -= 1;
-            return Entity::new(index, link.raw_generation());
+        if let Some(entity) = self.recycle(place) {
+            return entity;
         }
         let index = self.slots();
         // SAFETY: locally: no slot is free, so there is room for one more, as the caller promises.
@@ -388,16 +378,23 @@ impl Entities {
     /// Takes the first free slot, or a new one, for an entity at `place`. Nothing may be reserved.
     #[inline]
     fn occupy(&mut self, place: Place) -> Result<Entity, Exhausted> {
+        match self.recycle(place) {
+            Some(entity) => Ok(entity),
+            None => self.append(place),
+        }
+    }
+
+    /// Takes the first free slot, if there is one, for an entity at `place`. Nothing may be reserved.
+    #[inline(always)]
+    fn recycle(&mut self, place: Place) -> Option<Entity> {
         let index = self.flushed_head;
         // `NONE` is beyond every slot, so one comparison covers the bound and the empty list.
-        let Some(slot) = self.slots.get_mut(index as usize) else {
-            return self.append(place);
-        };
+        let slot = self.slots.get_mut(index as usize)?;
         let link = slot.link;
         *slot = Slot::new(place, link.raw_generation());
         self.set_head(link.index());
         self.free -= 1;
-        Ok(Entity::new(index, link.raw_generation()))
+        Some(Entity::new(index, link.raw_generation()))
     }
 
     #[inline]

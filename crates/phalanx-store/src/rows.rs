@@ -447,37 +447,17 @@ impl Store {
     /// `row` is in range; its values, but for those of `doomed` columns (ascending), are not needed any more.
     #[inline(always)]
     pub(crate) unsafe fn close_gap(&mut self, table: TableId, row: usize, doomed: &[u16]) -> Option<Entity> {
-        let shift = |store: &Self, last: usize| {
-            let table = &store.tables[table.index()];
-            if !doomed.is_empty() {
-                // SAFETY: forwarded; both rows are in range and differ (I2, I5).
-                return unsafe { table.replace_row(row, last, doomed) };
-            }
-            for column in table.columns.iter() {
+        // SAFETY: the table exists, since it has a row (I5).
+        let last = unsafe { self.head_of(table) }.len as usize - 1;
+        if row != last && doomed.is_empty() {
+            for column in self.tables[table.index()].columns.iter() {
                 let data = column.data;
                 // SAFETY: both rows are in range and differ (I2, I5).
                 unsafe { copy_value(data.add(last * column.size), data.add(row * column.size), column.size) };
             }
-        };
-        // SAFETY: forwarded.
-        unsafe { self.close_gap_by(table, row, shift) }
-    }
-
-    /// As [`Store::close_gap`]; `shift` puts the values of the last row, which it is given, in the place of `row`.
-    ///
-    /// # Safety
-    /// As for `close_gap`; `shift` does so for each column.
-    #[inline(always)]
-    pub(crate) unsafe fn close_gap_by(
-        &mut self,
-        table: TableId,
-        row: usize,
-        shift: impl FnOnce(&Self, usize),
-    ) -> Option<Entity> {
-        // SAFETY: the table exists, since it has a row (I5).
-        let last = unsafe { self.head_of(table) }.len as usize - 1;
-        if row != last {
-            shift(self, last);
+        } else if row != last {
+            // SAFETY: forwarded; both rows are in range and differ (I2, I5).
+            unsafe { self.tables[table.index()].replace_row(row, last, doomed) };
         }
         let tick = self.tick;
         // SAFETY: as above; the last row was put in the place of the other.
