@@ -16,6 +16,7 @@
 
 mod check;
 mod counts;
+mod ending;
 mod reserve;
 #[cfg(all(test, not(loom)))]
 #[allow(clippy::cast_possible_truncation, reason = "the numbers of the tests are small")]
@@ -25,10 +26,11 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 pub use counts::Rowless;
+pub(crate) use ending::Ending;
 
 use crate::entity::Entity;
 use crate::place::{Place, Row, TableId};
-use crate::sync::{AtomicU32, with_mut};
+use crate::sync::{AtomicU32, AtomicU64, with_mut};
 
 /// Ends the free list; never an index, because there are at most `u32::MAX` slots.
 const NONE: u32 = u32::MAX;
@@ -67,13 +69,12 @@ impl Slot {
 /// self`, and flushes first.
 pub struct Entities {
     slots: Vec<Slot>,
+    /// What is reserved: zero if nothing. The half that counts ids past the end of `slots` only rises while shared; the
+    /// other is set once, before `head` moves.
+    reserved: AtomicU64,
     /// The first free slot, or `NONE`. While shared it only moves along the list.
     head: AtomicU32,
-    /// How many ids past the end of `slots` are reserved. While shared it only rises.
-    fresh: AtomicU32,
-    /// What `head` was when everything reserved was last flushed.
-    flushed_head: u32,
-    /// How many slots the list from `flushed_head` holds.
+    /// How many slots the list holds, those that are reserved included.
     free: u32,
     retired: u32,
     rowless: u32,
@@ -90,9 +91,8 @@ impl Entities {
     pub fn with_limit(max_slots: u32) -> Self {
         Self {
             slots: Vec::new(),
+            reserved: AtomicU64::new(0),
             head: AtomicU32::new(NONE),
-            fresh: AtomicU32::new(0),
-            flushed_head: NONE,
             free: 0,
             retired: 0,
             rowless: 0,
@@ -152,7 +152,7 @@ impl Entities {
     #[inline]
     pub(crate) fn alloc(&mut self) -> Result<Entity, Exhausted> {
         self.settle();
-        let index = if self.flushed_head == NONE { self.slots() } else { self.flushed_head };
+        let index = self.next_free().unwrap_or(self.slots());
         let entity = self.occupy(Place::new(TableId::ROWLESS, Row::new(index)))?;
         self.rowless += 1;
         Ok(entity)
@@ -169,10 +169,10 @@ impl Entities {
     /// Whether [`Entities::alloc_prompt`] may be called: for the store alone.
     #[inline(always)]
     pub(crate) fn is_prompt(&mut self) -> bool {
-        let is_settled = self.is_settled();
+        let (is_settled, head) = (self.is_settled(), self.list_head());
         let len = self.slots.len();
         let has_room = || len < self.slots.capacity() && len < self.limit as usize;
-        is_settled && ((self.flushed_head as usize) < len || has_room())
+        is_settled && ((head as usize) < len || has_room())
     }
 
     /// As [`Entities::alloc_at`], without a call: for the store alone.
@@ -215,9 +215,17 @@ impl Entities {
         }
         // No overflow: no table has more rows than there are slots.
         let place = |i| Place::new(table, Row::new(first_row.get() + i));
+        // At hand while the list is walked: the next slot is known as soon as this one is read.
+        let mut head = self.list_head();
         for i in 0..recycled {
-            out(i, self.occupy(place(i)).expect("the list holds `free` slots"));
+            let slot = &mut self.slots[head as usize];
+            let link = slot.link;
+            *slot = Slot::new(place(i), link.raw_generation());
+            out(i, Entity::new(head, link.raw_generation()));
+            head = link.index();
         }
+        self.set_head(head);
+        self.free -= recycled;
         let base = self.slots();
         self.slots.extend((recycled..n).map(|i| Slot::new(place(i), FIRST)));
         for i in 0..appended {
@@ -252,18 +260,13 @@ impl Entities {
 
     /// As [`free`](Entities::free), for an entity with a row in this table, and without a call: for the store alone.
     ///
-    /// `None`, and nothing happens, for any other entity, and where the slot would be retired. Nothing may be reserved.
+    /// `None`, and nothing happens, for any other entity, and where the slot would be retired.
+    /// Nothing may be reserved.
     #[inline(always)]
     pub(crate) fn free_from(&mut self, table: TableId, entity: Entity) -> Option<Row> {
-        debug_assert!(table.has_rows() && self.is_settled());
-        let (index, head) = (entity.index(), self.flushed_head);
-        let slot = self.slots.get_mut(index as usize)?;
-        let next = entity.raw_generation().checked_add(1).filter(|&next| next != USED_UP)?;
-        if slot.link.raw_generation() != entity.raw_generation() || slot.table != table {
-            return None;
-        }
-        let row = Row::new(slot.link.index());
-        *slot = Slot { table: TableId::DEAD, link: Entity::new(head, next) };
+        debug_assert!(self.is_settled());
+        let (index, head) = (entity.index(), self.list_head());
+        let row = self.slots.get_mut(index as usize)?.end_in(table, entity, head)?;
         self.set_head(index);
         self.free += 1;
         Some(row)
@@ -273,8 +276,8 @@ impl Entities {
     #[inline(always)]
     fn end(&mut self, entity: Entity) {
         let (index, raw_generation) = (entity.index(), bumped(entity));
-        self.slots[index as usize] =
-            Slot { table: TableId::DEAD, link: Entity::new(self.flushed_head, raw_generation) };
+        let head = self.list_head();
+        self.slots[index as usize] = Slot { table: TableId::DEAD, link: Entity::new(head, raw_generation) };
         if raw_generation == USED_UP {
             self.retire(index);
         } else {
@@ -311,11 +314,14 @@ impl Entities {
     }
 
     /// Records that the living entity of slot `index` has another row in the same table: for the store alone.
-    #[inline]
-    pub(crate) fn set_row(&mut self, index: u32, row: Row) {
-        let slot = &mut self.slots[index as usize];
-        debug_assert!(slot.table.has_rows(), "slot {index} has no row");
-        slot.link = Entity::new(row.get(), slot.link.raw_generation());
+    ///
+    /// # Safety
+    /// There is such a slot.
+    #[inline(always)]
+    pub(crate) unsafe fn set_row(&mut self, index: u32, row: Row) {
+        debug_assert!((index as usize) < self.slots.len());
+        // SAFETY: the caller's promise (I5).
+        unsafe { self.slots.get_unchecked_mut(index as usize) }.set_row(row);
     }
 
     /// Ends every entity, reserved ones included; no id handed out before is alive again.
@@ -387,7 +393,7 @@ impl Entities {
     /// Takes the first free slot, if there is one, for an entity at `place`. Nothing may be reserved.
     #[inline(always)]
     fn recycle(&mut self, place: Place) -> Option<Entity> {
-        let index = self.flushed_head;
+        let index = self.list_head();
         // `NONE` is beyond every slot, so one comparison covers the bound and the empty list.
         let slot = self.slots.get_mut(index as usize)?;
         let link = slot.link;
@@ -414,9 +420,13 @@ impl Entities {
         self.retired += 1;
     }
 
-    #[inline]
+    #[inline(always)]
+    fn list_head(&mut self) -> u32 {
+        with_mut(&mut self.head, |head| *head)
+    }
+
+    #[inline(always)]
     fn set_head(&mut self, head: u32) {
-        self.flushed_head = head;
         with_mut(&mut self.head, |word| *word = head);
     }
 }

@@ -50,6 +50,18 @@ impl Entity {
         Self { index, raw_generation }
     }
 
+    /// What stands in the place of an owner that a row has lost, and leads to another such row: for the store alone.
+    #[inline]
+    pub(crate) const fn unowned(next: u32) -> Self {
+        Self::new(next, Self::PLACEHOLDER.raw_generation)
+    }
+
+    /// Whether this is what [`Entity::unowned`] made, or the placeholder: nothing else has that generation.
+    #[inline]
+    pub(crate) const fn is_unowned(self) -> bool {
+        self.raw_generation.get() == Self::PLACEHOLDER.raw_generation.get()
+    }
+
     /// Returns the number of the slot that the entity occupies.
     #[inline]
     pub const fn index(self) -> u32 {

@@ -30,7 +30,7 @@
 //!   is never alive. A hole's values are read by nobody and dropped by nobody, and no page leads there. No other table has
 //!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
 //!   pages alone, and visit no set's table.
-//! - **I12 Gates.** While the layout of a store is the one that a gate was made under, its table lives, the gate's
+//! - **I12 Gates.** While the number of a store's open gate is that of a gate, its table lives, the gate's
 //!   pointers lead to its columns, and its leaves fill every one of them.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells.
@@ -48,6 +48,7 @@ mod flags;
 mod gate;
 mod headers;
 mod lanes;
+mod leaving;
 mod panics;
 mod place;
 mod plan;

@@ -470,9 +470,11 @@ impl Store {
     /// As for `close_gap`.
     #[inline(always)]
     unsafe fn leave(&mut self, table: TableId, row: usize, doomed: &[u16]) {
-        // SAFETY: forwarded.
-        if let Some(moved) = unsafe { self.close_gap(table, row, doomed) } {
-            self.entities.set_row(moved.index(), Row::from_index(row));
+        // SAFETY: forwarded; the owner of a row is alive (I5).
+        unsafe {
+            if let Some(moved) = self.close_gap(table, row, doomed) {
+                self.entities.set_row(moved.index(), Row::from_index(row));
+            }
         }
     }
 

@@ -17,8 +17,9 @@ use std::ptr::NonNull;
 
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
+use crate::gate::Opening;
 use crate::place::{Row, TableId};
-use crate::store::{Store, fresh_layout};
+use crate::store::Store;
 
 pub use door::{SetDoor, SetPlan};
 
@@ -240,7 +241,7 @@ impl Store {
         let table = self.new_set_table(columns);
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         self.sets.push(SetBox::new(SparseSet::new(table, stable)));
-        self.layout = fresh_layout();
+        self.opening = Opening::CLOSED;
         for column in columns {
             if self.set_of_column.len() <= column.index() {
                 self.set_of_column.resize(column.index() + 1, None);

@@ -11,7 +11,6 @@
 //! mirror, written only when a table is created, grown or dropped (I3, I4). Tables 0 and 1 are not tables:
 //! dead and rowless entities point there, and every lane is null for them.
 
-use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,6 +19,7 @@ use crate::column_id::{AnyColId, ColCell, ColumnType};
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::flags::BorrowFlags;
+use crate::gate::Opening;
 use crate::headers::TableShape;
 use crate::lanes::Lanes;
 use crate::place::{Place, Row, TableId};
@@ -37,20 +37,16 @@ const LEAPS: Range<usize> = BLOCK_ROWS..16 * BLOCK_ROWS;
 static ENTITY_COLUMN: ColCell<Entity> = ColCell::new();
 static NEXT_STAMP: AtomicU64 = AtomicU64::new(1);
 
-fn fresh_stamp() -> u64 {
+pub(crate) fn fresh_stamp() -> u64 {
     NEXT_STAMP.fetch_add(1, Ordering::Relaxed)
-}
-
-pub(crate) fn fresh_layout() -> NonZeroU64 {
-    NonZeroU64::new(fresh_stamp()).expect("stamps begin at one, and there are enough of them")
 }
 
 /// Entities and their rows.
 pub struct Store {
     /// Differs between stores, and changes when a table is dropped: what was verified under another stamp is stale.
     pub(crate) stamp: u64,
-    /// As `stamp`, and changes when the memory of columns moves or a set is added, too: what gates rely on.
-    pub(crate) layout: NonZeroU64,
+    /// Closed when a table is dropped, the memory of columns moves, a set is added, or time goes on.
+    pub(crate) opening: Opening,
     pub(crate) entities: Entities,
     pub(crate) tick: Tick,
     pub(crate) heads: Vec<Head>,
@@ -99,7 +95,7 @@ impl Store {
         assert_eq!(entities.slots(), 0, "a store begins with an empty entity directory");
         let mut store = Self {
             stamp: fresh_stamp(),
-            layout: fresh_layout(),
+            opening: Opening::CLOSED,
             entities,
             tick: Tick::new(1),
             heads: Vec::new(),
@@ -133,13 +129,14 @@ impl Store {
 
     /// Moves the clock on by one and returns the new moment.
     pub fn advance_tick(&mut self) -> Tick {
-        self.tick = self.tick.next();
+        self.set_tick(self.tick.next());
         self.tick
     }
 
     /// Sets the clock, for loading a saved world and for tests.
     pub fn set_tick(&mut self, tick: Tick) {
         self.tick = tick;
+        self.opening = Opening::CLOSED;
     }
 
     /// How often a single entity has gone from one set of columns to another so far.
@@ -248,7 +245,7 @@ impl Store {
         self.heads[at] = Head::nowhere();
         self.free_tables.push((id, table.shape));
         self.stamp = fresh_stamp();
-        self.layout = fresh_layout();
+        self.opening = Opening::CLOSED;
         // SAFETY: the table was made in this slab, and plans that point at its headers are stale now (I3, I7).
         unsafe { table.columns.free(&mut self.slab) };
         true
@@ -266,7 +263,7 @@ impl Store {
         for column in table.columns.iter() {
             column::assert_capacity(column.of, capacity);
         }
-        self.layout = fresh_layout();
+        self.opening = Opening::CLOSED;
         let lines = &mut self.lines;
         // SAFETY: the data was allocated with the old capacity, which is at least `len` (I3).
         table.columns.set_data(|column| unsafe {

@@ -8,15 +8,38 @@
 //! access costs, because `&mut` proves that nobody else sees the word.
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU32, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicU32, Ordering};
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A word that many threads can share.
+pub(crate) trait Word {
+    /// The number in it.
+    type Number: Copy;
+
+    /// Gives plain access while nobody shares the word.
+    fn with_mut<R>(&mut self, access: impl FnOnce(&mut Self::Number) -> R) -> R;
+}
+
+macro_rules! words {
+    ($($word:ty: $number:ty),*) => {$(
+        impl Word for $word {
+            type Number = $number;
+
+            #[inline(always)]
+            fn with_mut<R>(&mut self, access: impl FnOnce(&mut $number) -> R) -> R {
+                #[cfg(loom)]
+                return <$word>::with_mut(self, access);
+                #[cfg(not(loom))]
+                return access(self.get_mut());
+            }
+        }
+    )*};
+}
+words!(AtomicU32: u32, AtomicU64: u64);
 
 /// Gives plain access to a word that is not shared at the moment.
-#[inline]
-pub(crate) fn with_mut<R>(word: &mut AtomicU32, access: impl FnOnce(&mut u32) -> R) -> R {
-    #[cfg(loom)]
-    return word.with_mut(access);
-    #[cfg(not(loom))]
-    return access(word.get_mut());
+#[inline(always)]
+pub(crate) fn with_mut<W: Word, R>(word: &mut W, access: impl FnOnce(&mut W::Number) -> R) -> R {
+    word.with_mut(access)
 }

@@ -47,12 +47,22 @@ impl Head {
     /// There is room for the row, in which each column of the table has a value.
     #[inline(always)]
     pub(crate) unsafe fn count(&mut self, row: u32, entity: Entity, now: Tick) {
-        debug_assert!(self.len == row && self.has_room());
-        // SAFETY: there is room for the row (I3).
+        // SAFETY: forwarded; there is room for the row (I3).
         unsafe {
             self.owners.mark_row(row as usize, now);
-            self.owners.data.cast::<Entity>().add(row as usize).write(entity);
+            self.count_unmarked(row, entity);
         }
+    }
+
+    /// As [`Head::count`], for a row whose block carries the present tick already.
+    ///
+    /// # Safety
+    /// As for [`Head::count`].
+    #[inline(always)]
+    pub(crate) unsafe fn count_unmarked(&mut self, row: u32, entity: Entity) {
+        debug_assert!(self.len == row && self.has_room());
+        // SAFETY: there is room for the row (I3).
+        unsafe { self.owners.data.cast::<Entity>().add(row as usize).write(entity) };
         self.len = row + 1;
     }
 
@@ -62,16 +72,32 @@ impl Head {
     /// `row` is in range; if it is not the last one, the values of that one were put in its place.
     #[inline(always)]
     pub(crate) unsafe fn uncount(&mut self, row: u32, now: Tick) -> Option<Entity> {
+        // SAFETY: forwarded; the rows are within the capacity (I3). Another block than that of the row may have lost its last
+        // one.
+        unsafe {
+            self.owners.mark_row(self.len as usize - 1, now);
+            let moved = self.uncount_unmarked(row);
+            if moved.is_some() {
+                self.owners.mark_row(row as usize, now);
+            }
+            moved
+        }
+    }
+
+    /// As [`Head::uncount`], where the blocks of both rows carry the present tick already.
+    ///
+    /// # Safety
+    /// As for [`Head::uncount`].
+    #[inline(always)]
+    pub(crate) unsafe fn uncount_unmarked(&mut self, row: u32) -> Option<Entity> {
         debug_assert!(row < self.len);
         let last = self.len - 1;
         self.len = last;
-        // SAFETY: the rows are within the capacity (I3). Another block than that of the row may have lost its last one.
+        if row == last {
+            return None;
+        }
+        // SAFETY: the rows are within the capacity (I3).
         unsafe {
-            self.owners.mark_row(last as usize, now);
-            if row == last {
-                return None;
-            }
-            self.owners.mark_row(row as usize, now);
             let owners = self.owners.data.cast::<Entity>();
             let moved = owners.add(last as usize).read();
             owners.add(row as usize).write(moved);

@@ -210,26 +210,69 @@ fn edges_that_do_more_than_spawn_have_no_gate() {
 #[test]
 fn rows_that_come_and_go_through_a_gate_are_marked() {
     let (mut store, edge) = plain_store(Entities::new());
-    store.reserve_rows(edge.target(), 5_000);
-    store.reserve_entities(5_000);
-    let gate = store.gate::<Plain>(&edge).unwrap();
-    let entities: Vec<Entity> = (0..5_000).map(|n| store.enter(&gate).unwrap().spawn(plain(n))).collect();
     let (mut other, other_edge) = plain_store(Entities::new());
-    other.reserve_rows(other_edge.target(), 5_000);
+    for (store, edge) in [(&mut store, &edge), (&mut other, &other_edge)] {
+        store.reserve_rows(edge.target(), 5_100);
+        store.reserve_entities(5_100);
+    }
+    let gate = store.gate::<Plain>(&edge).unwrap();
+    let mut entities: Vec<Entity> = (0..5_000).map(|n| store.enter(&gate).unwrap().spawn(plain(n))).collect();
     for n in 0..5_000 {
         other.spawn(&other_edge, plain(n)).unwrap();
     }
-    for at in [4_999, 3, 2_000, 4_998] {
+    // Each line is a moment: who goes, and then how many come. A gate marks a block once in a moment.
+    let moments: [(&[usize], u32); 9] = [
+        (&[4_999], 0),
+        (&[3, 2_000, 4, 2_001, 4_998], 0),
+        (&[1_023, 1_024, 3_071, 3_072], 2),
+        (&[], 3),
+        (&[4_995, 5, 4_000, 4_001, 4_002], 5),
+        (&[4_096], 1),
+        (&[], 0),
+        (&[0, 1_500, 0, 1_501], 40),
+        (&[2_999], 41),
+    ];
+    for (who, new) in moments {
         store.advance_tick();
         other.advance_tick();
-        assert!(store.despawn_through(&gate, entities[at]) && other.despawn(entities[at]));
-        for block in 0..4 {
+        assert!(store.enter(&gate).is_none(), "time has gone on");
+        let gate = store.gate::<Plain>(&edge).unwrap();
+        for &at in who {
+            assert_eq!(store.despawn_through(&gate, entities[at]), other.despawn(entities[at]));
+        }
+        for n in 0..new {
+            let entity = store.enter(&gate).unwrap().spawn(plain(n));
+            assert_eq!(entity, other.spawn(&other_edge, plain(n)).unwrap());
+            entities.push(entity);
+        }
+        for block in 0..5 {
             let tick = |store: &Store, table| store.rows_tick(table, block);
             assert_eq!(
                 tick(&store, edge.target()),
                 tick(&other, other_edge.target()),
-                "block {block} at {at}"
+                "block {block} after {who:?} and {new}"
             );
         }
     }
+}
+
+#[test]
+fn a_store_has_one_open_gate() {
+    let (mut store, edge) = plain_store(Entities::new());
+    store.reserve_rows(edge.target(), 100);
+    store.reserve_entities(100);
+    let first = store.gate::<Plain>(&edge).unwrap();
+    let entity = store.enter(&first).unwrap().spawn(plain(1));
+    let second = store.gate::<Plain>(&edge).unwrap();
+    assert!(store.enter(&first).is_none() && !store.despawn_through(&first, entity));
+    assert!(store.enter(&second).is_some());
+    let shut = Gate::<Plain>::SHUT;
+    assert!(shut.is_shut() && !second.is_shut());
+    assert!(store.enter(&shut).is_none() && !store.despawn_through(&shut, entity));
+    store.set_tick(store.tick());
+    assert!(store.enter(&second).is_none() && !store.despawn_through(&second, entity));
+    assert!(store.enter(&shut).is_none() && !store.despawn_through(&shut, entity));
+    let mut empty = Store::new();
+    assert!(empty.enter(&shut).is_none() && !empty.despawn_through(&shut, entity));
+    store.check().unwrap();
 }

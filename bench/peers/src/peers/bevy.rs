@@ -36,7 +36,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::AddRemoveSparse => vec![change::add_remove_sparse()],
         Workload::RandomGet => vec![random_get()],
         Workload::RandomGetWorld => vec![random_get_world()],
-        Workload::SpawnDespawn => vec![change::spawn_despawn()],
+        Workload::SpawnDespawn => change::spawn_despawn().into(),
         Workload::Schedule => vec![frames::schedule(true), frames::schedule(false)],
         Workload::HeavyCompute => vec![heavy_compute()],
         Workload::GroupIter => vec![group_iter(), group_iter_contiguous()],

@@ -33,7 +33,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::AddRemove => vec![add_remove(MANY)],
         Workload::RandomGet => vec![random_get()],
         Workload::RandomGetWorld => vec![random_get_world()],
-        Workload::SpawnDespawn => vec![spawn_despawn()],
+        Workload::SpawnDespawn => spawn_despawn().into(),
         Workload::Schedule => vec![schedule()],
         Workload::HeavyCompute => vec![heavy_compute()],
         Workload::GroupIter => vec![group_iter()],
@@ -217,13 +217,28 @@ fn random_get_world() -> Contender {
     )
 }
 
-fn spawn_despawn() -> Contender {
-    Contender::steady(
-        NAME,
-        || (World::new(), Vec::with_capacity(MANY)),
-        |(world, entities)| {
-            entities.clear();
+fn spawn_despawn() -> [Contender; 2] {
+    [
+        spawned_and_despawned(NAME, |world, entities| {
             entities.extend((0..MANY).map(|index| world.spawn((Position::nth(index), Velocity::nth(index)))));
+        }),
+        spawned_and_despawned(("hecs", "spawn_batch"), |world, entities| {
+            let movers = (0..MANY).map(|index| (Position::nth(index), Velocity::nth(index)));
+            entities.extend(world.spawn_batch(movers));
+        }),
+    ]
+}
+
+fn spawned_and_despawned(
+    name: (&'static str, &'static str),
+    spawn: impl Fn(&mut World, &mut Vec<Entity>) + Copy + 'static,
+) -> Contender {
+    Contender::steady(
+        name,
+        || (World::new(), Vec::with_capacity(MANY)),
+        move |(world, entities)| {
+            entities.clear();
+            spawn(world, entities);
             for &entity in entities.iter() {
                 world.despawn(entity).expect("just spawned");
             }

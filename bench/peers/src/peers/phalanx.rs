@@ -75,6 +75,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::RandomGet => vec![
             table::random_get(),
             fields::random_get(),
+            fields::random_get_handle(),
             pool::random_get(),
             pool::random_get_handle(),
             sparse::random_get(),
@@ -92,6 +93,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
             vec![
                 change::spawn_despawn(),
                 change::spawn_despawn_door(),
+                change::spawn_despawn_batch(),
                 fields::spawn_despawn(),
                 pool::spawn_despawn(),
                 sparse::spawn_despawn(),

@@ -42,7 +42,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::AddRemoveSparse => vec![add_remove_views()],
         Workload::RandomGet => vec![random_get()],
         Workload::RandomGetWorld => vec![random_get_world()],
-        Workload::SpawnDespawn => vec![spawn_despawn()],
+        Workload::SpawnDespawn => spawn_despawn().into(),
         Workload::Schedule => vec![schedule()],
         Workload::HeavyCompute => vec![heavy_compute()],
         Workload::GroupIter => vec![group_iter()],
@@ -279,13 +279,28 @@ fn random_get_world() -> Contender {
     )
 }
 
-fn spawn_despawn() -> Contender {
-    Contender::steady(
-        NAME,
-        || (World::new(), Vec::with_capacity(MANY)),
-        |(world, entities)| {
-            entities.clear();
+fn spawn_despawn() -> [Contender; 2] {
+    [
+        spawned_and_despawned(NAME, |world, entities| {
             entities.extend((0..MANY).map(|i| world.add_entity((Position::nth(i), Velocity::nth(i)))));
+        }),
+        spawned_and_despawned(("shipyard", "bulk"), |world, entities| {
+            let movers = (0..MANY).map(|i| (Position::nth(i), Velocity::nth(i)));
+            entities.extend(world.bulk_add_entity(movers));
+        }),
+    ]
+}
+
+fn spawned_and_despawned(
+    name: (&'static str, &'static str),
+    spawn: impl Fn(&mut World, &mut Vec<EntityId>) + Copy + 'static,
+) -> Contender {
+    Contender::steady(
+        name,
+        || (World::new(), Vec::with_capacity(MANY)),
+        move |(world, entities)| {
+            entities.clear();
+            spawn(world, entities);
             for &entity in entities.iter() {
                 world.delete_entity(entity);
             }

@@ -34,7 +34,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::AddRemove | Workload::AddRemoveSparse => vec![add_remove(NAME), add_remove(GROUP)],
         Workload::RandomGet => vec![random_get()],
         Workload::RandomGetWorld => vec![random_get_world()],
-        Workload::SpawnDespawn => vec![spawn_despawn()],
+        Workload::SpawnDespawn => spawn_despawn().into(),
         Workload::Schedule => vec![schedule()],
         Workload::HeavyCompute => vec![heavy_compute()],
         Workload::GroupIter => vec![group_iter(NAME), group_iter_slices()],
@@ -285,17 +285,32 @@ fn random_get_world() -> Contender {
     )
 }
 
-fn spawn_despawn() -> Contender {
+fn spawn_despawn() -> [Contender; 2] {
+    [
+        spawned_and_despawned(NAME, |world, entities| {
+            let create = |index| world.create((Position::nth(index), Velocity::nth(index)));
+            entities.extend((0..MANY).map(create));
+        }),
+        spawned_and_despawned(("sparsey", "extend"), |world, entities| {
+            let movers = (0..MANY).map(|index| (Position::nth(index), Velocity::nth(index)));
+            entities.extend_from_slice(world.extend(movers));
+        }),
+    ]
+}
+
+fn spawned_and_despawned(
+    name: (&'static str, &'static str),
+    spawn: impl Fn(&mut World, &mut Vec<Entity>) + Copy + 'static,
+) -> Contender {
     Contender::steady(
-        NAME,
+        name,
         || {
             let world = World::builder().register::<Position>().register::<Velocity>().build();
             (world, Vec::with_capacity(MANY))
         },
-        |(world, entities)| {
+        move |(world, entities)| {
             entities.clear();
-            entities
-                .extend((0..MANY).map(|index| world.create((Position::nth(index), Velocity::nth(index)))));
+            spawn(world, entities);
             for &entity in entities.iter() {
                 world.destroy(entity);
             }

@@ -5,6 +5,7 @@
 //! count is right, that rowless slots carry their own index, and that what is reserved is within the list and
 //! the limit. It does not know tables: that rows and entities agree is the store's to check.
 
+use super::reserve::parts;
 use super::{Entities, NONE, Slot, USED_UP};
 use crate::place::TableId;
 use crate::sync::Ordering;
@@ -21,7 +22,7 @@ impl Entities {
         }
         self.check_list()?;
         self.check_slots()?;
-        let fresh = self.fresh.load(Ordering::Relaxed);
+        let (_, fresh) = parts(self.reserved.load(Ordering::Relaxed));
         if fresh > self.limit - self.slots() {
             return Err(format!("{fresh} fresh ids reserved, beyond the limit"));
         }
@@ -32,7 +33,8 @@ impl Entities {
     fn check_list(&self) -> Result<(), String> {
         let head = self.head.load(Ordering::Relaxed);
         let mut listed = vec![false; self.slots.len()];
-        let mut next = self.flushed_head;
+        let (first, _) = parts(self.reserved.load(Ordering::Relaxed));
+        let mut next = first.unwrap_or(head);
         let mut head_seen = false;
         let mut count = 0;
         loop {

@@ -238,13 +238,27 @@ impl World {
         spawns.len() - 1
     }
 
+    /// Spawns on the ordinary way, and then opens a gate for others like it, if asked to.
+    #[inline(never)]
+    #[track_caller]
+    fn spawn_in_ungated<P: DeclaredPool>(
+        &mut self,
+        value: P,
+        gated: bool,
+    ) -> (Entity, Gate<PoolRow<P::Values>>) {
+        let presence = value.presence();
+        let entity = self.spawn_in(value);
+        (entity, if gated { self.pool_gate::<P>(presence.into()) } else { Gate::SHUT })
+    }
+
     /// The gate for values with these components, unless somebody has a say in what is spawned there.
-    pub(super) fn pool_gate<P: DeclaredPool>(&mut self, presence: u128) -> Option<Gate<PoolRow<P::Values>>> {
+    pub(super) fn pool_gate<P: DeclaredPool>(&mut self, presence: u128) -> Gate<PoolRow<P::Values>> {
         let pool = self.meet_pool::<P>();
         let at = self.spawn_way::<P>(pool, presence);
         let way = &self.archetypes.pools().record(pool).spawns[at];
         let nothing_else = !P::Sparse::ANY && way.then.is_none() && way.required_sparse.is_empty();
-        if nothing_else && self.groups.is_empty() { self.store.gate(&way.edge) } else { None }
+        let gate = if nothing_else && self.groups.is_empty() { self.store.gate(&way.edge) } else { None };
+        gate.unwrap_or(Gate::SHUT)
     }
 
     /// Gives a new entity of a pool what does not stand in its first row. When a function of a required component

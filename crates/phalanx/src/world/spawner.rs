@@ -29,8 +29,8 @@ use crate::storage::SparseParts;
 /// ```
 pub struct Spawner<'w, B: Bundle> {
     world: &'w mut World,
-    /// The way in, unless somebody has a say in what is spawned: a group, a requirement, a set.
-    gate: Option<Gate<B::Values>>,
+    /// The way in; shut where somebody has a say in what is spawned: a group, a requirement, a set.
+    gate: Gate<B::Values>,
 }
 
 impl<B: Bundle> Spawner<'_, B> {
@@ -42,32 +42,19 @@ impl<B: Bundle> Spawner<'_, B> {
     #[inline(always)]
     #[track_caller]
     pub fn spawn(&mut self, bundle: B) -> Entity {
-        let gate = self.gate.as_ref();
-        match gate.and_then(|gate| self.world.store.enter(gate)) {
-            Some(entrance) => {
-                let (values, _) = bundle.into_values(entrance.now());
-                entrance.spawn(values)
-            }
-            None => self.spawn_ungated(identity(bundle)),
+        if let Some(entrance) = self.world.store.enter(&self.gate) {
+            let (values, _) = bundle.into_values(entrance.now());
+            return entrance.spawn(values);
         }
-    }
-
-    /// Spawns on the ordinary way, on which the table can grow.
-    #[inline(never)]
-    #[track_caller]
-    fn spawn_ungated(&mut self, bundle: B) -> Entity {
-        let entity = self.world.spawn(bundle).id();
-        if self.gate.is_some() {
-            self.gate = self.world.gate::<B>();
-        }
+        let entity;
+        (entity, self.gate) = self.world.spawn_ungated(identity(bundle), self.gate.is_shut());
         entity
     }
 
     /// Despawns an entity, as [`World::despawn`] does. False when it was dead already.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
-        self.gate.as_ref().is_some_and(|gate| self.world.store.despawn_through(gate, entity))
-            || self.world.despawn(entity)
+        self.world.store.despawn_through(&self.gate, entity) || self.world.despawn(entity)
     }
 
     /// The world, to be read.
@@ -87,14 +74,23 @@ impl World {
         Spawner { world: self, gate }
     }
 
+    /// Spawns on the ordinary way, on which the table can grow; after that another gate is needed, unless it was shut.
+    // By value, here and there: a spawner that nobody points at can stay in registers.
+    #[inline(never)]
     #[track_caller]
-    fn gate<B: Bundle>(&mut self) -> Option<Gate<B::Values>> {
+    fn spawn_ungated<B: Bundle>(&mut self, bundle: B, shut: bool) -> (Entity, Gate<B::Values>) {
+        let entity = self.spawn(bundle).id();
+        (entity, if shut { Gate::SHUT } else { self.gate::<B>() })
+    }
+
+    #[track_caller]
+    fn gate<B: Bundle>(&mut self) -> Gate<B::Values> {
         let at = self.first_insertion::<B>();
         let nothing_else = !B::Sparse::ANY && self.bundle_info::<B>().required_sparse.is_empty();
         if nothing_else && self.groups.is_empty() {
-            self.store.gate(self.archetypes.transitions.at(at))
+            self.store.gate(self.archetypes.transitions.at(at)).unwrap_or(Gate::SHUT)
         } else {
-            None
+            Gate::SHUT
         }
     }
 }

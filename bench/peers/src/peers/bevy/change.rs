@@ -56,14 +56,29 @@ pub fn add_remove_sparse() -> Contender {
     )
 }
 
-pub fn spawn_despawn() -> Contender {
-    Contender::steady(
-        NAME,
-        || (World::new(), Vec::with_capacity(MANY)),
-        |(world, entities)| {
-            entities.clear();
+pub fn spawn_despawn() -> [Contender; 2] {
+    [
+        spawned_and_despawned(NAME, |world, entities| {
             let spawn = |index| world.spawn((Position::nth(index), Velocity::nth(index))).id();
             entities.extend((0..MANY).map(spawn));
+        }),
+        spawned_and_despawned(("bevy", "spawn_batch"), |world, entities| {
+            let movers = (0..MANY).map(|index| (Position::nth(index), Velocity::nth(index)));
+            entities.extend(world.spawn_batch(movers));
+        }),
+    ]
+}
+
+fn spawned_and_despawned(
+    name: (&'static str, &'static str),
+    spawn: impl Fn(&mut World, &mut Vec<Entity>) + Copy + 'static,
+) -> Contender {
+    Contender::steady(
+        name,
+        || (World::new(), Vec::with_capacity(MANY)),
+        move |(world, entities)| {
+            entities.clear();
+            spawn(world, entities);
             for &entity in entities.iter() {
                 world.despawn(entity);
             }

@@ -110,6 +110,20 @@ pub fn spawn_despawn_door() -> Contender {
     )
 }
 
+pub fn spawn_despawn_batch() -> Contender {
+    Contender::steady(
+        (LIBRARY, "table batch"),
+        || (World::new(), Vec::with_capacity(MANY)),
+        |(world, entities)| {
+            entities.clear();
+            let movers = (0..MANY).map(|index| (Position::nth(index), Velocity::nth(index)));
+            entities.extend_from_slice(world.spawn_batch(movers).as_slice());
+            world.despawn_batch(entities.iter().copied());
+        },
+        |(world, entities)| of_counts(entities.len(), world.entities().len()),
+    )
+}
+
 pub fn grow_spawn(size: usize) -> Contender {
     let run = move || {
         let mut world = World::new();

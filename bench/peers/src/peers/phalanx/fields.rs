@@ -1,5 +1,6 @@
 //! Components with a column per field, by rows and by chunks.
 
+use ::phalanx::pool::Handle;
 use ::phalanx::prelude::*;
 use ::phalanx::query::QueryState;
 
@@ -163,6 +164,32 @@ pub fn random_get() -> Contender {
             *sum = total(order.iter().filter_map(|&entity| query.get(entity).ok()).copied());
         },
         |state| state.sum,
+    )
+}
+
+/// Both components with a column per field, in a pool.
+#[derive(Pool)]
+struct Movers {
+    position: Position,
+    velocity: Velocity,
+}
+
+pub fn random_get_handle() -> Contender {
+    Contender::steady(
+        (LIBRARY, "fields pool handle"),
+        || {
+            let mut world = World::new();
+            let mover = |index| Movers { position: Position::nth(index), velocity: Velocity::nth(index) };
+            let entities: Vec<Entity> = world.spawn_batch_in((0..LOOKUPS).map(mover)).collect();
+            let handle = |at: usize| world.pool::<Movers>().handle(entities[at]).expect("alive");
+            let order: Vec<Handle<Movers>> = lookups().into_iter().map(handle).collect();
+            (world, order, 0)
+        },
+        |(world, order, sum)| {
+            let positions = world.pool::<Movers>().reader::<position::x>();
+            *sum = total(order.iter_mut().filter_map(|handle| positions.get(handle).ok()).copied());
+        },
+        |(.., sum)| *sum,
     )
 }
 

@@ -53,7 +53,11 @@ fn a_free_slot_that_the_list_misses_is_found() {
 
 #[test]
 fn a_shared_head_off_the_list_is_found() {
-    found("shared head 1", |e| with_mut(&mut e.head, |head| *head = 1));
+    found("shared head 1", |e| {
+        with_mut(&mut e.reserved, |reserved| *reserved = 3 + 1);
+        with_mut(&mut e.head, |head| *head = 1);
+    });
+    found("slot 1 is in the free list", |e| with_mut(&mut e.head, |head| *head = 1));
 }
 
 #[test]
@@ -87,6 +91,6 @@ fn going_over_the_limit_is_found() {
     found("4 slots, limit 3", |e| e.limit = 3);
     found("1 fresh ids reserved", |e| {
         e.limit = 4;
-        with_mut(&mut e.fresh, |fresh| *fresh = 1);
+        with_mut(&mut e.reserved, |reserved| *reserved = 1 << 32);
     });
 }

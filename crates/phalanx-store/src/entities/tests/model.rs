@@ -211,7 +211,8 @@ impl Run {
                 *state = State::Rowless;
             }
             (1, State::Alive(old)) => {
-                self.real.set_row(index, place.row);
+                // SAFETY: locally: the model has such a slot.
+                unsafe { self.real.set_row(index, place.row) };
                 *state = State::Alive(Place::new(old.table, place.row));
             }
             _ => {

@@ -159,15 +159,16 @@ impl<'w, P: Pool> PoolRef<'w, P> {
 pub struct PoolMut<'w, P: Pool> {
     world: &'w mut World,
     id: PoolId,
-    /// The way on which entities with these components are spawned, and despawned.
-    gate: Option<(P::Mask, Gate<PoolRow<P::Values>>)>,
+    /// The way on which entities are spawned, and despawned, that have the components of `gated`.
+    gate: Gate<PoolRow<P::Values>>,
+    gated: P::Mask,
     /// The components of the entity that was spawned last.
     last: Option<P::Mask>,
 }
 
 impl<'w, P: Pool> PoolMut<'w, P> {
     pub(super) fn new(world: &'w mut World, id: PoolId) -> Self {
-        Self { world, id, gate: None, last: None }
+        Self { world, id, gate: Gate::SHUT, gated: P::REQUIRED, last: None }
     }
 }
 
@@ -301,9 +302,7 @@ impl<P: Pool> PoolMut<'_, P> {
     #[inline]
     pub fn despawn(&mut self, key: impl PoolKey<P>) -> Result<(), PoolEntityError> {
         let entity = key.entity();
-        if let Some((_, gate)) = &self.gate
-            && self.world.store.despawn_through(gate, entity)
-        {
+        if self.world.store.despawn_through(&self.gate, entity) {
             return Ok(());
         }
         self.world.table_in::<P>(self.id, entity)?;
@@ -341,26 +340,20 @@ impl<P: DeclaredPool> PoolMut<'_, P> {
     #[inline(always)]
     #[track_caller]
     pub fn spawn(&mut self, value: P) -> Entity {
-        let gate = self.gate.as_ref().filter(|(mask, _)| value.presence() == *mask);
-        match gate.and_then(|(_, gate)| self.world.store.enter(gate)) {
-            Some(entrance) => {
-                let (values, _) = value.into_values(entrance.now());
-                entrance.spawn(marked(values))
-            }
-            None => self.spawn_ungated(identity(value)),
-        }
-    }
-
-    /// Spawns on the ordinary way. A gate is opened for the second of two alike, and the first after a table grew.
-    #[inline(never)]
-    #[track_caller]
-    fn spawn_ungated(&mut self, value: P) -> Entity {
         let presence = value.presence();
-        let entity = self.world.spawn_in(value);
-        if self.last == Some(presence) {
-            self.gate = self.world.pool_gate::<P>(presence.into()).map(|gate| (presence, gate));
+        if presence == self.gated
+            && let Some(entrance) = self.world.store.enter(&self.gate)
+        {
+            let (values, _) = value.into_values(entrance.now());
+            return entrance.spawn(marked(values));
         }
+        // A gate is opened for the second of two alike, and the first after a table grew.
+        let alike = self.last == Some(presence);
         self.last = Some(presence);
+        let (entity, gate) = self.world.spawn_in_ungated(identity(value), alike);
+        if alike {
+            (self.gate, self.gated) = (gate, presence);
+        }
         entity
     }
 }

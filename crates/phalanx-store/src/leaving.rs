@@ -1,0 +1,178 @@
+//! Many entities leave at once.
+//!
+//! One by one, each row that is left is filled with the last one, which may have to leave next. Here rows of one table
+//! are left as they are at first. Their owners, who are not needed any more, become a list; when the last one has gone,
+//! rows from behind the new end fill what is left before it:
+//!
+//! ```text
+//!   rows      a  b  c  d  e  f  g           first = 4 ──▶ 1 ──▶ 5
+//!                x        x  x              three of seven leave: the new end is row 4
+//!             a  g  c  d │ x  x  x          g lay behind it, and fills 1
+//! ```
+//!
+//! So a row moves once at most, and none does where a table becomes empty. Tables whose values have to be dropped are
+//! left one by one, because drops are the user's code; so are all where entities may be in sets.
+
+use crate::column::copy_value;
+use crate::entities::{Ending, Slot};
+use crate::entity::Entity;
+use crate::place::{Row, TableId};
+use crate::store::Store;
+use crate::table::{Head, Table};
+use crate::tick::Tick;
+
+impl Store {
+    /// Despawns each entity, and returns how many were alive.
+    ///
+    /// Ids are used again as if [`Store::despawn`] were called for each; rows may be in another order.
+    ///
+    /// # Panics
+    /// When the iterator panics, or a value does in its drop: those that came before are gone.
+    pub fn despawn_batch(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
+        let mut entities = entities.into_iter();
+        let (mut next, mut count) = (entities.next(), 0);
+        while let Some(entity) = next {
+            if let Some(table) = self.exit_of(entity) {
+                let mut leaving = self.leave_table(table);
+                while let Some(entity) = next
+                    && leaving.end(entity)
+                {
+                    next = entities.next();
+                }
+                count += leaving.count as usize;
+                // Not even one when the first slot has to be retired.
+                if leaving.count > 0 {
+                    continue;
+                }
+            }
+            count += usize::from(self.despawn(entity));
+            next = entities.next();
+        }
+        count
+    }
+
+    /// The table of an entity, if it can be left by many.
+    fn exit_of(&mut self, entity: Entity) -> Option<TableId> {
+        let table = self.entities.locate(entity)?.table;
+        let plain = table.has_rows() && self.tables[table.index()].droppers.is_empty();
+        (plain && self.sets.is_empty()).then_some(table)
+    }
+
+    fn leave_table(&mut self, table: TableId) -> Leaving<'_> {
+        let (columns, head) = (&self.tables[table.index()], &mut self.heads[table.index()]);
+        Leaving {
+            entities: self.entities.end_many(),
+            columns,
+            head,
+            table,
+            first: NONE,
+            count: 0,
+            now: self.tick,
+        }
+    }
+}
+
+/// Ends the list of rows that were left.
+const NONE: u32 = u32::MAX;
+
+/// One table, some rows of which were left and not filled yet: what is done when it is dropped.
+struct Leaving<'s> {
+    entities: Ending<'s>,
+    columns: &'s Table,
+    head: &'s mut Head,
+    table: TableId,
+    /// The row that was left last; its owner tells which one before that, and so on.
+    first: u32,
+    count: u32,
+    now: Tick,
+}
+
+impl Leaving<'_> {
+    /// Ends an entity of the table. False, and nothing happens, if it is not there, or its slot has to be retired.
+    #[inline(always)]
+    fn end(&mut self, entity: Entity) -> bool {
+        let Some(row) = self.entities.end(self.table, entity) else { return false };
+        // SAFETY: the directory gave the row, which is in range (I5).
+        unsafe { self.owners().add(row.index()).write(Entity::unowned(self.first)) };
+        (self.first, self.count) = (row.get(), self.count + 1);
+        true
+    }
+
+    #[inline(always)]
+    fn owners(&self) -> *mut Entity {
+        self.head.owners.data.cast()
+    }
+
+    /// Fills the rows that were left before the new end with those behind it.
+    #[inline(never)]
+    fn fill(slots: &mut [Slot], columns: &Table, head: &mut Head, mut left: u32, count: u32, now: Tick) {
+        let (owners, end) = (head.owners.data.cast::<Entity>(), head.len - count);
+        // SAFETY: rows up to the old length are in range (I5), and within the capacity (I3). As many were left as there are
+        // behind the new end. Of those, some were left themselves; for each of the others there is one in the list that lies
+        // before the end, which is not the same. Its values have no drop glue and may be overwritten (I2), and the owner of
+        // a row that was not left is alive (I5).
+        unsafe {
+            head.owners.mark(end as usize, count as usize, true, now);
+            let tail = if end == 0 { 0..0 } else { end..head.len };
+            for last in tail {
+                let owner = owners.add(last as usize).read();
+                if owner.is_unowned() {
+                    continue;
+                }
+                while left >= end {
+                    left = owners.add(left as usize).read().index();
+                }
+                let (from, to) = (last as usize, left as usize);
+                for column in columns.columns.iter() {
+                    let (data, size) = (column.data, column.size);
+                    copy_value(data.add(from * size), data.add(to * size), size);
+                }
+                head.owners.mark_row(to, now);
+                let before = owners.add(to).replace(owner);
+                slots.get_unchecked_mut(owner.index() as usize).set_row(Row::new(left));
+                left = before.index();
+            }
+        }
+        head.len = end;
+    }
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if self.count > 0 {
+            // What is changed in the loop is passed by value: so it can stay in registers there.
+            Self::fill(self.entities.slots(), self.columns, self.head, self.first, self.count, self.now);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::column_id::ColCell;
+    use crate::values::Col;
+
+    static KEY: ColCell<u32> = ColCell::new();
+
+    // Hazard 2: a slot that has used up its generations is retired here, too.
+    #[test]
+    fn a_slot_that_is_used_up_is_retired() {
+        for at in [0, 1, 3, 5] {
+            let mut store = Store::new();
+            let table = store.new_table(&[KEY.id().any()]);
+            let edge = store.insert_edge::<Col<u32>>(TableId::ROWLESS, table, KEY.id(), &[]);
+            let edge = edge.expect("the table has the column");
+            let spawn = |store: &mut Store| store.spawn(&edge, Col(7u32)).expect("there is room");
+            let mut entities: Vec<Entity> = (0..6).map(|_| spawn(&mut store)).collect();
+            assert!(store.despawn(entities[at]));
+            store.entities.set_generation_for_tests(entities[at].index(), u32::MAX - 1);
+            entities[at] = spawn(&mut store);
+            let stays = entities.remove(if at == 5 { 0 } else { 5 });
+            assert_eq!(store.despawn_batch(entities.iter().copied()), 5);
+            assert_eq!((store.entities().retired_len(), store.entities().free_len()), (1, 4));
+            assert_eq!(store.table_entities(table), [stays]);
+            assert_eq!(store.despawn_batch(entities), 0);
+            store.check().expect("consistent");
+        }
+    }
+}
