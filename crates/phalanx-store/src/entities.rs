@@ -135,8 +135,8 @@ impl Entities {
     /// As [`slot_of`](Entities::slot_of), in the slots of a directory.
     #[inline(always)]
     pub(crate) fn find_in(slots: &[Slot], entity: Entity) -> Option<Place> {
-        let slot = slots.get(entity.index() as usize)?;
-        (slot.link.raw_generation() == entity.raw_generation()).then(|| slot.place())
+        let slot = *slots.get(entity.index() as usize)?;
+        (slot.link.raw_generation() == entity.raw_generation()).then_some(slot.place())
     }
 
     /// Returns the id of a living rowless entity as it stands in the directory, or `None` if it is dead or has

@@ -89,4 +89,4 @@ pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use store::Store;
 pub use tick::Tick;
 pub use values::{Col, Existing, Keep, LeafSink, Maybe, Values};
-pub use view::{Chunk, ChunkRows, Chunks, Lead, Rows, Sets, View};
+pub use view::{Chunk, ChunkRows, Chunks, Lead, Many, Rows, Sets, View};

@@ -19,9 +19,11 @@ use crate::tick::Tick;
 use std::marker::PhantomData;
 
 pub use chunks::{Chunk, ChunkRows, Chunks};
+pub use many::Many;
 pub use rows::Rows;
 
 mod chunks;
+mod many;
 mod rows;
 mod single;
 

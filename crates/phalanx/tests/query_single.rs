@@ -218,7 +218,16 @@ fn lists_of_entities_are_read_in_their_order() {
     assert_eq!(seen, [2, 0, 2], "what does not match is passed over, what repeats repeats");
     let seen: Vec<Entity> = world.query::<Entity>().iter_many(list).collect();
     assert_eq!(seen, [ids[2], stranger, ids[0], ids[2], rowless]);
-    assert_eq!(query.iter_many(std::iter::empty()).count(), 0);
+    assert_eq!(query.iter_many(std::iter::empty::<Entity>()).count(), 0);
+    let lent: Vec<u32> = query.iter_many(&list).map(|health| health.0).collect();
+    assert_eq!(lent, [2, 0, 2], "a list that is lent");
+    // Partly by hand, and the rest at once: what is remembered of tables goes along.
+    let everybody = world.query::<Entity>();
+    let mut rows = everybody.iter_many(&list);
+    assert_eq!(rows.next(), Some(ids[2]));
+    let mut rest = Vec::new();
+    rows.for_each(|entity| rest.push(entity));
+    assert_eq!(rest, [stranger, ids[0], ids[2], rowless]);
 }
 
 #[test]

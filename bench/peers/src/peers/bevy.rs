@@ -34,7 +34,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::FragmentedWide => vec![fragmented_wide(), contiguous_data(wide_world)],
         Workload::AddRemove => vec![change::add_remove(MANY)],
         Workload::AddRemoveSparse => vec![change::add_remove_sparse()],
-        Workload::RandomGet => vec![random_get()],
+        Workload::RandomGet => vec![random_get(), random_get_many()],
         Workload::RandomGetWorld => vec![random_get_world()],
         Workload::SpawnDespawn => change::spawn_despawn().into(),
         Workload::Schedule => vec![frames::schedule(true), frames::schedule(false)],
@@ -258,6 +258,19 @@ fn random_get() -> Contender {
             let query = query.query(world);
             *sum =
                 total(order.iter().filter_map(|&entity| query.get(entity).ok()).map(|position| position.x));
+        },
+        |state| state.sum,
+    )
+}
+
+fn random_get_many() -> Contender {
+    Contender::steady(
+        ("bevy", "iter_many"),
+        lookup,
+        |Lookup { world, query, order, sum }| {
+            let query = query.query(world);
+            let found = query.iter_many(order.iter()).filter_map(Result::ok);
+            *sum = total(found.map(|position| position.x));
         },
         |state| state.sum,
     )

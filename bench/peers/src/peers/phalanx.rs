@@ -74,7 +74,9 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::AddRemoveSparse => vec![change::add_remove_sparse(), change::add_remove_sparse_door()],
         Workload::RandomGet => vec![
             table::random_get(),
+            table::random_get_many(),
             fields::random_get(),
+            fields::random_get_many(),
             fields::random_get_handle(),
             pool::random_get(),
             pool::random_get_handle(),

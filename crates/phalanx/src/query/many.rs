@@ -3,12 +3,15 @@
 //! Reading may yield the same entity as often as it is asked for. Writing may not, so the writing forms are
 //! not iterators: each item must be given back before the next one is fetched.
 
-use phalanx_store::Entity;
+use std::borrow::Borrow;
+
+use phalanx_store::{Entity, Many, Tick};
 
 use super::Query;
 use super::data::QueryData;
 use super::error::QueryEntityError;
 use super::filter::QueryFilter;
+use super::state::Both;
 
 impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Reads several entities; the same one may occur twice.
@@ -46,15 +49,17 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     }
 
     /// Reads the entities of a list that match, in the list's order, as often as they occur.
-    pub fn iter_many<I: IntoIterator<Item = Entity>>(
+    ///
+    /// The fastest way to many entities in any order: what neighbours in the list have in common is looked up once.
+    pub fn iter_many<I: IntoIterator<Item: Borrow<Entity>>>(
         &self,
         entities: I,
     ) -> QueryMany<'_, D::ReadOnly, F, I::IntoIter> {
-        QueryMany { query: self.as_readonly(), entities: entities.into_iter() }
+        QueryMany { rows: self.view.read_only().into_many(entities.into_iter()), since: self.since }
     }
 
     /// Reads and writes the entities of a list that match, one after the other.
-    pub fn iter_many_mut<I: IntoIterator<Item = Entity>>(
+    pub fn iter_many_mut<I: IntoIterator<Item: Borrow<Entity>>>(
         &mut self,
         entities: I,
     ) -> ManyMut<'_, D, F, I::IntoIter> {
@@ -115,21 +120,34 @@ impl<const K: usize> Choice<K> {
 
 /// The matches of a list of entities, to be read.
 pub struct QueryMany<'w, D: QueryData, F: QueryFilter, I> {
-    query: Query<'w, D, F>,
-    entities: I,
+    rows: Many<'w, Both<D, F>, I>,
+    since: Tick,
 }
 
-impl<'w, D: super::ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item = Entity>> Iterator
+impl<'w, D: super::ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> Iterator
     for QueryMany<'w, D, F, I>
 {
     type Item = D::Item<'w>;
 
+    #[inline]
     fn next(&mut self) -> Option<D::Item<'w>> {
-        let (view, since) = (self.query.view, self.query.since);
-        self.entities.find_map(|entity| {
-            let (ticks, row) = view.get(entity)?;
-            F::keep(ticks, since).then(|| D::item(row, since))
-        })
+        let since = self.since;
+        self.rows.find_map(|(ticks, row)| F::keep(ticks, since).then(|| D::item(row, since)))
+    }
+
+    #[inline]
+    fn fold<B, G: FnMut(B, D::Item<'w>) -> B>(self, first: B, mut then: G) -> B {
+        let since = self.since;
+        self.rows.fold(
+            first,
+            |sum, (ticks, row)| {
+                if F::keep(ticks, since) { then(sum, D::item(row, since)) } else { sum }
+            },
+        )
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rows.size_hint()
     }
 }
 
@@ -139,12 +157,12 @@ pub struct ManyMut<'w, D: QueryData, F: QueryFilter, I> {
     entities: I,
 }
 
-impl<D: QueryData, F: QueryFilter, I: Iterator<Item = Entity>> ManyMut<'_, D, F, I> {
+impl<D: QueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> ManyMut<'_, D, F, I> {
     /// The next match.
     pub fn fetch_next(&mut self) -> Option<D::Item<'_>> {
         let query = &self.query;
-        let entity = self.entities.find(|&entity| query.contains(entity))?;
-        self.query.get_mut(entity).ok()
+        let entity = self.entities.find(|entity| query.contains(*entity.borrow()))?;
+        self.query.get_mut(*entity.borrow()).ok()
     }
 }
 

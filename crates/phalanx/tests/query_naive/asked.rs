@@ -168,6 +168,9 @@ fn one_by_one<D: Asked, F: Kept>(scene: &mut Scene<'_>, rows: &[Row], since: Tic
     let wanted: Vec<&Row> =
         list.iter().filter_map(|entity| rows.iter().find(|row| row.0 == *entity)).collect();
     assert!(seen.iter().eq(wanted), "iter_many");
+    let mut folded: Vec<Row> = Vec::new();
+    query.iter_many(&list).for_each(|(entity, item)| folded.push((entity, shown::<D>(&item))));
+    assert_eq!(folded, seen, "iter_many, at once");
 }
 
 fn in_other_ways<D: Asked, F: Kept>(query: &Query<'_, (Entity, D), F>, rows: &[Row]) {

@@ -167,6 +167,17 @@ pub fn random_get() -> Contender {
     )
 }
 
+pub fn random_get_many() -> Contender {
+    Contender::steady(
+        (LIBRARY, "fields many"),
+        lookup,
+        |Lookup { world, query, order, sum }| {
+            *sum = total(query.query(world).iter_many(order.iter()).copied());
+        },
+        |state| state.sum,
+    )
+}
+
 /// Both components with a column per field, in a pool.
 #[derive(Pool)]
 struct Movers {

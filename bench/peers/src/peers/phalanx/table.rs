@@ -254,6 +254,17 @@ pub fn random_get() -> Contender {
     )
 }
 
+pub fn random_get_many() -> Contender {
+    Contender::steady(
+        (LIBRARY, "table many"),
+        lookup,
+        |Lookup { world, query, order, sum }| {
+            *sum = total(query.query(world).iter_many(order.iter()).map(|position| position.x));
+        },
+        |state| state.sum,
+    )
+}
+
 pub fn random_get_world() -> Contender {
     Contender::steady(
         ROWS,
