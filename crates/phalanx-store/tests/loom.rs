@@ -61,13 +61,6 @@ fn all_alive_after_flush(mut entities: Entities, mut ids: Vec<Entity>) {
     assert!(entities.rowless().eq(&ids));
 }
 
-/// Three threads meet in too many ways to try them all: those in which one is interrupted three times at most.
-fn with_few_preemptions(model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(model);
-}
-
 // Hazard 7
 #[test]
 fn two_threads_share_one_free_slot_and_new_ones() {
@@ -91,7 +84,7 @@ fn two_threads_pop_a_list_of_three() {
 // Hazard 7
 #[test]
 fn three_threads_share_one_free_slot_and_new_ones() {
-    with_few_preemptions(|| {
+    loom::model(|| {
         let (entities, ids) = reserve_on(with_free(1, u32::MAX), 3, 1);
         let ids = ids.into_iter().collect::<Result<_, _>>();
         all_alive_after_flush(entities, ids.expect("there is room for all"));
@@ -101,7 +94,7 @@ fn three_threads_share_one_free_slot_and_new_ones() {
 // Hazards 3 and 7: the limit holds however many ask at once.
 #[test]
 fn three_threads_never_pass_the_limit_and_never_fall_short_of_it() {
-    with_few_preemptions(|| {
+    loom::model(|| {
         let (entities, ids) = reserve_on(with_free(1, 2), 3, 1);
         let ids: Vec<Entity> = ids.into_iter().flatten().collect();
         assert_eq!(ids.len(), 2);
