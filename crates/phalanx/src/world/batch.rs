@@ -218,7 +218,10 @@ impl World {
 
 /// Calls a function for each item, though it panics for some, and returns how many there were. The first panic is
 /// passed on at the end.
-fn for_each_despite_panics<T>(items: impl ExactSizeIterator<Item = T>, mut f: impl FnMut(T)) -> usize {
+pub(super) fn for_each_despite_panics<T>(
+    items: impl ExactSizeIterator<Item = T>,
+    mut f: impl FnMut(T),
+) -> usize {
     let count = items.len();
     let mut first = Ok(());
     for item in items {

@@ -16,6 +16,7 @@ use phalanx_store::Existing;
 
 use super::merge::{self, Merge};
 use super::queue::{Queue, What};
+use crate::world::batch::for_each_despite_panics;
 use crate::world::{ChangeError, World};
 
 /// In which order recorded commands take effect.
@@ -200,9 +201,13 @@ fn apply_run(world: &mut World, work: &mut Queue, run: std::ops::Range<usize>) {
     world.commands.merge = merge;
     // The order of the despawns is the order in which their ids come again.
     deaths.sort_unstable();
-    for &(death, first) in &deaths {
+    let (begun, outcome) = despawn(world, work, &deaths);
+    for_each_despite_panics(deaths[..begun].iter(), |&(death, first)| {
         chains.collect(first, run.start);
         bury(world, work, &chains.steps, death);
+    });
+    if let Err(panic) = outcome {
+        resume_unwind(panic);
     }
     chains.firsts = firsts;
     chains.deaths = deaths;
@@ -280,16 +285,32 @@ fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &m
     merge::apply(world, merge, work, entity, rest);
 }
 
-/// Despawns an entity. What the other commands would insert before need not be: nobody can see it.
+/// Despawns the entities that end, at once. Returns how many were despawned, and the panic of a value's drop, if there
+/// was one; those behind it wait for the next flush.
+fn despawn(
+    world: &mut World,
+    work: &mut Queue,
+    deaths: &[(usize, usize)],
+) -> (usize, std::thread::Result<()>) {
+    let mut begun = 0;
+    let ending = deaths.iter().map(|&(death, _)| {
+        begun += 1;
+        work.begin(death);
+        work.steps[death].entity
+    });
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        world.despawn_batch(ending);
+    }));
+    (begun, outcome)
+}
+
+/// Counts the commands on an entity that is gone. What they would have inserted need not be: nobody can see it.
 fn bury(world: &mut World, work: &mut Queue, steps: &[usize], death: usize) {
     let staged = world.commands.order == FlushOrder::Staged;
     let comes_before = |at: usize| at <= death || (staged && work.steps[at].what != What::Despawn);
     let applied = steps.iter().filter(|&&at| comes_before(at)).count();
     world.commands.stats.applied += applied as u64;
     world.commands.stats.skipped += (steps.len() - applied) as u64;
-    let entity = work.steps[death].entity;
-    work.begin(death);
-    world.despawn(entity);
     for &at in steps {
         work.discard(at);
     }
