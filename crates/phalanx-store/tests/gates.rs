@@ -276,3 +276,56 @@ fn a_store_has_one_open_gate() {
     assert!(empty.enter(&shut).is_none() && !empty.despawn_through(&shut, entity));
     store.check().unwrap();
 }
+
+// The notes are of blocks of one table: another gate begins without any, also in the same moment.
+#[test]
+fn a_gate_does_not_know_what_the_one_before_has_marked() {
+    let (mut store, edge) = plain_store(Entities::new());
+    let single = store.new_table(&[X.id().any()]);
+    let single = store.insert_edge::<Col<f32>>(TableId::ROWLESS, single, X.id(), &[]).unwrap();
+    store.reserve_entities(10);
+    for edge in [&edge, &single] {
+        store.reserve_rows(edge.target(), 10);
+    }
+    let gate = store.gate::<Plain>(&edge).unwrap();
+    let entities = [1, 2, 3, 4].map(|n| store.enter(&gate).unwrap().spawn(plain(n)));
+    let gate = store.gate::<Col<f32>>(&single).unwrap();
+    let others = [1.0, 2.0, 3.0, 4.0].map(|x| store.enter(&gate).unwrap().spawn(Col(x)));
+    for goes in [false, true] {
+        let now = store.advance_tick();
+        let gate = store.gate::<Plain>(&edge).unwrap();
+        if goes {
+            assert!(store.despawn_through(&gate, entities[0]));
+        } else {
+            store.enter(&gate).unwrap().spawn(plain(5));
+        }
+        assert_eq!(store.rows_tick(edge.target(), 0), Some(now));
+        assert_ne!(store.rows_tick(single.target(), 0), Some(now));
+        let gate = store.gate::<Col<f32>>(&single).unwrap();
+        if goes {
+            assert!(store.despawn_through(&gate, others[0]));
+        } else {
+            store.enter(&gate).unwrap().spawn(Col(5.0));
+        }
+        assert_eq!(store.rows_tick(single.target(), 0), Some(now));
+    }
+    store.check().unwrap();
+}
+
+#[test]
+fn a_table_without_columns_has_a_gate_and_is_left_by_many() {
+    let mut store = Store::new();
+    let table = store.new_table(&[]);
+    let edge = store.insert_edge::<()>(TableId::ROWLESS, table, (), &[]).unwrap();
+    store.reserve_rows(table, 20);
+    store.reserve_entities(20);
+    let gate = store.gate::<()>(&edge).unwrap();
+    let entities: Vec<Entity> = (0..20).map(|_| store.enter(&gate).unwrap().spawn(())).collect();
+    assert!(store.despawn_through(&gate, entities[3]) && !store.despawn_through(&gate, entities[3]));
+    assert_eq!(store.despawn_batch(entities[..10].iter().copied()), 9);
+    store.check().unwrap();
+    assert!(store.despawn_through(&gate, entities[19]));
+    assert_eq!(store.table_len(table), 9);
+    assert_eq!(store.despawn_batch(entities), 9);
+    store.check().unwrap();
+}

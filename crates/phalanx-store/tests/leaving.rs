@@ -238,3 +238,30 @@ fn values_that_have_to_be_dropped_are() {
     assert!(DROPS.load(Ordering::Relaxed) >= before + 30);
     tables.store.check().unwrap();
 }
+
+// Rows of one table only are left by many: who is in a set has another row there.
+#[test]
+fn who_leaves_is_in_no_set_any_more() {
+    for stable in [false, true] {
+        let mut tables = Tables::new();
+        let entities: Vec<Entity> = (0..40).map(|key| tables.spawn(0, key)).collect();
+        let store = &mut tables.store;
+        let columns = [SPARSE.id().any()];
+        let set = if stable { store.declare_stable_set(&columns) } else { store.declare_set(&columns) };
+        let plan = store.set_plan::<Col<u16>>(set, SPARSE.id()).unwrap();
+        for &entity in &entities[10..30] {
+            assert!(store.set_insert(&plan, entity, Col(7u16), Existing::Replace).is_ok());
+        }
+        assert_eq!(store.despawn_batch(entities[..20].iter().copied()), 20);
+        assert_eq!(store.set_len(set), 10);
+        assert!(entities[..20].iter().all(|&entity| store.set_row(set, entity).is_none()));
+        assert!(entities[20..30].iter().all(|&entity| store.set_row(set, entity).is_some()));
+        store.check().unwrap();
+        // Who has their slots now is in no set, either.
+        let heirs: Vec<Entity> = (0..20).map(|key| tables.spawn(0, key)).collect();
+        assert!(heirs.iter().all(|&entity| tables.store.set_row(set, entity).is_none()));
+        assert_eq!(tables.store.despawn_batch(heirs.into_iter().chain(entities)), 40);
+        assert_eq!(tables.store.set_len(set), 0);
+        tables.store.check().unwrap();
+    }
+}

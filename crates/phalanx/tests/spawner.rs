@@ -28,6 +28,13 @@ struct Burning(u32);
 #[component(storage = "sparse")]
 struct Wet;
 
+#[derive(Component, Clone, Copy, Default, PartialEq, Debug)]
+#[component(storage = "sparse")]
+struct Aura(u8);
+#[derive(Component, Clone, Copy)]
+#[require(Aura)]
+struct Wizard;
+
 fn velocity(n: u32) -> Velocity {
     Velocity { x: n as f32, y: f64::from(n) }
 }
@@ -65,6 +72,9 @@ fn requirements_sets_and_groups_have_their_say() {
     let mut world = World::new();
     let knight = world.spawner::<Knight>().spawn(Knight);
     assert_eq!(world.get::<Armour>(knight), Some(&Armour(0)));
+    let mut wizards = world.spawner::<(Wizard, Position)>();
+    let wizards: Vec<Entity> = (0..20).map(|_| wizards.spawn((Wizard, Position(0.0, 0.0)))).collect();
+    assert!(wizards.iter().all(|&wizard| world.get::<Aura>(wizard) == Some(&Aura(0))), "in a set");
     let mut burning = world.spawner::<(Position, Burning)>();
     let entities: Vec<Entity> = (0..100).map(|n| burning.spawn((Position(0.0, 0.0), Burning(n)))).collect();
     assert!(burning.despawn(entities[5]) && !burning.despawn(entities[5]));
@@ -193,5 +203,51 @@ fn the_door_of_a_pool_leaves_other_pools_alone() {
     trees.despawn(more[3]).unwrap();
     trees.despawn(tree).unwrap();
     assert_eq!((trees.len(), world.sparse::<Burning>().len()), (9, 0));
+    world.check().unwrap();
+}
+
+#[derive(Pool)]
+struct Guards {
+    position: Position,
+    knight: Option<Knight>,
+    armour: Option<Armour>,
+}
+
+#[test]
+fn requirements_and_sets_have_their_say_in_pools() {
+    let mut world = World::new();
+    let mut trees = world.pool_mut::<Trees>();
+    // Many alike, so that a gate would be opened, and others between them.
+    let all: Vec<Entity> = (0..60)
+        .map(|n| {
+            let burning = (n % 20 < 15).then_some(Burning(n));
+            trees.spawn(Trees { position: Position(0.0, 0.0), burning })
+        })
+        .collect();
+    for (&entity, n) in all.iter().zip(0..) {
+        let burning = (n % 20 < 15).then_some(Burning(n));
+        assert_eq!(trees.get::<Burning>(entity).ok().copied(), burning);
+    }
+    for &entity in &all[..30] {
+        trees.despawn(entity).unwrap();
+    }
+    assert_eq!((trees.len(), world.sparse::<Burning>().len()), (30, 20));
+    world.check().unwrap();
+
+    let mut guards = world.pool_mut::<Guards>();
+    let all: Vec<Entity> = (0..60)
+        .map(|n| {
+            let armour = (n % 20 >= 15).then_some(Armour(9));
+            guards.spawn(Guards { position: Position(0.0, 0.0), knight: Some(Knight), armour })
+        })
+        .collect();
+    for (&entity, n) in all.iter().zip(0..) {
+        let armour = Armour(if n % 20 < 15 { 0 } else { 9 });
+        assert_eq!(guards.get::<Armour>(entity).unwrap(), &armour);
+    }
+    for entity in all {
+        guards.despawn(entity).unwrap();
+    }
+    assert!(guards.is_empty());
     world.check().unwrap();
 }
