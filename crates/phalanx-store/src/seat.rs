@@ -6,6 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::entities::{Entities, Slot};
 use crate::entity::Entity;
 use crate::fetch::{Fetch, ReadFetch};
 use crate::place::{Place, Row, TableId};
@@ -77,7 +78,8 @@ impl Store {
     /// Columns to be read at remembered places, or by entity: what is found for all of them is found once.
     #[inline]
     pub fn read_seats<F: ReadFetch>(&self, ids: F::Ids) -> SeatReader<'_, F> {
-        SeatReader { lanes: F::lanes(self, ids, self.tick), heads: &self.heads, store: self }
+        let (heads, slots) = (&self.heads, self.entities.as_slots());
+        SeatReader { lanes: F::lanes(self, ids, self.tick), heads, slots, store: self }
     }
 
     /// As [`Store::get`], from the remembered place. `None` also when the entity has moved: then the seat must be
@@ -135,6 +137,7 @@ unsafe fn item_at<'a, F: Fetch>(lanes: F::Lanes, seat: Seat, now: Tick) -> Optio
 pub struct SeatReader<'w, F: ReadFetch> {
     lanes: F::Lanes,
     heads: &'w [Head],
+    slots: &'w [Slot],
     store: &'w Store,
 }
 
@@ -164,7 +167,9 @@ impl<'w, F: ReadFetch> SeatReader<'w, F> {
     /// As [`Store::get_where`].
     #[inline(always)]
     pub fn get_where(&self, entity: Entity, wanted: impl FnOnce(TableId) -> bool) -> Option<F::Item<'w>> {
-        let place = self.store.place_of::<F>(entity).filter(|place| wanted(place.table))?;
+        let is_alive = |table| F::ROWED || table != TableId::DEAD;
+        let place = Entities::find_in(self.slots, entity);
+        let place = place.filter(|place| is_alive(place.table) && wanted(place.table))?;
         // SAFETY: the place is the entity's; nobody writes columns while the store is borrowed shared (I8).
         unsafe { self.store.get_from::<F>(place, entity, self.lanes) }
     }

@@ -169,7 +169,13 @@ impl Archetypes {
     /// Whether the rows of a table belong to a pool: one array read.
     #[inline(always)]
     pub(crate) fn table_is_in(&self, table: TableId, pool: PoolId) -> bool {
-        self.pool_by_table.get(table.index()) == Some(&pool)
+        self.pools_by_table().get(table.index()) == Some(&pool)
+    }
+
+    /// Whose rows each table has.
+    #[inline(always)]
+    pub(crate) fn pools_by_table(&self) -> &[PoolId] {
+        &self.pool_by_table
     }
 
     /// Where an archetype stands in the order of queries.

@@ -164,11 +164,13 @@ pub struct PoolMut<'w, P: Pool> {
     gated: P::Mask,
     /// The components of the entity that was spawned last.
     last: Option<P::Mask>,
+    /// Those for which there is no gate: somebody has a say in each entity.
+    gateless: Option<P::Mask>,
 }
 
 impl<'w, P: Pool> PoolMut<'w, P> {
     pub(super) fn new(world: &'w mut World, id: PoolId) -> Self {
-        Self { world, id, gate: Gate::SHUT, gated: P::REQUIRED, last: None }
+        Self { world, id, gate: Gate::SHUT, gated: P::REQUIRED, last: None, gateless: None }
     }
 }
 
@@ -347,12 +349,14 @@ impl<P: DeclaredPool> PoolMut<'_, P> {
             let (values, _) = value.into_values(entrance.now());
             return entrance.spawn(marked(values));
         }
-        // A gate is opened for the second of two alike, and the first after a table grew.
-        let alike = self.last == Some(presence);
+        // A gate is opened for the second of two alike, and the first after a table grew; unless there was none, which
+        // does not change while the door is open.
+        let wanted = self.last == Some(presence) && self.gateless != Some(presence);
         self.last = Some(presence);
-        let (entity, gate) = self.world.spawn_in_ungated(identity(value), alike);
-        if alike {
+        let (entity, gate) = self.world.spawn_in_ungated(identity(value), wanted);
+        if wanted {
             (self.gate, self.gated) = (gate, presence);
+            self.gateless = gate.is_shut().then_some(presence);
         }
         entity
     }

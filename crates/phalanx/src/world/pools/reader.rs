@@ -32,6 +32,8 @@ pub struct PoolReader<'w, P, T: Queryable> {
     reader: SeatReader<'w, T::Read>,
     pool: PoolRef<'w, P>,
     id: PoolId,
+    /// Whose rows a table has.
+    pools: &'w [PoolId],
 }
 
 impl<P, T: Queryable> Clone for PoolReader<'_, P, T> {
@@ -43,7 +45,8 @@ impl<P, T: Queryable> Copy for PoolReader<'_, P, T> {}
 
 impl<'w, P: Pool + Declares<T::Owner>, T: Queryable> PoolReader<'w, P, T> {
     pub(super) fn new(pool: PoolRef<'w, P>) -> Self {
-        Self { reader: pool.world.store.read_seats(T::ids()), id: pool.id(), pool }
+        let pools = pool.world.archetypes.pools_by_table();
+        Self { reader: pool.world.store.read_seats(T::ids()), id: pool.id(), pool, pools }
     }
 
     /// Reads the component of an entity.
@@ -59,10 +62,10 @@ impl<'w, P: Pool + Declares<T::Owner>, T: Queryable> PoolReader<'w, P, T> {
                 None => self.pool.find::<T>(at),
             };
         }
-        let (entity, pool, id) = (key.entity(), self.pool, self.id);
-        match self.reader.get_where(entity, |table| pool.world.archetypes.table_is_in(table, id)) {
+        let entity = key.entity();
+        match self.reader.get_where(entity, |table| self.pools.get(table.index()) == Some(&self.id)) {
             Some(item) => Ok(T::wrap_ref(item)),
-            None => Err(pool.why::<T>(entity)),
+            None => Err(self.pool.why::<T>(entity)),
         }
     }
 }
