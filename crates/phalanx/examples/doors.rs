@@ -49,6 +49,11 @@ fn main() {
     let sum: f32 = handles.iter_mut().filter_map(|handle| positions.get(handle).ok()).map(|at| at.0).sum();
     assert_eq!(sum, 4950.0);
 
+    // Many in any order: a list keeps what neighbours have in common. And gone at once.
+    let near = world.query::<&Position>().iter_many(&shots).filter(|at| at.0 < 10.0).count();
+    assert_eq!(near, 10);
+    assert_eq!(world.despawn_batch(shots), 100);
+
     for (position, velocity) in world.query_mut::<(&mut Position, &Velocity)>() {
         position.0 += velocity.0;
     }
