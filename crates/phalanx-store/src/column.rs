@@ -103,7 +103,8 @@ impl LaneCell {
 
     /// # Safety
     /// As for [`LaneCell::mark`], with sized values that reach into the blocks from `first`, above zero, to `last`.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     unsafe fn mark_later(&self, first: usize, last: usize, now: Tick) {
         for block in first..=last {
             // SAFETY: the rows are within the capacity, so the header holds a tick for each of their blocks (I3).
