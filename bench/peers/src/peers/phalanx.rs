@@ -98,6 +98,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
                 change::spawn_despawn_batch(),
                 fields::spawn_despawn(),
                 pool::spawn_despawn(),
+                pool::spawn_despawn_batch(),
                 sparse::spawn_despawn(),
             ]
         }

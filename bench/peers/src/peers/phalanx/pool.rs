@@ -361,3 +361,16 @@ pub fn spawn_despawn() -> Contender {
         |(world, entities)| of_counts(entities.len(), world.entities().len()),
     )
 }
+
+pub fn spawn_despawn_batch() -> Contender {
+    Contender::steady(
+        (LIBRARY, "pool batch"),
+        || (World::new(), Vec::with_capacity(MANY)),
+        |(world, entities)| {
+            entities.clear();
+            entities.extend_from_slice(world.spawn_batch_in((0..MANY).map(Movers::nth)).as_slice());
+            world.despawn_batch(entities.iter().copied());
+        },
+        |(world, entities)| of_counts(entities.len(), world.entities().len()),
+    )
+}
