@@ -6,11 +6,11 @@
 //! 2. copies and bookkeeping, where nothing can panic: new row counts, old row is closed by the last one;
 //! 3. the user's drop glue, for values that no structure knows any more.
 //!
-//! A doomed value is swapped behind the end of its table in step 2 and dropped there in step 3.
+//! A doomed value is swapped behind the end of its table in step 2 and dropped there in step 3. How functions make
+//! values is in `pending`, how a row leaves its table in `relocate`.
 
 use std::sync::atomic::Ordering;
 
-use crate::column::copy_value;
 use crate::entities::Exhausted;
 use crate::entity::Entity;
 use crate::panics::FirstPanic;
@@ -19,6 +19,11 @@ use crate::plan::Edge;
 use crate::store::Store;
 use crate::table::Head;
 use crate::values::{Existing, Values};
+
+pub(crate) use pending::Pending;
+
+mod pending;
+mod relocate;
 
 /// Values that found no place, and why.
 #[derive(Debug)]
@@ -328,236 +333,6 @@ impl Store {
             panics.join(self.drop_doomed(table, doomed, 1));
         }
         panics.join(self.drop_leavers(&sets));
-        panics.resume();
-    }
-
-    // Here and above: unoptimised, what is always inlined makes large frames of large values.
-    /// Takes an entity along an edge. `values` reads from the source or writes to the target row; it runs while both rows
-    /// still count, or do not yet.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn relocate<R>(&mut self, entity: Entity, row: usize, edge: &Edge, values: impl FnOnce(usize) -> R) -> R {
-        if edge.plain {
-            // SAFETY: callers follow a fresh edge, on which the entity stands at the row (I5, I7).
-            unsafe { self.relocate_plainly(entity, row, edge, values) }
-        } else {
-            self.relocate_with_care(entity, row, edge, values)
-        }
-    }
-
-    /// As `relocate`: copies a row and closes the gap in one go.
-    ///
-    /// # Safety
-    /// The edge is fresh and plain, and the entity stands at its source, at `row`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn relocate_plainly<R>(
-        &mut self,
-        entity: Entity,
-        row: usize,
-        edge: &Edge,
-        values: impl FnOnce(usize) -> R,
-    ) -> R {
-        self.moves += 1;
-        let tick = self.tick;
-        // SAFETY: both tables live, with the columns that the edge names (I7): the source row and the last one are in range
-        // (I5), the target has room for one more (I3). Each of its columns is written, by the copies or by `values` (I7);
-        // what is not copied is taken by `values`, before the last row is put in its place (I2).
-        unsafe {
-            let to = self.next_row_of(edge.target);
-            let result = values(to);
-            let last = self.head_of(edge.source).len as usize - 1;
-            for &(from, into) in &edge.copies {
-                let (data, size) = (from.data(), from.size());
-                copy_value(data.add(row * size), into.data().add(to * size), size);
-                if row != last {
-                    copy_value(data.add(last * size), data.add(row * size), size);
-                }
-            }
-            if row != last {
-                for from in &edge.left {
-                    let (data, size) = (from.data(), from.size());
-                    copy_value(data.add(last * size), data.add(row * size), size);
-                }
-            }
-            let (row, to) = (Row::from_index(row), Row::from_index(to));
-            self.head_of(edge.target).count(to.get(), entity, tick);
-            self.entities.move_place(entity.index(), Place { table: edge.target, row: to });
-            if let Some(moved) = self.head_of(edge.source).uncount(row.get(), tick) {
-                self.entities.set_row(moved.index(), row);
-            }
-            result
-        }
-    }
-
-    /// As `relocate`, for every edge. `values` runs when the shared columns were copied and both rows still count.
-    #[inline(never)]
-    fn relocate_with_care<R>(
-        &mut self,
-        entity: Entity,
-        row: usize,
-        edge: &Edge,
-        values: impl FnOnce(usize) -> R,
-    ) -> R {
-        let (source, target) = (edge.source, edge.target);
-        if source == target {
-            // Values without leaves, such as those of sparse components alone, touch no row.
-            if source != TableId::ROWLESS && !edge.slots.is_empty() {
-                self.mark_rows(source, row, 1);
-            }
-            return values(row);
-        }
-        self.moves += 1;
-        let mut to = entity.index() as usize;
-        if target != TableId::ROWLESS {
-            to = self.next_row(target);
-            self.run_inits(edge, to).keep();
-        }
-        for &(from, into) in &edge.copies {
-            // SAFETY: both are the same column in different tables that live (I1, I7): the source row is in range (I5), the
-            // target has room for one more (I3).
-            unsafe {
-                let size = from.size();
-                copy_value(from.data().add(row * size), into.data().add(to * size), size);
-            }
-        }
-        let result = values(to);
-        if target != TableId::ROWLESS {
-            // SAFETY: there is room for the row (I3), whose columns were copied, made or given (I7).
-            unsafe { self.count_row(target, entity) };
-        }
-        let place = Place { table: target, row: Row::from_index(to) };
-        if source.has_rows() && target.has_rows() {
-            self.entities.move_place(entity.index(), place);
-        } else {
-            self.entities.set_place(entity.index(), place);
-        }
-        if source != TableId::ROWLESS {
-            // SAFETY: the row is in range (I5); its values were copied away, taken, or are doomed (I7).
-            unsafe { self.leave(source, row, &edge.doomed) };
-            if !edge.doomed.is_empty() {
-                self.drop_doomed(source, &edge.doomed, 1).resume();
-            }
-        }
-        result
-    }
-
-    /// Takes a row out of a table: the last row takes its place, doomed values end up right behind the end.
-    /// Returns the entity whose row moved, for the caller to note its new place.
-    ///
-    /// # Safety
-    /// `row` is in range; its values, but for those of `doomed` columns (ascending), are not needed any more.
-    #[inline(always)]
-    pub(crate) unsafe fn close_gap(&mut self, table: TableId, row: usize, doomed: &[u16]) -> Option<Entity> {
-        // SAFETY: the table exists, since it has a row (I5).
-        let last = unsafe { self.head_of(table) }.len as usize - 1;
-        if row != last && doomed.is_empty() {
-            for column in self.tables[table.index()].columns.iter() {
-                let data = column.data;
-                // SAFETY: both rows are in range and differ (I2, I5).
-                unsafe { copy_value(data.add(last * column.size), data.add(row * column.size), column.size) };
-            }
-        } else if row != last {
-            // SAFETY: forwarded; both rows are in range and differ (I2, I5).
-            unsafe { self.tables[table.index()].replace_row(row, last, doomed) };
-        }
-        let tick = self.tick;
-        // SAFETY: as above; the last row was put in the place of the other.
-        unsafe { self.head_of(table).uncount(Row::from_index(row).get(), tick) }
-    }
-
-    /// As [`Store::close_gap`], for a row that is an entity's place.
-    ///
-    /// # Safety
-    /// As for `close_gap`.
-    #[inline(always)]
-    unsafe fn leave(&mut self, table: TableId, row: usize, doomed: &[u16]) {
-        // SAFETY: forwarded; the owner of a row is alive (I5).
-        unsafe {
-            if let Some(moved) = self.close_gap(table, row, doomed) {
-                self.entities.set_row(moved.index(), Row::from_index(row));
-            }
-        }
-    }
-
-    /// Drops `count` values of each of these columns, which lie right behind the end of the table.
-    pub(crate) fn drop_doomed(&self, table: TableId, doomed: &[u16], count: usize) -> FirstPanic {
-        self.drop_at(table, doomed, self.table_len(table), count)
-    }
-
-    /// Drops `count` values of each of these columns, from a row on: rows that do not count, or count no more.
-    #[inline(never)]
-    pub(crate) fn drop_at(&self, table: TableId, doomed: &[u16], row: usize, count: usize) -> FirstPanic {
-        let mut panics = FirstPanic::default();
-        for &at in doomed {
-            let column = self.tables[table.index()].columns.at(at);
-            if let Some(drop) = column.drop {
-                // SAFETY: callers left initialised values there, which nothing else refers to (I2, I11).
-                panics.guard(|| unsafe { drop(column.data.add(row * column.size), count) });
-            }
-        }
-        panics
-    }
-
-    /// Runs the edge's functions for a row that does not count yet.
-    #[inline(always)]
-    pub(crate) fn run_inits<'e>(&self, edge: &'e Edge, row: usize) -> Pending<'e> {
-        if edge.inits.is_empty() {
-            return Pending { edge, row, done: 0 };
-        }
-        self.run_some_inits(edge, row)
-    }
-
-    #[inline(never)]
-    fn run_some_inits<'e>(&self, edge: &'e Edge, row: usize) -> Pending<'e> {
-        let mut pending = Pending { edge, row, done: 0 };
-        let mut panics = FirstPanic::default();
-        for init in &edge.inits {
-            let mut finished = false;
-            panics.guard(|| {
-                // SAFETY: callers follow a fresh edge, whose target has room for the row (I3, I7).
-                unsafe { init.run(self.tick, row) };
-                finished = true;
-            });
-            if !finished {
-                pending.abandon();
-                panics.resume();
-                unreachable!("a function that did not finish has panicked");
-            }
-            pending.done += 1;
-        }
-        pending
-    }
-}
-
-/// Values that were made for a row which does not count yet.
-#[must_use]
-pub(crate) struct Pending<'e> {
-    edge: &'e Edge,
-    row: usize,
-    done: usize,
-}
-
-impl<'e> Pending<'e> {
-    /// What all functions of the edge made for a row.
-    pub(crate) fn of(edge: &'e Edge, row: usize) -> Self {
-        Self { edge, row, done: edge.inits.len() }
-    }
-
-    /// The row will count: its values belong to the table.
-    #[inline(always)]
-    pub(crate) fn keep(self) {}
-
-    /// The row will not count: drops what was made for it.
-    pub(crate) fn abandon(self) {
-        let mut panics = FirstPanic::default();
-        for init in &self.edge.inits[..self.done] {
-            // SAFETY: the edge is fresh while it is followed, so its target lives (I7).
-            for column in init.slots.iter().filter_map(|slot| unsafe { slot.header() }) {
-                if let Some(drop) = column.drop {
-                    // SAFETY: the function wrote an initialised value to this row, which is not counted (I2).
-                    panics.guard(|| unsafe { drop(column.data.add(self.row * column.size), 1) });
-                }
-            }
-        }
         panics.resume();
     }
 }

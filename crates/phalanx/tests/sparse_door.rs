@@ -7,32 +7,19 @@ mod common {
     pub mod ledger;
     pub mod pool_kinds;
     pub mod random;
+    pub mod sparse_twins;
 }
 
 use common::ledger::{Ledger, Serial};
 use common::pool_kinds::{Burning, Clan, Elves, Ghosts, Health, Orcs, elf, orc};
 use common::random::Random;
+use common::sparse_twins::{Burn, Held, Seat, Spark, assert_same_sets};
 use phalanx::prelude::*;
 use phalanx::world::ChangeError;
 
 #[derive(Component, Clone, Debug, PartialEq)]
 #[component(storage = "sparse")]
 struct Plain(u32);
-
-#[derive(Component, Clone, Debug, PartialEq)]
-#[component(storage = "sparse", stable)]
-struct Seat(u32);
-
-#[derive(Component, Clone, Debug, PartialEq)]
-#[component(storage = "sparse", layout = "soa", track = "row")]
-struct Burn {
-    dps: u32,
-    by: String,
-}
-
-#[derive(Component, Clone, Debug, PartialEq)]
-#[component(storage = "sparse")]
-struct Spark;
 
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 struct Fuel(u32);
@@ -45,10 +32,6 @@ struct Smoke(u32);
 #[component(storage = "sparse")]
 #[require(Fuel(3), Smoke(4))]
 struct Fire(u32);
-
-#[derive(Component)]
-#[component(storage = "sparse")]
-struct Held(Serial);
 
 fn ok(world: &World) {
     if let Err(fault) = world.check() {
@@ -109,13 +92,7 @@ macro_rules! same_history {
                     _ => assert_eq!(door.despawn(entity), world.despawn(entity)),
                 }
                 same(&door, &world, &ids);
-                let (a, b) = (door.sparse::<$component>(), world.sparse::<$component>());
-                assert_eq!((a.len(), a.holes(), a.entities()), (b.len(), b.holes(), b.entities()));
-                for &entity in &ids {
-                    assert_eq!(a.index_of(entity), b.index_of(entity));
-                    let (a, b) = (a.get(entity), b.get(entity));
-                    assert_eq!(format!("{a:?}"), format!("{b:?}"));
-                }
+                assert_same_sets!(&door, &world, &ids, $component);
             }
         }
     }};

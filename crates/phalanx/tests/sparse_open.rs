@@ -6,10 +6,12 @@
 mod common {
     pub mod ledger;
     pub mod random;
+    pub mod sparse_twins;
 }
 
 use common::ledger::{Event, Ledger, Serial, panic_of};
 use common::random::Random;
+use common::sparse_twins::{Burn, Held, Seat, Spark, assert_same_sets};
 use phalanx::prelude::*;
 use phalanx::world::ChangeError;
 
@@ -23,26 +25,7 @@ macro_rules! sparse_components {
 sparse_components!(A B C D);
 
 #[derive(Component, Clone, Debug, PartialEq)]
-#[component(storage = "sparse", stable)]
-struct Seat(u32);
-
-#[derive(Component, Clone, Debug, PartialEq)]
-#[component(storage = "sparse", layout = "soa", track = "row")]
-struct Burn {
-    dps: u32,
-    by: String,
-}
-
-#[derive(Component, Clone, Debug, PartialEq)]
-#[component(storage = "sparse")]
-struct Tag;
-
-#[derive(Component, Clone, Debug, PartialEq)]
 struct Frozen;
-
-#[derive(Component)]
-#[component(storage = "sparse")]
-struct Held(#[allow(dead_code)] Serial);
 
 #[derive(Pool)]
 struct Orcs {
@@ -52,7 +35,7 @@ struct Orcs {
 
 type Ab = Group<Own<(A, B)>, Get<()>, Without<Frozen>>;
 type Seats = Group<Own<()>, Get<(Seat, A)>, Without<C>>;
-type Burns = Group<Own<(D,)>, Get<(Burn,)>, Without<Tag>>;
+type Burns = Group<Own<(D,)>, Get<(Burn,)>, Without<Spark>>;
 
 /// The same groups in both worlds, as far as they exist now.
 #[derive(Default)]
@@ -72,14 +55,6 @@ fn turn(world: &mut World, groups: &mut Groups, which: usize) {
         1 => turn!(1),
         _ => turn!(2),
     }
-}
-
-macro_rules! same {
-    ($one:expr, $other:expr, $($component:ty)*) => {$({
-        let (a, b) = ($one.sparse::<$component>(), $other.sparse::<$component>());
-        assert_eq!((a.len(), a.holes(), a.entities()), (b.len(), b.holes(), b.entities()));
-        assert!(a.iter().map(|value| format!("{value:?}")).eq(b.iter().map(|value| format!("{value:?}"))));
-    })*};
 }
 
 #[test]
@@ -112,7 +87,7 @@ fn alone_and_in_a_bundle_a_component_comes_and_goes_alike() {
                 11..13 => change!(D(step), D),
                 13..16 => change!(Seat(step), Seat),
                 16..18 => change!(Burn { dps: step, by: step.to_string() }, Burn),
-                18..20 => change!(Tag, Tag),
+                18..20 => change!(Spark, Spark),
                 20 => change!(Frozen, Frozen),
                 21 => {
                     assert_eq!(alone.despawn(entity), bundled.despawn(entity));
@@ -134,7 +109,7 @@ fn alone_and_in_a_bundle_a_component_comes_and_goes_alike() {
             }
             alone.check().unwrap();
             bundled.check().unwrap();
-            same!(&alone, &bundled, A B C D Seat Burn Tag);
+            assert_same_sets!(&alone, &bundled, &ids, A B C D Seat Burn Spark);
         }
     }
 }

@@ -1,0 +1,251 @@
+//! What comes to one entity: spawning, and inserting a bundle.
+//!
+//! A bundle of one sparse component takes the shortest way, through the door of its set; others are asked for their
+//! place in sets, in groups and in pools. Values that are replaced are dropped last, when everything is in its place.
+
+use phalanx_store::{Entity, Existing, NotInserted, TableId, Values};
+
+use super::OldValues;
+use crate::archetype::{ArchetypeId, Kind};
+use crate::bundle::Bundle;
+use crate::bundles::BundleId;
+use crate::storage::SparseParts;
+use crate::world::groups::Takes;
+use crate::world::parts::drop_both;
+use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, World};
+
+impl World {
+    /// Spawns an entity with a bundle of components.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, a name is taken, or all entity indices are in use.
+    // Always, because a bundle that is passed on through memory is copied on the way.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub fn spawn<B: Bundle>(&mut self, bundle: B) -> EntityWorldMut<'_> {
+        let id = self.bundle::<B>();
+        let at = match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, id.index()) {
+            Some(at) => at,
+            None => self.plan_insertion::<B>(ArchetypeId::EMPTY, id),
+        };
+        let (values, sparse) = bundle.into_values(self.store.tick());
+        let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        };
+        self.spawn_sparse::<B>(entity, id, sparse);
+        self.refresh_groups(entity);
+        EntityWorldMut::new(self, entity)
+    }
+
+    /// Spawns an entity without components. It occupies no row until the first one comes.
+    ///
+    /// # Panics
+    /// When all entity indices are in use.
+    #[track_caller]
+    pub fn spawn_empty(&mut self) -> EntityWorldMut<'_> {
+        let entity = match self.store.spawn_rowless() {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        };
+        EntityWorldMut::new(self, entity)
+    }
+
+    /// Inserts a bundle. Components that the entity has are replaced, in place.
+    ///
+    /// # Errors
+    /// When the entity is dead, or its pool does not declare a component; the bundle is dropped.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), ChangeError> {
+        self.insert_with(entity, bundle, Existing::Replace)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub(crate) fn insert_with<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY {
+            self.insert_sparse(entity, bundle, existing)
+        } else {
+            self.insert_bundle(entity, bundle, existing)
+        }
+    }
+
+    // What only some bundles need has a function of its own here and below: unoptimised, each has room for all that its
+    // branches might pass on, and bundles can be large.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn insert_sparse<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        // One sparse component, and nobody else has a say: all that there is to ask was asked before.
+        if let Some(door) = B::Sparse::door(&self.open_plans) {
+            let (_, sparse) = bundle.into_values(self.store.tick());
+            return match sparse.insert_at(&mut self.store, door, entity, existing) {
+                Ok(old) => {
+                    drop(old);
+                    Ok(())
+                }
+                Err(_) => Err(NoSuchEntity::new(entity).into()),
+            };
+        }
+        if !self.groups.is_empty() {
+            return self.insert_grouped(entity, bundle, existing);
+        }
+        self.insert_bundle(entity, bundle, existing)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(crate) fn insert_bundle<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let id = self.bundle_for::<B>(entity)?;
+        if self.is_only_sparse::<B>(id) {
+            self.insert_only_sparse(entity, bundle, existing)
+        } else if self.groups.is_empty() {
+            self.insert_alone(entity, id, bundle, existing)
+        } else {
+            self.insert_among_groups(entity, id, bundle, existing)
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn insert_only_sparse<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        if !self.contains(entity) {
+            return Err(NoSuchEntity::new(entity).into());
+        }
+        let (_, sparse) = bundle.into_values(self.store.tick());
+        drop(sparse.insert(&mut self.store, &self.plans, entity, existing));
+        Ok(())
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn insert_alone<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let (old, old_sparse) = self.insert_parts(entity, id, bundle, existing)?;
+        drop_both(old, old_sparse);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn insert_among_groups<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let (old, old_sparse) =
+            self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))?;
+        // Everything is in its place, groups too: what was there before may go.
+        drop_both(old, old_sparse);
+        Ok(())
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn insert_parts<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), ChangeError> {
+        if !self.bundles.info(id).required_sparse.is_empty() {
+            return self.insert_with_required(entity, id, bundle, existing);
+        }
+        let (values, sparse) = bundle.into_values(self.store.tick());
+        let old = self.insert_values::<B>(entity, id, values, existing)?;
+        Ok((old, sparse.insert(&mut self.store, &self.plans, entity, existing)))
+    }
+
+    /// As `insert_parts`, for a bundle that brings others along into sets.
+    #[inline(never)]
+    fn insert_with_required<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), ChangeError> {
+        if self.archetypes.pools().len() > 1 {
+            // Asked before anything comes along; otherwise it is asked where a way is planned.
+            let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
+            if let Err(refusal) = self.may_insert(pool, id) {
+                let error = self.refused(entity, refusal);
+                drop(bundle);
+                return Err(error);
+            }
+        }
+        let (values, sparse) = bundle.into_values(self.store.tick());
+        self.with_required(entity, id, |world| {
+            let old = world.insert_values::<B>(entity, id, values, existing)?;
+            Ok((old, sparse.insert(&mut world.store, &world.plans, entity, existing)))
+        })
+    }
+
+    /// Inserts the table part of a bundle, on the known way from wherever the entity stands.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn insert_values<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: BundleId,
+        values: B::Values,
+        existing: Existing,
+    ) -> Result<OldValues<B>, ChangeError> {
+        let archetypes = &mut self.archetypes;
+        let inserted = self.store.replace_along(entity, values, existing, |table| {
+            archetypes.way(Kind::Insert, table, bundle.index())
+        });
+        match inserted {
+            Ok(old) => Ok(old),
+            Err(NotInserted::Dead(_)) => Err(NoSuchEntity::new(entity).into()),
+            Err(NotInserted::NoWay(values, table)) => {
+                self.insert_on_new_way::<B>(entity, table, bundle, values, existing)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_on_new_way<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        table: TableId,
+        bundle: BundleId,
+        values: B::Values,
+        existing: Existing,
+    ) -> Result<OldValues<B>, ChangeError> {
+        let from = self.archetypes.of_table(table);
+        if let Err(refusal) = self.may_insert(self.archetypes.pool_of(from), bundle) {
+            let error = self.refused(entity, refusal);
+            // Dropped here and not on return: the error would be lost if that panics.
+            drop(values);
+            return Err(error);
+        }
+        let at = self.plan_insertion::<B>(from, bundle);
+        let inserted = self.store.replace(entity, self.archetypes.transitions.at(at), values, existing);
+        inserted.map_err(|_| NoSuchEntity::new(entity).into())
+    }
+}
