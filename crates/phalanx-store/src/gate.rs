@@ -111,8 +111,8 @@ pub struct Entrance<'s, V: Values> {
     head: &'s mut Head,
     opening: &'s mut Opening,
     now: &'s Tick,
-    table: TableId,
-    pointers: V::Pointers,
+    /// Open, so it has pointers. Lent, because there may be many of them.
+    gate: &'s Gate<V>,
 }
 
 impl<V: Values> Entrance<'_, V> {
@@ -128,14 +128,15 @@ impl<V: Values> Entrance<'_, V> {
     /// When optional values are not exactly those that the table has columns for.
     #[inline(always)]
     pub fn spawn(self, values: V) -> Entity {
-        let Self { entities, head, opening, now, table, pointers } = self;
-        let row = head.len;
+        let Self { entities, head, opening, now, gate } = self;
+        // SAFETY: `Store::enter` found that the gate is open, so it has pointers (I12).
+        let (pointers, row) = (unsafe { gate.pointers.assume_init() }, head.len);
         assert!(values.fits_at(pointers), "optional values must be there exactly where the gate has columns");
         // SAFETY: `Store::enter` found that the directory is prompt, the head has room, and the pointers are those of all
         // columns of its table (I12); nobody else had them since. There is room for the row (I3), in which each column has
         // its value then.
         unsafe {
-            let entity = entities.alloc_prompt(Place::new(table, Row::new(row)));
+            let entity = entities.alloc_prompt(Place::new(gate.table, Row::new(row)));
             values.write(pointers, row as usize);
             opening.mark::<LAST>(head, row, now);
             head.count_unmarked(row, entity);
@@ -169,7 +170,7 @@ impl Store {
     /// Lets one entity in. `None` when another gate is needed, or something must grow first: both happen on the ordinary
     /// way.
     #[inline(always)]
-    pub fn enter<V: Values>(&mut self, gate: &Gate<V>) -> Option<Entrance<'_, V>> {
+    pub fn enter<'s, V: Values>(&'s mut self, gate: &'s Gate<V>) -> Option<Entrance<'s, V>> {
         if !gate.is_open(&self.opening) {
             return None;
         }
@@ -179,9 +180,7 @@ impl Store {
             return None;
         }
         let (entities, opening, now) = (&mut self.entities, &mut self.opening, &self.tick);
-        // SAFETY: the gate is open, so it has pointers (I12).
-        let pointers = unsafe { gate.pointers.assume_init() };
-        Some(Entrance { entities, head, opening, now, table: gate.table, pointers })
+        Some(Entrance { entities, head, opening, now, gate })
     }
 
     /// As [`Store::despawn`], for an entity in the gate's table. False, and nothing happens, when it is not there, or
