@@ -260,7 +260,7 @@ fn value(target: &Target, fields: &[Field]) -> TokenStream {
             fn value_ids() -> <Self::Values as #p::Values>::Ids {
                 #ids
             }
-            #[inline]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn presence(&self) -> <Self as #p::Pool>::Mask {
                 #[allow(unused_mut)]
                 let mut __mask = <Self as #p::Pool>::REQUIRED;
