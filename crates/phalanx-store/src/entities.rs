@@ -135,8 +135,8 @@ impl Entities {
     /// As [`slot_of`](Entities::slot_of), in the slots of a directory.
     #[inline(always)]
     pub(crate) fn find_in(slots: &[Slot], entity: Entity) -> Option<Place> {
-        let slot = *slots.get(entity.index() as usize)?;
-        (slot.link.raw_generation() == entity.raw_generation()).then_some(slot.place())
+        let slot = slots.get(entity.index() as usize)?;
+        (slot.link.raw_generation() == entity.raw_generation()).then(|| slot.place())
     }
 
     /// Returns the id of a living rowless entity as it stands in the directory, or `None` if it is dead or has
@@ -260,8 +260,7 @@ impl Entities {
 
     /// As [`free`](Entities::free), for an entity with a row in this table, and without a call: for the store alone.
     ///
-    /// `None`, and nothing happens, for any other entity, and where the slot would be retired.
-    /// Nothing may be reserved.
+    /// `None`, and nothing happens, for any other entity, and where the slot would be retired. Nothing may be reserved.
     #[inline(always)]
     pub(crate) fn free_from(&mut self, table: TableId, entity: Entity) -> Option<Row> {
         debug_assert!(self.is_settled());

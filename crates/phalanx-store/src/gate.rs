@@ -32,8 +32,6 @@ pub(crate) struct Opening {
 const NONE_OPEN: u64 = 0;
 /// That of gates which are never open.
 const SHUT: u64 = u64::MAX;
-/// No slot of a directory is there.
-const NOWHERE: TableId = TableId::new(u32::MAX);
 
 /// The block of the last row, among those that are marked.
 const LAST: usize = 0;
@@ -69,7 +67,7 @@ pub struct Gate<V: Values> {
     /// Never `NONE_OPEN`.
     number: u64,
     table: TableId,
-    /// The same, if entities can leave on this way, too; else `NOWHERE`.
+    /// The same, if entities can leave on this way, too; else nowhere.
     exit: TableId,
     /// Written, unless the gate is shut.
     pointers: MaybeUninit<V::Pointers>,
@@ -77,8 +75,12 @@ pub struct Gate<V: Values> {
 
 impl<V: Values> Gate<V> {
     /// A gate that is never open.
-    pub const SHUT: Self =
-        Self { number: SHUT, table: NOWHERE, exit: NOWHERE, pointers: MaybeUninit::uninit() };
+    pub const SHUT: Self = Self {
+        number: SHUT,
+        table: TableId::NOWHERE,
+        exit: TableId::NOWHERE,
+        pointers: MaybeUninit::uninit(),
+    };
 
     /// Whether the gate was never open.
     #[inline]
@@ -161,9 +163,8 @@ impl Store {
         }
         let number = fresh_stamp();
         self.opening = Opening::of(number);
-        // Entities may be in sets as well, and values may have to be dropped.
-        let exits = self.sets.is_empty() && !needs_drop::<V::Old>();
-        let exit = if exits { edge.target } else { NOWHERE };
+        // Entities may be in sets as well.
+        let exit = if self.sets.is_empty() { edge.target } else { TableId::NOWHERE };
         Some(Gate { number, table: edge.target, exit, pointers: MaybeUninit::new(pointers) })
     }
 
@@ -187,6 +188,7 @@ impl Store {
     /// has more than a row without drop glue, or ids are reserved: then the ordinary way is open.
     #[inline(always)]
     pub fn despawn_through<V: Values>(&mut self, gate: &Gate<V>, entity: Entity) -> bool {
+        // Values that have to be dropped go on the ordinary way, which bears several panics.
         if needs_drop::<V::Old>() || !gate.is_open(&self.opening) || !self.entities.is_settled() {
             return false;
         }

@@ -13,7 +13,6 @@
 //! So a row moves once at most, and none does where a table becomes empty. Tables whose values have to be dropped are
 //! left one by one, because drops are the user's code; so are all where entities may be in sets.
 
-use crate::column::copy_value;
 use crate::entities::{Ending, Slot};
 use crate::entity::Entity;
 use crate::place::{Row, TableId};
@@ -131,10 +130,7 @@ impl Leaving<'_> {
                     left = owners.add(left as usize).read().index();
                 }
                 let (from, to) = (last as usize, left as usize);
-                for column in columns.columns.iter() {
-                    let (data, size) = (column.data, column.size);
-                    copy_value(data.add(from * size), data.add(to * size), size);
-                }
+                columns.copy_row(from, to);
                 head.owners.mark_row(to, now);
                 let before = owners.add(to).replace(owner);
                 slots.get_unchecked_mut(owner.index() as usize).set_row(Row::new(left));

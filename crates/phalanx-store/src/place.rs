@@ -23,6 +23,8 @@ impl TableId {
     pub const ROWLESS: Self = Self(1);
     /// The first id that names a real table.
     pub const FIRST: Self = Self(2);
+    /// An id that no slot has, and no table gets: for the store alone.
+    pub(crate) const NOWHERE: Self = Self(u32::MAX);
 
     /// Returns the id with this number.
     #[inline]

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::entities::{Entities, Slot};
+use crate::entities::Slot;
 use crate::entity::Entity;
 use crate::fetch::{Fetch, ReadFetch};
 use crate::place::{Place, Row, TableId};
@@ -14,6 +14,7 @@ use crate::prepared::find_alias;
 use crate::store::Store;
 use crate::table::Head;
 use crate::tick::Tick;
+use crate::view::place_in;
 
 /// An entity, and where it was last found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,9 +168,7 @@ impl<'w, F: ReadFetch> SeatReader<'w, F> {
     /// As [`Store::get_where`].
     #[inline(always)]
     pub fn get_where(&self, entity: Entity, wanted: impl FnOnce(TableId) -> bool) -> Option<F::Item<'w>> {
-        let is_alive = |table| F::ROWED || table != TableId::DEAD;
-        let place = Entities::find_in(self.slots, entity);
-        let place = place.filter(|place| is_alive(place.table) && wanted(place.table))?;
+        let place = place_in::<F>(self.slots, entity).filter(|place| wanted(place.table))?;
         // SAFETY: the place is the entity's; nobody writes columns while the store is borrowed shared (I8).
         unsafe { self.store.get_from::<F>(place, entity, self.lanes) }
     }

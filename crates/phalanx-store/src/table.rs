@@ -155,6 +155,19 @@ impl Table {
         }
     }
 
+    /// Copies the values of a row over those of another one.
+    ///
+    /// # Safety
+    /// Both rows are in range and differ; the values of one of them are not needed any more.
+    #[inline(always)]
+    pub(crate) unsafe fn copy_row(&self, from: usize, to: usize) {
+        for column in self.columns.iter() {
+            let (data, size) = (column.data, column.size);
+            // SAFETY: forwarded (I2).
+            unsafe { copy_value(data.add(from * size), data.add(to * size), size) };
+        }
+    }
+
     /// Puts the last row in the place of another one, whose doomed values change places with it.
     ///
     /// # Safety

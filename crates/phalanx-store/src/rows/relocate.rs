@@ -137,11 +137,8 @@ impl Store {
         // SAFETY: the table exists, since it has a row (I5).
         let last = unsafe { self.head_of(table) }.len as usize - 1;
         if row != last && doomed.is_empty() {
-            for column in self.tables[table.index()].columns.iter() {
-                let data = column.data;
-                // SAFETY: both rows are in range and differ (I2, I5).
-                unsafe { copy_value(data.add(last * column.size), data.add(row * column.size), column.size) };
-            }
+            // SAFETY: forwarded; both rows are in range and differ (I2, I5).
+            unsafe { self.tables[table.index()].copy_row(last, row) };
         } else if row != last {
             // SAFETY: forwarded; both rows are in range and differ (I2, I5).
             unsafe { self.tables[table.index()].replace_row(row, last, doomed) };

@@ -12,14 +12,11 @@ use crate::entity::Entity;
 use crate::fetch::{Fetch, ReadFetch};
 use crate::place::{Place, TableId};
 
-/// No entity is there.
-const NOWHERE: TableId = TableId::new(u32::MAX);
-
 /// The rows of a list of entities, to be read; from [`View::into_many`].
 pub struct Many<'w, F: Fetch, I> {
     view: View<'w, F>,
     entities: I,
-    /// The table in which an entity was last found, or `NOWHERE`. It is one that the view visits.
+    /// The table in which an entity was last found, or nowhere. It is one that the view visits.
     table: TableId,
     /// Of that table, if there is one.
     ptrs: MaybeUninit<F::Ptrs>,
@@ -34,7 +31,7 @@ impl<'w, F: ReadFetch> View<'w, F> {
     /// The rows of those entities of a list that the view visits, in the list's order.
     #[inline]
     pub fn into_many<I: Iterator<Item: Borrow<Entity>>>(self, entities: I) -> Many<'w, F, I> {
-        Many { view: self, entities, table: NOWHERE, ptrs: MaybeUninit::uninit() }
+        Many { view: self, entities, table: TableId::NOWHERE, ptrs: MaybeUninit::uninit() }
     }
 }
 

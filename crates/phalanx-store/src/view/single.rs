@@ -4,7 +4,7 @@
 //! with its columns need not ask whether it visits this one, since a lane tells which tables have them.
 
 use super::{View, rowless_ptrs};
-use crate::entities::Entities;
+use crate::entities::{Entities, Slot};
 use crate::entity::Entity;
 use crate::fetch::{Fetch, ReadFetch};
 use crate::place::{Place, Row, TableId};
@@ -61,7 +61,7 @@ impl Store {
     /// Where an entity is; for a fetch that needs a column, the dead may be where none is.
     #[inline(always)]
     pub(crate) fn place_of<F: Fetch>(&self, entity: Entity) -> Option<Place> {
-        if F::ROWED { self.entities.slot_of(entity) } else { self.entities.locate(entity) }
+        place_in::<F>(self.entities.as_slots(), entity)
     }
 
     /// # Safety
@@ -99,6 +99,12 @@ impl Store {
             Some(F::single(ptrs, place.row.index(), spots))
         }
     }
+}
+
+/// As [`Store::place_of`], in the slots of its directory.
+#[inline(always)]
+pub(crate) fn place_in<F: Fetch>(slots: &[Slot], entity: Entity) -> Option<Place> {
+    Entities::find_in(slots, entity).filter(|place| F::ROWED || place.table != TableId::DEAD)
 }
 
 impl<'w, F: Fetch> View<'w, F> {
