@@ -4,7 +4,7 @@
 //! row, a copy of it, or a fact about the table.
 
 use std::marker::PhantomData;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use super::sealed::Sealed;
 use super::{Access, DenseFetch, Fetch, ReadFetch};
@@ -51,7 +51,7 @@ macro_rules! column_leaf {
             type Slices<'a> = $slice;
             type ReadOnly = R<T>;
             type Lanes = *const LaneCell;
-            type Ptrs = *mut T;
+            type Ptrs = NonNull<T>;
             type Spots = ();
             const DENSE: bool = true;
             const ROWED: bool = true;
@@ -69,9 +69,9 @@ macro_rules! column_leaf {
                 !unsafe { cell(lane, table) }.data.is_null()
             }
             #[inline(always)]
-            unsafe fn ptrs(lane: *const LaneCell, table: usize) -> *mut T {
-                // SAFETY: forwarded.
-                unsafe { cell(lane, table) }.data.cast()
+            unsafe fn ptrs(lane: *const LaneCell, table: usize) -> NonNull<T> {
+                // SAFETY: forwarded; a column that the table has does not lie at null (I4).
+                unsafe { NonNull::new_unchecked(cell(lane, table).data.cast()) }
             }
             #[inline(always)]
             unsafe fn mark(lane: *const LaneCell, table: usize, start: usize, len: usize, now: Tick) {
@@ -85,22 +85,22 @@ macro_rules! column_leaf {
                 Some(())
             }
             #[inline(always)]
-            unsafe fn item<'a>(ptrs: *mut T, row: usize, (): ()) -> $reference {
+            unsafe fn item<'a>(ptrs: NonNull<T>, row: usize, (): ()) -> $reference {
                 // SAFETY: the row is initialised (I2), of type `T` (I1), and the caller grants access for `'a` (I6).
-                unsafe { $deref(ptrs.add(row)) }
+                unsafe { $deref(ptrs.add(row).as_ptr()) }
             }
             #[inline(always)]
-            unsafe fn single<'a>(ptrs: *mut T, row: usize, (): ()) -> $reference {
+            unsafe fn single<'a>(ptrs: NonNull<T>, row: usize, (): ()) -> $reference {
                 // SAFETY: as for `item`; rows of a column that is there do not lie at null (I3, I4).
                 unsafe {
-                    std::hint::assert_unchecked(!ptrs.add(row).is_null());
-                    $deref(ptrs.add(row))
+                    std::hint::assert_unchecked(!ptrs.as_ptr().add(row).is_null());
+                    $deref(ptrs.as_ptr().add(row))
                 }
             }
             #[inline(always)]
-            unsafe fn slices<'a>(ptrs: *mut T, start: usize, len: usize) -> $slice {
+            unsafe fn slices<'a>(ptrs: NonNull<T>, start: usize, len: usize) -> $slice {
                 // SAFETY: as for `item`, for each row of the run.
-                unsafe { $from(ptrs.add(start), len) }
+                unsafe { $from(ptrs.as_ptr().add(start), len) }
             }
             unsafe fn block_tick(lane: *const LaneCell, table: usize, block: usize) -> Tick {
                 // SAFETY: the table has the column, and the block begins within its rows (I3, I4).

@@ -5,6 +5,8 @@
 
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ptr;
 
 use super::View;
 use crate::entities::Rowless;
@@ -66,7 +68,7 @@ impl<'w, F: Fetch> Chunk<'w, F> {
     #[inline(always)]
     pub fn rows(self) -> ChunkRows<'w, F> {
         ChunkRows {
-            ptrs: self.ptrs,
+            ptrs: MaybeUninit::new(self.ptrs),
             owners: self.owners,
             next: self.start,
             end: self.start + self.len,
@@ -83,8 +85,10 @@ impl<'w, F: Fetch> Chunk<'w, F> {
 }
 
 /// The rows of one chunk.
+///
+/// The pointers are set where there are rows left: an `Option` around them would be asked anew for each row.
 pub struct ChunkRows<'w, F: Fetch> {
-    ptrs: F::Ptrs,
+    ptrs: MaybeUninit<F::Ptrs>,
     owners: *const Entity,
     next: usize,
     end: usize,
@@ -97,15 +101,29 @@ unsafe impl<F: Fetch> Send for ChunkRows<'_, F> {}
 unsafe impl<F: Fetch> Sync for ChunkRows<'_, F> {}
 
 impl<'w, F: Fetch> ChunkRows<'w, F> {
+    /// No rows.
+    #[inline(always)]
+    pub(super) fn empty() -> Self {
+        Self { ptrs: MaybeUninit::uninit(), owners: ptr::null(), next: 0, end: 0, access: PhantomData }
+    }
+
+    /// How many rows are left, those included that sparse parts may rule out.
+    #[inline(always)]
+    pub(super) fn rows_left(&self) -> usize {
+        self.end - self.next
+    }
+
     /// # Safety
     /// The row belongs to the chunk, and was not yielded before.
     #[inline(always)]
     unsafe fn row(&self, row: usize) -> Option<F::Item<'w>> {
+        // SAFETY: a chunk with a row was made with its pointers.
+        let ptrs = unsafe { self.ptrs.assume_init() };
         // A dense fetch has no use for the entity, so it is not read.
         // SAFETY: each row has its entity (I5).
         let entity = if F::DENSE { Entity::PLACEHOLDER } else { unsafe { *self.owners.add(row) } };
         // SAFETY: the chunk's access covers the row (I6), and the spots are its entity's.
-        unsafe { F::spots(self.ptrs, entity).map(|spots| F::item(self.ptrs, row, spots)) }
+        unsafe { F::spots(ptrs, entity).map(|spots| F::item(ptrs, row, spots)) }
     }
 }
 
@@ -127,7 +145,7 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
 
     #[inline(always)]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.end - self.next;
+        let left = self.rows_left();
         (if F::DENSE { left } else { 0 }, Some(left))
     }
 
@@ -150,7 +168,7 @@ impl<F: Fetch> FusedIterator for ChunkRows<'_, F> {}
 
 /// A view's chunks, one per table that has rows, then one per entity without a row.
 pub struct Chunks<'w, F: Fetch> {
-    view: View<'w, F>,
+    pub(super) view: View<'w, F>,
     next: usize,
     rowless: Option<Rowless<'w>>,
 }
@@ -158,7 +176,7 @@ pub struct Chunks<'w, F: Fetch> {
 impl<'w, F: Fetch> Chunks<'w, F> {
     #[inline]
     pub(super) fn new(view: View<'w, F>) -> Self {
-        let rowless = view.rowless.then(|| view.entities.rowless());
+        let rowless = (!F::ROWED && view.rowless).then(|| view.entities.rowless());
         Self { view, next: 0, rowless }
     }
 
@@ -181,6 +199,10 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
             if len > 0 {
                 return Some(self.view.chunk(table, 0, len));
             }
+        }
+        // Known when compiling: otherwise the walk over entities without a row is live state of every loop.
+        if F::ROWED {
+            return None;
         }
         let entity = self.rowless.as_mut()?.next()?;
         Some(self.view.rowless_chunk(entity))
