@@ -56,7 +56,7 @@ pub fn survey(mut grid: ResMut<Grid>, all: Query<(Entity, &Position, &Team, &Hea
 
 pub fn aim(grid: Res<Grid>, mut all: Query<(&mut Weapon, &Position, &Team)>) {
     let grid = &*grid;
-    all.par_iter_mut().for_each(|(weapon, pos, team)| {
+    all.par_iter_mut().for_each(|(mut weapon, pos, team)| {
         weapon.target = None;
         if weapon.wait <= 0.0 {
             weapon.target = grid.nearest(1 - team.0, *pos.x, *pos.y, weapon.range).map(|one| one.entity);
@@ -65,7 +65,7 @@ pub fn aim(grid: Res<Grid>, mut all: Query<(&mut Weapon, &Position, &Team)>) {
 }
 
 pub fn reload(time: Res<Time>, mut all: Query<&mut Weapon>) {
-    for weapon in &mut all {
+    for mut weapon in &mut all {
         weapon.wait = if weapon.target.is_some() { weapon.reload } else { weapon.wait - time.delta() };
     }
 }
@@ -80,7 +80,7 @@ pub fn strike(all: Query<&Weapon>, mut hits: MessageWriter<Hit>) {
 
 pub fn suffer(mut hits: MessageReader<Hit>, mut all: Query<&mut Health>, mut tally: ResMut<Tally>) {
     for hit in hits.read() {
-        if let Ok(health) = all.get_mut(hit.target) {
+        if let Ok(mut health) = all.get_mut(hit.target) {
             health.0 -= hit.damage;
             tally.hits += 1;
         }
@@ -97,7 +97,7 @@ pub fn heal(
     for (pos, team, bandages) in &medics {
         let Some(near) = grid.nearest(team.0, *pos.x, *pos.y, 8.0) else { continue };
         if near.health < 60.0
-            && let Ok(health) = all.get_mut(near.entity)
+            && let Ok(mut health) = all.get_mut(near.entity)
             && health.0 > 0.0
         {
             health.0 = (health.0 + bandages.0).min(100.0);

@@ -15,10 +15,19 @@ use crate::target::Target;
 pub enum Stamp {
     /// Not at all.
     No,
-    /// When the value is first written to: rows are `Mut<'_, T>`.
+    /// When the value is first written to.
     OnWrite,
-    /// When exclusive access is given: rows are `&mut T`.
+    /// When exclusive access is given.
     OnAccess,
+}
+
+/// What exclusive access to a row is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum RowAccess {
+    /// `Mut<'_, T>`: the column is a whole component.
+    Mut,
+    /// `&mut T`: the column is a field.
+    Reference,
 }
 
 /// A type that stands for one column.
@@ -31,6 +40,8 @@ pub struct Column<'a> {
     /// The leaf that writes: `W`, or `Wn` where blocks keep no ticks.
     pub write: Ident,
     pub stamp: Stamp,
+    /// What exclusive access to a row is.
+    pub row: RowAccess,
     /// Whether the column is one of a sparse set.
     pub sparse: bool,
     pub bounds: Option<&'a WhereClause>,
@@ -48,25 +59,40 @@ impl Column<'_> {
         let id = id(target, value, who, self.span);
         let types = self.types();
         let quiet = quiet();
-        let changed = quote!(<#owner as #p::RowTracked>::changed_id());
-        let value_of = |all: TokenStream| quote!({ let (__value, _, _) = #all; __value });
-        let stamped =
-            |mark: TokenStream, all: TokenStream| quote!({ let (__value, __changed, __now) = #all; #mark });
+        let [added, changed] =
+            [quote!(added_id), quote!(changed_id)].map(|tick| quote!(<#owner as #p::RowTracked>::#tick()));
+        let value_of = |all: TokenStream| quote!({ let (__value, ..) = #all; __value });
         let (ids, wrap_ref, wrap_slice) = match self.stamp {
             Stamp::No => (id, quote!(__item), quote!(__slices)),
-            _ => (quote!(({ #id }, #changed, ())), value_of(quote!(__item)), value_of(quote!(__slices))),
+            Stamp::OnWrite => (
+                quote!(({ #id }, #added, #changed, ())),
+                value_of(quote!(__item)),
+                value_of(quote!(__slices)),
+            ),
+            Stamp::OnAccess => {
+                (quote!(({ #id }, #changed, ())), value_of(quote!(__item)), value_of(quote!(__slices)))
+            }
         };
         let fill = quote!(<[_]>::fill(__changed, __now); __value);
-        let (wrap_mut, wrap_slice_mut) = match self.stamp {
-            Stamp::No => (quote!(__item), quote!(__slices)),
-            Stamp::OnWrite => (
-                stamped(quote!(#p::Mut::new(__value, __changed, __now)), quote!(__item)),
-                stamped(fill, quote!(__slices)),
-            ),
-            Stamp::OnAccess => (
-                stamped(quote!(*__changed = __now; __value), quote!(__item)),
-                stamped(fill, quote!(__slices)),
-            ),
+        let wrap_mut = match (self.stamp, self.row) {
+            (Stamp::No, RowAccess::Reference) => quote!(__item),
+            (Stamp::No, RowAccess::Mut) => quote!(#p::Mut::new(__item, #p::Stamp::none())),
+            (Stamp::OnWrite, _) => quote!({
+                let (__value, __added, __changed, __now) = __item;
+                #p::Mut::new(__value, #p::Stamp::new(__added, __changed, __since, __now))
+            }),
+            (Stamp::OnAccess, _) => {
+                quote!({
+                    let (__value, __changed, __now) = __item;
+                    *__changed = __now;
+                    __value
+                })
+            }
+        };
+        let wrap_slice_mut = match self.stamp {
+            Stamp::No => quote!(__slices),
+            Stamp::OnWrite => quote!({ let (__value, _, __changed, __now) = __slices; #fill }),
+            Stamp::OnAccess => quote!({ let (__value, __changed, __now) = __slices; #fill }),
         };
         quote! {
             #quiet
@@ -82,7 +108,10 @@ impl Column<'_> {
                     #wrap_ref
                 }
                 #[inline(always)]
-                fn wrap_mut<'row>(__item: <Self::Write as #p::Fetch>::Item<'row>) -> Self::Mut<'row> {
+                fn wrap_mut<'row>(
+                    __item: <Self::Write as #p::Fetch>::Item<'row>,
+                    __since: #p::Tick,
+                ) -> Self::Mut<'row> {
                     #wrap_mut
                 }
                 #[inline(always)]
@@ -102,13 +131,14 @@ impl Column<'_> {
         let p = self.target.private_at(*span);
         let ticked = |leaf: TokenStream, tick: TokenStream| match self.stamp {
             Stamp::No => leaf,
-            _ => quote!((#leaf, #p::#tick<#p::Tick>, #p::Now)),
+            Stamp::OnWrite => quote!((#leaf, #p::R<#p::Tick>, #p::#tick<#p::Tick>, #p::Now)),
+            Stamp::OnAccess => quote!((#leaf, #p::#tick<#p::Tick>, #p::Now)),
         };
         let read = in_set(&p, self.sparse, ticked(quote!(#p::R<#value>), quote!(R)));
         let write = in_set(&p, self.sparse, ticked(quote!(#p::#write<#value>), quote!(Wn)));
-        let row = match self.stamp {
-            Stamp::OnWrite => quote!(#p::Mut<'row, #value>),
-            _ => quote!(&'row mut #value),
+        let row = match self.row {
+            RowAccess::Mut => quote!(#p::Mut<'row, #value>),
+            RowAccess::Reference => quote!(&'row mut #value),
         };
         quote_spanned! {*span=>
             type Read = #read;

@@ -103,7 +103,7 @@ pub fn emit(
     let quiet = quiet();
     quote! {
         #quiet
-        impl #params #p::Component for #owner #bounds {
+        impl #params #p::AnyComponent for #owner #bounds {
             type Storage = #p::#storage;
             type Leaves = #leaves;
             #[inline]

@@ -23,5 +23,9 @@ pub fn resource(input: &DeriveInput) -> Result<TokenStream> {
     Ok(quote! {
         #quiet
         impl #params #p::Resource for #owner #bounds {}
+        #quiet
+        impl #params #p::Tracked for #owner #bounds {
+            type Track = #p::RowTicks;
+        }
     })
 }

@@ -282,7 +282,7 @@ fn declares(target: &Target, slot: usize, field: &Field) -> TokenStream {
     let owner = target.path();
     let (params, _, _) = target.generics.split_for_impl();
     let ty = &field.ty;
-    let bounds = target.bounds(target.is_dependent(ty).then(|| quote!(#ty: #p::Component)));
+    let bounds = target.bounds(target.is_dependent(ty).then(|| quote!(#ty: #p::AnyComponent)));
     let slot = Literal::u32_suffixed(u32::try_from(slot).expect("there are at most 128 slots"));
     let quiet = quiet();
     let optional = field.is_optional.then(|| {
@@ -303,5 +303,5 @@ fn declares(target: &Target, slot: usize, field: &Field) -> TokenStream {
 fn bounds(target: &Target, fields: &[Field]) -> Option<syn::WhereClause> {
     let p = &target.private;
     let dependent = fields.iter().map(|field| &field.ty).filter(|ty| target.is_dependent(ty));
-    target.bounds(dependent.map(|ty| quote!(#ty: #p::Component)))
+    target.bounds(dependent.map(|ty| quote!(#ty: #p::AnyComponent)))
 }

@@ -13,7 +13,7 @@ use syn::spanned::Spanned;
 use syn::{Fields, GenericParam, Result};
 
 use crate::attr::{ComponentAttr, Track};
-use crate::column::{Column, Stamp, id_of, in_set, quiet, write_leaf};
+use crate::column::{Column, RowAccess, Stamp, id_of, in_set, quiet, write_leaf};
 use crate::component::{self, Parts};
 use crate::names;
 use crate::nest::nest;
@@ -121,6 +121,7 @@ impl<'a> Soa<'a> {
                 value: quote!(#ty),
                 write: write_leaf(self.track),
                 stamp: if self.track == Track::Row { Stamp::OnAccess } else { Stamp::No },
+                row: RowAccess::Reference,
                 sparse: self.sparse,
                 bounds: self.split.bounds.as_ref(),
                 span: ty.span().resolved_at(Span::call_site()),
@@ -186,7 +187,10 @@ impl<'a> Soa<'a> {
                     #make_ref #braces
                 }
                 #[inline(always)]
-                fn wrap_mut<'row>(__item: <Self::Write as #p::Fetch>::Item<'row>) -> Self::Mut<'row> {
+                fn wrap_mut<'row>(
+                    __item: <Self::Write as #p::Fetch>::Item<'row>,
+                    _: #p::Tick,
+                ) -> Self::Mut<'row> {
                     let #pattern = __item;
                     #stamp
                     #make_mut #braces

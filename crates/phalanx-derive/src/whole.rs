@@ -8,7 +8,7 @@ use quote::quote;
 use syn::{Error, Result, WhereClause};
 
 use crate::attr::{ComponentAttr, Track};
-use crate::column::{Column, Stamp, id_of, write_leaf};
+use crate::column::{Column, RowAccess, Stamp, id_of, quiet, write_leaf};
 use crate::component::{self, Parts};
 use crate::require::Requirement;
 use crate::target::Target;
@@ -76,13 +76,29 @@ fn emit(
         value: owner,
         write,
         stamp: if track == Track::Row { Stamp::OnWrite } else { Stamp::No },
+        row: RowAccess::Mut,
         sparse: attr.sparse,
         bounds: parts.bounds.as_ref(),
         span: target.span(),
     };
     let queryable = column.queryable();
     let component = component::emit(target, attr, track, requirements, &parts);
-    quote!(#queryable #component)
+    let tracking = match track {
+        Track::Row => quote!(RowTicks),
+        Track::None | Track::Block => quote!(Untracked),
+    };
+    let (params, _, _) = target.generics.split_for_impl();
+    let (who, bounds, quiet) = (target.path(), &parts.bounds, quiet());
+    quote! {
+        #queryable
+        #component
+        #quiet
+        impl #params #p::Tracked for #who #bounds {
+            type Track = #p::#tracking;
+        }
+        #quiet
+        impl #params #p::Component for #who #bounds {}
+    }
 }
 
 /// What must hold for the type to be a column.

@@ -14,7 +14,7 @@ struct Poisoned;
 struct Grave(Entity);
 
 fn poison(mut all: Query<&mut Health, With<Poisoned>>) {
-    for health in &mut all {
+    for mut health in &mut all {
         health.0 -= 5;
     }
 }

@@ -54,7 +54,7 @@ fn main() {
     assert_eq!(near, 10);
     assert_eq!(world.despawn_batch(shots), 100);
 
-    for (position, velocity) in world.query_mut::<(&mut Position, &Velocity)>() {
+    for (mut position, velocity) in world.query_mut::<(&mut Position, &Velocity)>() {
         position.0 += velocity.0;
     }
 

@@ -15,7 +15,7 @@ struct Window(Rc<Cell<u32>>);
 
 fn grow(world: &mut World, mut calls: Local<u32>, ages: &mut QueryState<&mut Age>) {
     *calls += 1;
-    for age in ages.iter_mut(world) {
+    for mut age in ages.iter_mut(world) {
         age.0 += 1;
     }
     // Structure changes at once, no commands needed.

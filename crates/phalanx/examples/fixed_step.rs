@@ -14,7 +14,7 @@ struct Ball {
 }
 
 fn physics(time: Res<Time>, mut balls: Query<&mut Ball>) {
-    for ball in &mut balls {
+    for mut ball in &mut balls {
         ball.before = ball.height;
         ball.speed -= 9.81 * time.delta(); // always the fixed step here
         ball.height += ball.speed * time.delta();

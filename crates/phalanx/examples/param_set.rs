@@ -20,7 +20,7 @@ struct Treasury<'w> {
 
 fn salary(mut treasury: Treasury) {
     let rate = treasury.rate.0;
-    if let Ok(gold) = treasury.king.single_mut() {
+    if let Ok(mut gold) = treasury.king.single_mut() {
         gold.0 -= rate;
     }
 }
@@ -31,12 +31,12 @@ fn tax(
     rate: Res<TaxRate>,
 ) {
     let mut taken = 0;
-    for gold in &mut all.p0() {
+    for mut gold in &mut all.p0() {
         let part = gold.0 * rate.0 / 100;
         gold.0 -= part;
         taken += part;
     }
-    if let Ok(king) = all.p1().single_mut() {
+    if let Ok(mut king) = all.p1().single_mut() {
         king.0 += taken;
     }
 }

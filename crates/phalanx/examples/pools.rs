@@ -17,7 +17,7 @@ struct Wings;
 
 // The systems know nothing of pools.
 fn march(time: Res<Time>, mut all: Query<&mut Position>) {
-    for position in &mut all {
+    for mut position in &mut all {
         position.0 += 10.0 * time.delta();
     }
 }

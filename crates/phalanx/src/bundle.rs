@@ -6,7 +6,7 @@
 
 use std::any::TypeId;
 
-use crate::component::Component;
+use crate::component::AnyComponent;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::storage::{SparseParts, Storage};
 use phalanx_store::{AnyColId, Tick, Values};
@@ -15,7 +15,7 @@ use phalanx_store::{AnyColId, Tick, Values};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BundleKey {
     /// A single component, by its first column.
-    Component(AnyColId),
+    AnyComponent(AnyColId),
     /// Any other bundle, by its type.
     Type(TypeId),
 }
@@ -49,12 +49,12 @@ pub trait Bundle: Sized + Send + Sync + 'static {
     fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self;
 }
 
-impl<C: Component> Bundle for C {
+impl<C: AnyComponent> Bundle for C {
     type Values = <C::Storage as Storage>::Values<C::Leaves>;
     type Sparse = <C::Storage as Storage>::Part<C>;
 
     fn key() -> BundleKey {
-        BundleKey::Component(C::key())
+        BundleKey::AnyComponent(C::key())
     }
     fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {
         ids.push(components.register::<C>()?);

@@ -122,7 +122,7 @@ impl Bundles {
     #[inline]
     pub(crate) fn find(&mut self, key: BundleKey) -> Option<BundleId> {
         match key {
-            BundleKey::Component(column) => match self.by_column.get(column.index()) {
+            BundleKey::AnyComponent(column) => match self.by_column.get(column.index()) {
                 None | Some(0) => None,
                 Some(id) => Some(BundleId(id - 1)),
             },
@@ -156,7 +156,7 @@ impl Bundles {
         let id = BundleId(u32::try_from(self.infos.len()).expect("fewer than 2^32 bundle types"));
         self.infos.push(BundleInfo::new(&ids, components));
         match B::key() {
-            BundleKey::Component(column) => {
+            BundleKey::AnyComponent(column) => {
                 if self.by_column.len() <= column.index() {
                     self.by_column.resize(column.index() + 1, 0);
                 }

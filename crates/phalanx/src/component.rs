@@ -1,8 +1,9 @@
 //! What a component is: a Rust type, or a run-time schema, that owns columns.
 //!
 //! [`Queryable`] is what `&T` and `&mut T` ask for in a query; components implement it, and so do the
-//! field markers of `layout = "soa"` components (`position::x`). [`Component`] adds how a value is taken
-//! apart into column values and put together again. Both are written by `#[derive(Component)]`.
+//! field markers of `layout = "soa"` components (`position::x`). [`AnyComponent`] adds how a value is taken
+//! apart into column values and put together again. [`Component`] is a component kept as whole values, so that
+//! queries yield references to it: the bound of generic systems. All are written by `#[derive(Component)]`.
 //!
 //! ```text
 //!   Position { x, y }  --into_leaves-->  (Col(x), Col(y))     two columns
@@ -13,6 +14,7 @@
 //! This file knows nothing of worlds: ids given to components by a world live in `registry`.
 
 use crate::storage::Storage;
+use crate::tracking::{Mut, Tracked};
 use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, Tick, Values};
 
 pub(crate) use descriptor::DeclareSet;
@@ -30,7 +32,7 @@ mod descriptor;
 )]
 pub trait Queryable: 'static {
     /// The component the columns belong to; for a component, itself.
-    type Owner: Component;
+    type Owner: AnyComponent;
     /// The columns a shared access visits.
     type Read: ReadFetch;
     /// The columns an exclusive access visits.
@@ -49,30 +51,70 @@ pub trait Queryable: 'static {
     /// Turns what the store yields for a row into what the user sees.
     fn wrap_ref<'a>(item: <Self::Read as Fetch>::Item<'a>) -> Self::Ref<'a>;
     /// As [`Queryable::wrap_ref`], exclusive.
-    fn wrap_mut<'a>(item: <Self::Write as Fetch>::Item<'a>) -> Self::Mut<'a>;
+    /// What came after `since` counts as new.
+    fn wrap_mut<'a>(item: <Self::Write as Fetch>::Item<'a>, since: Tick) -> Self::Mut<'a>;
     /// Turns what the store yields for a run of rows into what the user sees.
     fn wrap_slice<'a>(slices: <Self::Read as Fetch>::Slices<'a>) -> Self::Slice<'a>;
     /// As [`Queryable::wrap_slice`], exclusive.
     fn wrap_slice_mut<'a>(slices: <Self::Write as Fetch>::Slices<'a>) -> Self::SliceMut<'a>;
 }
 
-/// A type that entities can carry.
+/// A component whose values are kept whole: queries yield `&T` and [`Mut<T>`](Mut) for it.
 ///
 /// Derived: `#[derive(Component)]`. The attributes `#[component(..)]` choose how it is stored, and
-/// `#[require(..)]` names components that are added with it when missing.
+/// `#[require(..)]` names components that are added with it when missing. This is the bound that generic
+/// systems need, whatever storage and tracking the type chooses:
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// fn clear<T: Component + Default>(mut all: Query<&mut T>) {
+///     for mut value in &mut all {
+///         *value = T::default();
+///     }
+/// }
+/// # #[derive(Component, Default, PartialEq, Debug)] struct Score(u32);
+/// # let mut app = App::new();
+/// # let e = app.world_mut().spawn(Score(3)).id();
+/// # app.world_mut().run_system_once(clear::<Score>);
+/// # assert_eq!(app.world().get::<Score>(e), Some(&Score(0)));
+/// ```
+///
+/// A component with `layout = "soa"` is an [`AnyComponent`] only, because its rows are structs of references.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a component of whole values",
+    label = "expected a component that queries lend as `&T` and `Mut<T>`",
+    note = "add `#[derive(Component)]` to `{Self}`",
+    note = "a component with `layout = \"soa\"` is kept by fields: ask for `AnyComponent` to allow those, too"
+)]
+pub trait Component:
+    AnyComponent
+    + Tracked
+    + for<'a> Queryable<
+        Ref<'a> = &'a Self,
+        Mut<'a> = Mut<'a, Self>,
+        Slice<'a> = &'a [Self],
+        SliceMut<'a> = &'a mut [Self],
+    >
+{
+}
+
+/// A type that entities can carry, kept as whole values or by fields.
+///
+/// Derived: `#[derive(Component)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a component",
     label = "expected a component",
     note = "add `#[derive(Component)]` to `{Self}`"
 )]
-pub trait Component: Queryable<Owner = Self> + Send + Sync + Sized {
+pub trait AnyComponent: Queryable<Owner = Self> + Send + Sync + Sized {
     /// The values of one row, column by column.
     type Leaves: Values;
     /// Where the component lives: [`TableStorage`](crate::storage::TableStorage) or
     /// [`SparseStorage`](crate::storage::SparseStorage).
     type Storage: Storage;
 
-    /// The column ids of [`Component::Leaves`].
+    /// The column ids of [`AnyComponent::Leaves`].
     fn leaf_ids() -> <Self::Leaves as Values>::Ids;
     /// The component's first column, which stands for the component before a world gave it an id.
     fn key() -> AnyColId;
@@ -90,7 +132,7 @@ pub trait Component: Queryable<Owner = Self> + Send + Sync + Sized {
     label = "`Changed` and `Added` need row ticks",
     note = "add `#[component(track = \"row\")]` to `{Self}`"
 )]
-pub trait RowTracked: Component {
+pub trait RowTracked: AnyComponent {
     /// The column of the ticks at which each row received the component.
     fn added_id() -> ColId<Tick>;
     /// The column of the ticks at which each row was last written.

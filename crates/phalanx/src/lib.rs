@@ -78,7 +78,7 @@ pub mod prelude {
         App, AppConfig, FixedUpdate, PostStartup, PostUpdate, PreStartup, PreUpdate, Startup, Time, Update,
     };
     pub use crate::bundle::Bundle;
-    pub use crate::component::Component;
+    pub use crate::component::{AnyComponent, Component};
     pub use crate::group::{Get, Group, Own};
     pub use crate::messages::Message;
     pub use crate::pool::{General, Handle, Pool};
@@ -109,7 +109,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::bundle::Bundle;
-    pub use crate::component::{Component, Descriptor, Queryable, RowTracked, Track};
+    pub use crate::component::{AnyComponent, Component, Descriptor, Queryable, RowTracked, Track};
     pub use crate::messages::{Columns, Message};
     pub use crate::pool::{BundleIn, DeclaredPool, Declares, Optional, Pool, PoolMark, Strategy};
     pub use crate::query::{
@@ -120,10 +120,11 @@ pub mod __private {
     pub use crate::schedule::{ScheduleLabel, SystemSet};
     pub use crate::storage::{SparseStorage, StableStorage, TableStorage};
     pub use crate::system::{Run, SystemMeta, SystemParam};
-    pub use crate::tracking::Mut;
+    pub use crate::tracking::{Mut, Tracked};
     pub use crate::world::{SharedWorld, World};
     pub use phalanx_store::{
-        AnyColId, Col, ColCell, ColId, Fetch, InSet, Keep, Maybe, Now, R, ReadFetch, Tick, Values, W, Wn,
+        AnyColId, Col, ColCell, ColId, Fetch, InSet, Keep, Maybe, Now, R, ReadFetch, RowTicks, Stamp, Tick,
+        Untracked, Values, W, Wn,
     };
 
     /// Query data that are the same as `T`; asked of the half of `T` that only reads.

@@ -16,7 +16,7 @@
 use phalanx_store::{AnyColId, ColCell, ColId, Tick, Values};
 
 use crate::bundle::Bundle;
-use crate::component::Component;
+use crate::component::AnyComponent;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::storage::SparseParts;
 
@@ -148,7 +148,7 @@ pub trait Optional<C>: Declares<C> {}
 )]
 pub trait BundleIn<P>: Bundle {}
 
-impl<P: Declares<C>, C: Component> BundleIn<P> for C {}
+impl<P: Declares<C>, C: AnyComponent> BundleIn<P> for C {}
 
 macro_rules! bundle_in_tuple {
     ($(($name:ident $at:tt))*) => {
@@ -187,10 +187,10 @@ impl Pool for General {
     }
 }
 
-impl<C: Component> Declares<C> for General {
+impl<C: AnyComponent> Declares<C> for General {
     const SLOT: u32 = 0;
 }
-impl<C: Component> Optional<C> for General {}
+impl<C: AnyComponent> Optional<C> for General {}
 
 /// The key of a pool before a world gave it an id.
 pub(crate) fn key<P: Pool>() -> AnyColId {

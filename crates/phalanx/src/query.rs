@@ -20,7 +20,7 @@
 use phalanx_store::{Entity, Fetch, Lead, Tick, View};
 
 use crate::archetype::Archetypes;
-use crate::component::Component;
+use crate::component::AnyComponent;
 use crate::registry::Components;
 
 pub use chunks::{QueryChunks, QueryTable, QueryTables};
@@ -106,7 +106,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// When `T` is not a sparse component that every match must have.
     #[must_use]
     #[track_caller]
-    pub fn driven_by<T: Component>(mut self) -> Self {
+    pub fn driven_by<T: AnyComponent>(mut self) -> Self {
         self.view = self.view.led_by(lead_of::<T>(self.context.condition));
         self
     }
@@ -251,7 +251,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
 
 /// How the set of `T` leads a query with this condition.
 #[track_caller]
-fn lead_of<T: Component>(condition: &Condition) -> Lead {
+fn lead_of<T: AnyComponent>(condition: &Condition) -> Lead {
     let leaders = condition.leaders();
     if leaders.iter().any(|(key, _)| *key == T::key()) {
         return Lead::Set(T::key());

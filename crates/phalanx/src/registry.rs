@@ -13,7 +13,7 @@ use std::fmt;
 use hashbrown::HashMap;
 use phalanx_store::{AnyColId, ColId, Init, Tick};
 
-use crate::component::{Component, DeclareSet, Descriptor, Layout, Track};
+use crate::component::{AnyComponent, DeclareSet, Descriptor, Layout, Track};
 use crate::schema::{Schema, SchemaError, StorageKind};
 use crate::signature::Signature;
 use crate::value::FieldType;
@@ -235,7 +235,7 @@ impl Components {
 
     /// The id of a typed component, if it is registered.
     #[inline]
-    pub fn id<C: Component>(&self) -> Option<ComponentId> {
+    pub fn id<C: AnyComponent>(&self) -> Option<ComponentId> {
         self.by_key(C::key())
     }
 
@@ -261,7 +261,7 @@ impl Components {
     ///
     /// # Errors
     /// When another component has one of the names.
-    pub fn register<C: Component>(&mut self) -> Result<ComponentId, RegisterError> {
+    pub fn register<C: AnyComponent>(&mut self) -> Result<ComponentId, RegisterError> {
         match self.id::<C>() {
             Some(id) => Ok(id),
             None => {

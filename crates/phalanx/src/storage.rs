@@ -12,7 +12,7 @@ use phalanx_store::{
     SetDoor, SetId, SetPlan, Store, Tick, Values,
 };
 
-use crate::component::Component;
+use crate::component::AnyComponent;
 
 mod sealed {
     pub trait Sealed {}
@@ -37,7 +37,7 @@ pub trait Storage: sealed::Sealed + Sized + 'static {
     /// The part of a component's values that goes into the table row.
     type Values<V: Values>: Values;
     /// The part of a component's values that goes into a set.
-    type Part<C: Component<Storage = Self>>: SparseParts;
+    type Part<C: AnyComponent<Storage = Self>>: SparseParts;
 
     /// The column ids of [`Storage::With`].
     fn with_ids(key: AnyColId) -> <Self::With as Fetch>::Ids;
@@ -46,9 +46,12 @@ pub trait Storage: sealed::Sealed + Sized + 'static {
     /// The column ids of [`Storage::Values`].
     fn value_ids<V: Values>(ids: V::Ids) -> <Self::Values<V> as Values>::Ids;
     /// Divides values between table and set.
-    fn split<C: Component<Storage = Self>>(leaves: C::Leaves) -> (Self::Values<C::Leaves>, Self::Part<C>);
+    fn split<C: AnyComponent<Storage = Self>>(leaves: C::Leaves) -> (Self::Values<C::Leaves>, Self::Part<C>);
     /// Puts them together again.
-    fn join<C: Component<Storage = Self>>(values: Self::Values<C::Leaves>, part: Self::Part<C>) -> C::Leaves;
+    fn join<C: AnyComponent<Storage = Self>>(
+        values: Self::Values<C::Leaves>,
+        part: Self::Part<C>,
+    ) -> C::Leaves;
 }
 
 /// Components in the table of their entity: fast to iterate in any combination.
@@ -68,7 +71,7 @@ impl Storage for TableStorage {
     type Tick = Peek<Tick>;
     type TickRef = R<Tick>;
     type Values<V: Values> = V;
-    type Part<C: Component<Storage = Self>> = ();
+    type Part<C: AnyComponent<Storage = Self>> = ();
 
     fn with_ids(_: AnyColId) {}
     fn without_ids(_: AnyColId) {}
@@ -77,11 +80,11 @@ impl Storage for TableStorage {
         ids
     }
     #[inline(always)]
-    fn split<C: Component<Storage = Self>>(leaves: C::Leaves) -> (C::Leaves, ()) {
+    fn split<C: AnyComponent<Storage = Self>>(leaves: C::Leaves) -> (C::Leaves, ()) {
         (leaves, ())
     }
     #[inline(always)]
-    fn join<C: Component<Storage = Self>>(values: C::Leaves, (): ()) -> C::Leaves {
+    fn join<C: AnyComponent<Storage = Self>>(values: C::Leaves, (): ()) -> C::Leaves {
         values
     }
 }
@@ -98,7 +101,7 @@ macro_rules! set_storage {
             type Tick = InSet<Peek<Tick>>;
             type TickRef = InSet<R<Tick>>;
             type Values<V: Values> = ();
-            type Part<C: Component<Storage = Self>> = SparsePart<C>;
+            type Part<C: AnyComponent<Storage = Self>> = SparsePart<C>;
 
             fn with_ids(key: AnyColId) -> AnyColId {
                 key
@@ -108,11 +111,11 @@ macro_rules! set_storage {
             }
             fn value_ids<V: Values>(_: V::Ids) {}
             #[inline(always)]
-            fn split<C: Component<Storage = Self>>(leaves: C::Leaves) -> ((), SparsePart<C>) {
+            fn split<C: AnyComponent<Storage = Self>>(leaves: C::Leaves) -> ((), SparsePart<C>) {
                 ((), SparsePart { leaves })
             }
             #[inline(always)]
-            fn join<C: Component<Storage = Self>>((): (), part: SparsePart<C>) -> C::Leaves {
+            fn join<C: AnyComponent<Storage = Self>>((): (), part: SparsePart<C>) -> C::Leaves {
                 part.leaves
             }
         }
@@ -210,19 +213,19 @@ macro_rules! no_door {
 }
 
 /// The value of one sparse component.
-pub struct SparsePart<C: Component> {
+pub struct SparsePart<C: AnyComponent> {
     leaves: C::Leaves,
 }
 
 #[inline(always)]
-fn door<C: Component>(plans: &Plans) -> Option<&SetDoor<C::Leaves>> {
+fn door<C: AnyComponent>(plans: &Plans) -> Option<&SetDoor<C::Leaves>> {
     let ids = C::leaf_ids();
     // The only column is the first one, and asked for its number once.
     let key = C::Leaves::lone(ids).unwrap_or_else(C::key);
     plans.get(key.index())?.door(ids)
 }
 
-impl<C: Component> SparseParts for SparsePart<C> {
+impl<C: AnyComponent> SparseParts for SparsePart<C> {
     const ANY: bool = true;
 
     type Replaced = Option<<C::Leaves as Values>::Old>;

@@ -9,7 +9,7 @@ use phalanx_store::{Entities, Entity, SetPlan, Store, Tick};
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::bundle::Bundle;
 use crate::bundles::{BundleError, Bundles};
-use crate::component::{Component, Queryable};
+use crate::component::{AnyComponent, Queryable};
 use crate::group::Groups;
 use crate::messages::MessageRegistry;
 use crate::query::cache::QueryCache;
@@ -143,7 +143,7 @@ impl World {
     /// # Panics
     /// When another component has the name; see [`World::try_register_component`].
     #[track_caller]
-    pub fn register_component<C: Component>(&mut self) -> ComponentId {
+    pub fn register_component<C: AnyComponent>(&mut self) -> ComponentId {
         match self.try_register_component::<C>() {
             Ok(id) => id,
             Err(error) => panic!("{error}"),
@@ -154,7 +154,7 @@ impl World {
     ///
     /// # Errors
     /// When another component has the name.
-    pub fn try_register_component<C: Component>(&mut self) -> Result<ComponentId, RegisterError> {
+    pub fn try_register_component<C: AnyComponent>(&mut self) -> Result<ComponentId, RegisterError> {
         let id = self.components.register::<C>()?;
         self.declare_columns();
         Ok(id)
@@ -193,7 +193,7 @@ impl World {
     }
 
     /// The id of a component, if it is registered.
-    pub fn component_id<C: Component>(&self) -> Option<ComponentId> {
+    pub fn component_id<C: AnyComponent>(&self) -> Option<ComponentId> {
         self.components.id::<C>()
     }
 
@@ -285,7 +285,7 @@ impl World {
     /// `None` when the entity is dead or lacks the component.
     #[inline]
     pub fn get_mut<T: Queryable>(&mut self, entity: Entity) -> Option<T::Mut<'_>> {
-        self.store.get_mut::<T::Write>(entity, T::ids()).map(T::wrap_mut)
+        self.store.get_mut::<T::Write>(entity, T::ids()).map(|item| T::wrap_mut(item, Tick::ZERO))
     }
 
     /// Reads an entity.

@@ -155,7 +155,7 @@ fn record(commands: &mut Commands, ids: &mut Vec<Entity>, step: &Step) {
         Step::Call(e, n) => {
             let id = ids[e];
             commands.queue(move |world: &mut World| {
-                if let Some(a) = world.get_mut::<A>(id) {
+                if let Some(mut a) = world.get_mut::<A>(id) {
                     a.0 += n;
                 }
             });
@@ -214,7 +214,7 @@ fn direct(world: &mut World, ids: &[Entity], step: &Step) {
             let _ = world.try_despawn(ids[e]);
         }
         Step::Call(e, n) => {
-            if let Some(a) = world.get_mut::<A>(ids[e]) {
+            if let Some(mut a) = world.get_mut::<A>(ids[e]) {
                 a.0 += n;
             }
         }

@@ -8,11 +8,11 @@
 use std::any::TypeId;
 
 use phalanx::__private::{AnyColId, Col, ColId, Keep, Queryable, RowTracked, Tick, W, Wn};
-use phalanx::prelude::{Bundle, Component};
+use phalanx::prelude::{AnyComponent, Bundle, Component};
 
 const NOW: Tick = Tick::new(7);
 
-fn round_trip<C: Component>(value: C) -> C {
+fn round_trip<C: AnyComponent>(value: C) -> C {
     C::from_leaves(value.into_leaves(NOW))
 }
 
@@ -21,7 +21,7 @@ fn whole_again<B: Bundle>(bundle: B) -> B {
     B::from_values(values, sparse)
 }
 
-fn key<C: Component>() -> AnyColId {
+fn key<C: AnyComponent>() -> AnyColId {
     C::key()
 }
 
@@ -119,11 +119,11 @@ fn row_tracked_values_carry_their_ticks() {
 
 #[test]
 fn row_tracked_value_is_stamped_when_it_is_written_not_when_it_is_read() {
-    let (mut armour, mut changed) = (Armour(1), Tick::ZERO);
-    let row = Armour::wrap_mut((&mut armour, &mut changed, NOW));
+    let (mut armour, added, mut changed) = (Armour(1), Tick::ZERO, Tick::ZERO);
+    let row = Armour::wrap_mut((&mut armour, &added, &mut changed, NOW), Tick::ZERO);
     assert_eq!(row.0, 1);
     assert_eq!(changed, Tick::ZERO);
-    let mut row = Armour::wrap_mut((&mut armour, &mut changed, NOW));
+    let mut row = Armour::wrap_mut((&mut armour, &added, &mut changed, NOW), Tick::ZERO);
     row.0 = 2;
     assert_eq!(changed, NOW);
     assert_eq!(armour, Armour(2));
@@ -133,13 +133,13 @@ fn row_tracked_value_is_stamped_when_it_is_written_not_when_it_is_read() {
 fn row_tracked_fields_are_stamped_on_exclusive_access() {
     let (mut forward, mut turn, mut changed) = (1.0, 2.0, Tick::ZERO);
     {
-        let row = Speed::wrap_mut((&mut forward, &mut turn, &mut changed, NOW));
+        let row = Speed::wrap_mut((&mut forward, &mut turn, &mut changed, NOW), Tick::ZERO);
         *row.turn = 3.0;
     }
     assert_eq!((turn, changed), (3.0, NOW));
 
     changed = Tick::ZERO;
-    *speed::forward::wrap_mut((&mut forward, &mut changed, NOW)) = 4.0;
+    *speed::forward::wrap_mut((&mut forward, &mut changed, NOW), Tick::ZERO) = 4.0;
     assert_eq!((forward, changed), (4.0, NOW));
 
     let mut ticks = [Tick::ZERO; 2];
@@ -148,8 +148,8 @@ fn row_tracked_fields_are_stamped_on_exclusive_access() {
     let mut ticks = [Tick::ZERO; 2];
     assert_eq!(speed::turn::wrap_slice_mut((&mut [1.0, 2.0], &mut ticks, NOW)), [1.0, 2.0]);
     assert_eq!(ticks, [NOW; 2]);
-    let mut ticks = [Tick::ZERO; 1];
-    assert_eq!(Armour::wrap_slice_mut((&mut [Armour(1)], &mut ticks, NOW)), [Armour(1)]);
+    let (added, mut ticks) = ([Tick::ZERO; 1], [Tick::ZERO; 1]);
+    assert_eq!(Armour::wrap_slice_mut((&mut [Armour(1)], &added, &mut ticks, NOW)), [Armour(1)]);
     assert_eq!(ticks, [NOW]);
 
     let speed = Speed { forward: 1.0, turn: 2.0 };
@@ -181,7 +181,7 @@ fn rows_of_a_soa_component_are_structs_of_references() {
     assert_eq!(format!("{row:?}"), "PositionRef { x: 1.0, y: 2.0 }");
 
     let (mut x, mut y) = (1.0, 2.0);
-    let mut row = Position::wrap_mut((&mut x, &mut y));
+    let mut row = Position::wrap_mut((&mut x, &mut y), Tick::ZERO);
     *row.x += 1.0;
     *row.reborrow().y += 1.0;
     assert_eq!(row.as_shared().get(), Position { x: 2.0, y: 3.0 });
@@ -190,7 +190,7 @@ fn rows_of_a_soa_component_are_structs_of_references() {
     assert_eq!((x, y), (5.0, 3.0));
 
     assert_eq!(*position::x::wrap_ref(&1.0), 1.0);
-    *position::y::wrap_mut(&mut y) = 9.0;
+    *position::y::wrap_mut(&mut y, Tick::ZERO) = 9.0;
     assert_eq!(y, 9.0);
 }
 
@@ -232,7 +232,7 @@ fn tuple_structs_have_numbered_fields() {
     assert_eq!(row.get(), Label("b".into(), 2));
     assert_eq!(format!("{row:?}"), "LabelRef(\"b\", 2)");
     let (mut text, mut n) = (text.clone(), 2);
-    let mut row = Label::wrap_mut((&mut text, &mut n));
+    let mut row = Label::wrap_mut((&mut text, &mut n), Tick::ZERO);
     row.0.push('!');
     row.set(Label(format!("{}{}", row.0, row.1), 3));
     assert_eq!((text.as_str(), n), ("b!2", 3));
@@ -278,7 +278,7 @@ fn fields_without_clone_or_debug_are_still_fields() {
     let Unclonable = row.odd;
     assert_eq!(*row.fine, 1);
     let (mut fine, mut unclonable) = (1, Unclonable);
-    Odd::wrap_mut((&mut fine, &mut unclonable)).set(Odd { fine: 2, odd: Unclonable });
+    Odd::wrap_mut((&mut fine, &mut unclonable), Tick::ZERO).set(Odd { fine: 2, odd: Unclonable });
     assert_eq!(fine, 2);
 }
 

@@ -6,7 +6,7 @@
 #![deny(missing_docs, unreachable_pub, missing_debug_implementations, nonstandard_style, unused)]
 
 use phalanx::__private::{Col, Queryable, RowTracked, Tick};
-use phalanx::prelude::{Bundle, Component};
+use phalanx::prelude::{AnyComponent, Bundle, Component};
 
 const NOW: Tick = Tick::new(7);
 
@@ -15,7 +15,7 @@ fn whole_again<B: Bundle>(bundle: B) -> B {
     B::from_values(values, sparse)
 }
 
-fn round_trip<C: Component>(value: C) -> C {
+fn round_trip<C: AnyComponent>(value: C) -> C {
     C::from_leaves(value.into_leaves(NOW))
 }
 

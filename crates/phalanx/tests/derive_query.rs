@@ -144,7 +144,7 @@ fn derived_data_nest() {
     }
     let alone = world.spawn(Part::<0>(0)).id();
     world.entity_mut(healthy).insert(Part::<0>(0));
-    for apart in world.query_mut::<Apart>() {
+    for mut apart in world.query_mut::<Apart>() {
         let placed: Option<MoverReadOnlyItem<'_>> = apart.placed;
         assert_eq!(placed.map(|placed| placed.entity), apart.patient.map(|patient| patient.entity));
         apart.part.0 = if placed.is_some_and(|placed| *placed.position.x == 10.0) { 10 } else { 1 };
@@ -195,7 +195,7 @@ fn structs_may_be_wider_than_tuples() {
         (Part::<0>(0), Part::<1>(1), Part::<2>(2), Part::<3>(3), Part::<4>(4), Part::<5>(5), Part::<6>(6));
     let wide = world.spawn((low, (Part::<7>(7), Part::<8>(8), Part::<9>(9), Part::<12>(12)))).id();
     world.spawn((Part::<0>(0), Part::<1>(1)));
-    for item in world.query_mut::<Wide>() {
+    for mut item in world.query_mut::<Wide>() {
         item.j.0 += item.m.0;
         assert!(item.k.is_none() && !item.l);
     }

@@ -17,7 +17,7 @@ use phalanx::query::ReadOnlyQueryData;
 /// A lifetime in the place of `'static`.
 #[derive(QueryData)]
 #[query_data(mutable)]
-struct Lent<'w, 'v: 'w, T: Component + 'w>
+struct Lent<'w, 'v: 'w, T: AnyComponent + 'w>
 where
     T: 'v,
 {
@@ -49,7 +49,7 @@ fn lifetimes_stand_for_static() {
 /// Parameters of each sort, with bounds, a default and without.
 #[derive(QueryData)]
 #[query_data(mutable)]
-struct Generic<T: Component, D, E = Option<&'static mut Health>, const N: u8 = 0>
+struct Generic<T: AnyComponent, D, E = Option<&'static mut Health>, const N: u8 = 0>
 where
     E: QueryData,
 {
@@ -61,23 +61,23 @@ where
 
 /// The same for reading.
 #[derive(QueryData)]
-struct GenericRead<T: Component, D>(Entity, &'static T, D);
+struct GenericRead<T: AnyComponent, D>(Entity, &'static T, D);
 
 /// Parts that are kept alike.
 #[derive(QueryData)]
 #[query_data(mutable)]
-struct Alike<T: Component, U: Component>(Has<T>, Has<U>, Option<&'static T>, Option<&'static U>);
+struct Alike<T: AnyComponent, U: AnyComponent>(Has<T>, Has<U>, Option<&'static T>, Option<&'static U>);
 
 /// The same for reading.
 #[derive(QueryData)]
 struct AlikeRead<T, U>(Has<T>, Has<U>, &'static Position, &'static Velocity, Option<Ref<'static, Health>>)
 where
-    T: Component,
-    U: Component;
+    T: AnyComponent,
+    U: AnyComponent;
 
 /// Entities with `T`.
 #[derive(QueryFilter)]
-struct Only<T: Component> {
+struct Only<T: AnyComponent> {
     _with: With<T>,
 }
 
@@ -102,10 +102,10 @@ fn parameters_may_be_parts() {
     assert_eq!((entity, health, frozen.is_some()), (healthy, &Health(3), false));
     assert_eq!(format!("{:?}", query.single().unwrap().1), "Health(3)");
 
-    fn count<T: Component, D: ReadOnlyQueryData + 'static>(world: &World) -> usize {
+    fn count<T: AnyComponent, D: ReadOnlyQueryData + 'static>(world: &World) -> usize {
         world.query_filtered::<GenericRead<T, D>, (Only<T>, Unbound<T>)>().count()
     }
-    fn alike<T: Component, U: Component>(world: &mut World) -> (usize, bool) {
+    fn alike<T: AnyComponent, U: AnyComponent>(world: &mut World) -> (usize, bool) {
         let one = world.query_mut::<Alike<T, U>>().iter().filter(|item| item.0 == item.2.is_some()).count();
         (one, world.query::<AlikeRead<T, U>>().iter().all(|item| item.3.x.is_finite()))
     }
@@ -157,7 +157,7 @@ mod shadowed {
 
     #[derive(QueryData)]
     #[query_data(mutable)]
-    pub(super) struct Writing<T: super::Component> {
+    pub(super) struct Writing<T: super::AnyComponent> {
         pub(super) health: &'static mut Health,
         other: &'static T,
     }
@@ -271,7 +271,7 @@ fn macros_and_function_bodies_may_make_them() {
     #[derive(Component)]
     struct Inner(u8);
     #[derive(QueryData)]
-    struct Local<'a, T: Component> {
+    struct Local<'a, T: AnyComponent> {
         inner: &'a T,
     }
     #[derive(QueryFilter)]

@@ -91,10 +91,10 @@ fn every_kind_is_written() {
     if let Some(mut armour) = world.get_mut::<Armour>(e) {
         armour.0 = 5;
     }
-    if let Some(health) = world.get_mut::<Health>(e) {
+    if let Some(mut health) = world.get_mut::<Health>(e) {
         health.0 = 6.0;
     }
-    if let Some(mood) = world.get_mut::<Mood>(e) {
+    if let Some(mut mood) = world.get_mut::<Mood>(e) {
         *mood = Mood::Angry { at: 1 };
     }
     assert_eq!(world.get::<Position>(e).map(|row| row.get()), Some(Position { x: 4.0, y: 9.0 }));

@@ -20,7 +20,7 @@ use common::zoo::{
 use phalanx::BundleError;
 use phalanx::archetype::ArchetypeId;
 use phalanx::bundle::BundleKey;
-use phalanx::prelude::{Bundle, Component, Entity, Schema, World};
+use phalanx::prelude::{AnyComponent, Bundle, Component, Entity, Schema, World};
 use phalanx::registry::{ComponentId, Components, RegisterError};
 use phalanx_store::{Tick, Values};
 
@@ -233,7 +233,7 @@ fn a_batch_that_announces_too_much_reserves_and_spawns_what_comes() {
 }
 
 #[derive(Bundle)]
-struct Couple<A: Component, B: Bundle> {
+struct Couple<A: AnyComponent, B: Bundle> {
     one: A,
     rest: B,
 }
@@ -310,7 +310,7 @@ fn a_component_twice_in_a_nested_bundle_is_refused_by_name() {
     });
 }
 
-impl<A: Component + Clone, B: Bundle + Clone> Clone for Couple<A, B> {
+impl<A: AnyComponent + Clone, B: Bundle + Clone> Clone for Couple<A, B> {
     fn clone(&self) -> Self {
         Self { one: self.one.clone(), rest: self.rest.clone() }
     }
@@ -372,7 +372,7 @@ impl<S: Story> Told<S> {
 }
 
 impl<S: Story> Bundle for Told<S> {
-    type Values = (<Left as Component>::Leaves, <Right as Component>::Leaves);
+    type Values = (<Left as AnyComponent>::Leaves, <Right as AnyComponent>::Leaves);
     type Sparse = ();
 
     fn key() -> BundleKey {

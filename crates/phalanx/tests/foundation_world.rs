@@ -186,7 +186,7 @@ fn changes_of_an_entity_are_chained() {
         .insert(Name("b".into()))
         .insert_if_new((Name("c".into()), Health(7)))
         .remove_by_id(frozen)
-        .patch::<Health>(|health| health.0 += 1)
+        .patch::<Health>(|mut health| health.0 += 1)
         .expect("just inserted")
         .retain::<(Name, Health)>();
     assert_eq!(changed.get::<Name>(), Some(&Name("b".into())));

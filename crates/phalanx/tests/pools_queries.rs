@@ -228,7 +228,7 @@ struct Calm(Without<Frozen>, NotIn<Elves>);
 fn derived_data_and_filters_can_be_asked_of_a_pool() {
     let Cast { mut world, orc, angry, .. } = cast();
     let mut orcs = world.pool_mut::<Orcs>();
-    for fighter in orcs.query_filtered::<Fighter, Calm>() {
+    for mut fighter in orcs.query_filtered::<Fighter, Calm>() {
         fighter.health.0 += fighter.rage.map_or(10, |rage| rage.0);
         assert!(*fighter.x == 1.0 && (fighter.entity == orc || fighter.entity == angry));
     }
@@ -244,7 +244,7 @@ fn derived_data_and_filters_can_be_asked_of_a_pool() {
 struct Seen(Vec<usize>);
 
 fn rally(mut orcs: Query<&mut Health, In<Orcs>>, others: Query<Entity, NotIn<Orcs>>, mut seen: ResMut<Seen>) {
-    for health in &mut orcs {
+    for mut health in &mut orcs {
         health.0 += 1;
     }
     seen.0.extend([orcs.count(), others.count()]);
@@ -274,7 +274,7 @@ fn parallel_iteration_over_pools_equals_serial() {
     world.spawn_batch_in(orcs);
     world.spawn_batch_in((0..3000).map(|n| Elves { health: Some(Health(n)), ..elf("x") }));
     fn step<F: QueryFilter + 'static>(world: &mut World, parallel: bool) {
-        let change = |(health, position): (&mut Health, phalanx_position::Mut<'_>)| {
+        let change = |(mut health, position): (Mut<'_, Health>, phalanx_position::Mut<'_>)| {
             *position.x += health.0 as f32;
             health.0 = health.0.wrapping_mul(31).wrapping_add(7);
         };
@@ -289,7 +289,9 @@ fn parallel_iteration_over_pools_equals_serial() {
     step::<In<Orcs>>(&mut world, true);
     let parallel = values(&world);
     // The same once more from the same beginning.
-    for (health, (value, x)) in world.query_mut::<(&mut Health, &mut position::x)>().iter_mut().zip(&before) {
+    for (mut health, (value, x)) in
+        world.query_mut::<(&mut Health, &mut position::x)>().iter_mut().zip(&before)
+    {
         health.0.0 = *value;
         *health.1 = *x;
     }

@@ -247,7 +247,11 @@ fn jobs_of_any_number_of_rows_visit_what_a_loop_visits() {
                 world.query::<&Health>().iter().map(|health| u64::from(health.0)).sum::<u64>()
             };
             let (before, matches) = (sum(&world), world.query::<&Health>().count() as u64);
-            world.query_mut::<&mut Health>().par_iter_mut().batch_rows(rows).for_each(|health| health.0 += 1);
+            world
+                .query_mut::<&mut Health>()
+                .par_iter_mut()
+                .batch_rows(rows)
+                .for_each(|mut health| health.0 += 1);
             assert_eq!(sum(&world), before + matches);
             let reduced = world
                 .query_mut::<(&mut Health, Option<&mut Seat>)>()

@@ -86,7 +86,7 @@ fn walking_rows_and_chunks_allocates_nothing() {
     let mut sum = 0_u64;
     let mut query = world.query_mut::<(Entity, &mut Health, Option<&Position>, Has<Frozen>)>();
     let walked = allocations(|| {
-        for (_, health, pos, frozen) in &mut query {
+        for (_, mut health, pos, frozen) in &mut query {
             health.0 += u32::from(frozen) + u32::from(pos.is_some());
         }
         query.iter().for_each(|(_, health, ..)| sum += u64::from(health.0));
@@ -101,7 +101,7 @@ fn walking_rows_and_chunks_allocates_nothing() {
         sum += query.get_many_mut([ids[1], ids[2_005]]).map_or(0, |rows| u64::from(rows[0].1.0));
         sum += query.iter_many([ids[3], ids[4]]).count() as u64;
         let mut many = query.iter_many_mut([ids[3], ids[3]]);
-        while let Some((_, health, ..)) = many.fetch_next() {
+        while let Some((_, mut health, ..)) = many.fetch_next() {
             health.0 += 1;
         }
     });

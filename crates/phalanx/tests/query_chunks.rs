@@ -173,10 +173,10 @@ fn tables_tell_entities_slices_and_rows() {
     assert_eq!(by_slices, by_rows);
     let mut query = world.query_mut::<&mut Health>();
     for table in query.tables_mut() {
-        table.rows().for_each(|health| health.0 += 1);
+        table.rows().for_each(|mut health| health.0 += 1);
     }
     for table in query.into_tables() {
-        for health in table.rows() {
+        for mut health in table.rows() {
             health.0 += 1;
         }
     }
@@ -438,7 +438,7 @@ fn untracked_components_change_only_with_their_rows() {
     let (mut world, ids) = three_blocks();
     let before = world.tick();
     world.advance_tick();
-    world.query_mut::<&mut Quiet>().into_iter().for_each(|quiet| quiet.0 += 1);
+    world.query_mut::<&mut Quiet>().into_iter().for_each(|mut quiet| quiet.0 += 1);
     world.get_mut::<Quiet>(ids[0]).expect("alive").0 = 1;
     assert_eq!(changed::<&Quiet>(&mut world, before), []);
     world.spawn((Health(1), Velocity::default(), Quiet(1), Armour(1), Frozen));

@@ -150,13 +150,13 @@ fn kept_states_read_and_write() {
     world.spawn_batch((0..3).map(Health));
     let mut reads = world.query_state::<&Health>();
     let mut writes = world.query_state_filtered::<&mut Health, Without<Frozen>>();
-    for health in writes.iter_mut(&mut world) {
+    for mut health in writes.iter_mut(&mut world) {
         health.0 += 10;
     }
     world.spawn((Health(3), Frozen));
     assert_eq!(reads.iter(&world).map(|health| health.0).collect::<Vec<_>>(), [10, 11, 12, 3]);
     let mut query = writes.query_mut(&mut world);
-    query.iter_mut().for_each(|health| health.0 += 10);
+    query.iter_mut().for_each(|mut health| health.0 += 10);
     assert_eq!(query.count(), 3);
     for healths in reads.query(&world).into_chunks() {
         assert!(healths.len() == 3 || healths == [Health(3)]);
@@ -297,8 +297,10 @@ fn queries_states_and_worlds_may_be_swapped_whole() {
     let mut query_one = one.query_filtered_mut::<(Entity, &mut Health), With<Frozen>>();
     let mut query_two = two.query_filtered_mut::<(Entity, &mut Health), With<Frozen>>();
     std::mem::swap(&mut query_one, &mut query_two);
-    assert_eq!(query_one.single_mut(), Ok((second, &mut Health(2))));
-    assert_eq!(query_two.single_mut(), Ok((first, &mut Health(1))));
+    let (entity, health) = query_one.single_mut().expect("one matches");
+    assert_eq!((entity, &*health), (second, &Health(2)));
+    let (entity, health) = query_two.single_mut().expect("one matches");
+    assert_eq!((entity, &*health), (first, &Health(1)));
     let mut state_one = one.query_state_filtered::<&Health, With<Frozen>>();
     let mut state_two = two.query_state_filtered::<&Health, With<Frozen>>();
     assert_eq!(state_one.iter(&one).collect::<Vec<_>>(), [&Health(1)]);

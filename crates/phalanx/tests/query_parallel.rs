@@ -84,7 +84,7 @@ fn writing_in_parallel_gives_what_writing_in_order_gives() {
     let pool = pool(4);
     for lens in SIZES {
         let (mut one, mut many) = (world_of(lens), world_of(lens));
-        one.query_mut::<(&mut Health, Option<&mut Position>)>().into_iter().for_each(|(health, pos)| {
+        one.query_mut::<(&mut Health, Option<&mut Position>)>().into_iter().for_each(|(mut health, pos)| {
             health.0 = health.0.wrapping_mul(7) + 1;
             if let Some(pos) = pos {
                 *pos.x += 1.0;
@@ -92,7 +92,7 @@ fn writing_in_parallel_gives_what_writing_in_order_gives() {
         });
         pool.install(|| {
             let mut query = many.query_mut::<(&mut Health, Option<&mut Position>)>();
-            query.par_iter_mut().small_below(0).for_each(|(health, pos)| {
+            query.par_iter_mut().small_below(0).for_each(|(mut health, pos)| {
                 health.0 = health.0.wrapping_mul(7) + 1;
                 if let Some(pos) = pos {
                     *pos.x += 1.0;
@@ -170,7 +170,7 @@ fn every_kind_of_component_is_written_in_parallel() {
     let half = world.query::<Entity>().into_iter().nth(rows / 2).expect("many rows");
     pool(4).install(|| {
         let mut query = world.query_mut::<(Entity, &mut Label, &mut Armour, &mut Quiet, &Frozen)>();
-        query.par_iter_mut().small_below(0).for_each(|(id, tag, mut armour, quiet, _)| {
+        query.par_iter_mut().small_below(0).for_each(|(id, tag, mut armour, mut quiet, _)| {
             tag.text.push('!');
             *tag.size += 1;
             quiet.0 += 1;
@@ -211,7 +211,7 @@ fn sparse_components_are_written_in_parallel() {
     let pool = pool(4);
     pool.install(|| {
         world.query_mut::<(&mut Health, &mut Stack)>().par_iter_mut().small_below(0).for_each(
-            |(health, stack)| {
+            |(mut health, mut stack)| {
                 stack.0 += 1;
                 health.0 += 1;
             },
@@ -219,7 +219,7 @@ fn sparse_components_are_written_in_parallel() {
         // Here the set is the smaller side.
         world.query_mut::<(Option<&mut Stack>, &mut Marked)>().par_iter_mut().small_below(0).for_each(
             |(stack, mut marked)| {
-                if let Some(stack) = stack {
+                if let Some(mut stack) = stack {
                     stack.0 += 1;
                 }
                 if marked.0.is_multiple_of(2) {
@@ -258,7 +258,7 @@ fn results_are_mapped_and_combined() {
                 let mut query = world.query_mut::<&mut Health>();
                 let count = query.par_iter_mut().batch_blocks(2).small_below(0).map_reduce(
                     || 0_usize,
-                    |health| {
+                    |mut health| {
                         health.0 += 1;
                         1
                     },
@@ -281,7 +281,7 @@ fn a_block_is_never_shared_by_two_threads() {
         let mut query = world.query_mut::<(Entity, &mut Health)>();
         let seen = Mutex::new(Vec::new());
         pool.install(|| {
-            query.par_iter_mut().batch_blocks(batch).small_below(0).for_each(|(id, health)| {
+            query.par_iter_mut().batch_blocks(batch).small_below(0).for_each(|(id, mut health)| {
                 health.0 += 1;
                 seen.lock().expect("no closure panicked").push((id, thread::current().id()));
             });
@@ -441,7 +441,7 @@ fn queries_and_their_chunks_go_to_other_threads() {
     // Tables of a writing query are disjoint, so each can be written by a thread of its own.
     thread::scope(|scope| {
         for table in query.tables_mut() {
-            scope.spawn(move || table.rows().for_each(|health| health.0 += 1));
+            scope.spawn(move || table.rows().for_each(|mut health| health.0 += 1));
         }
     });
     thread::scope(|scope| {
@@ -452,7 +452,7 @@ fn queries_and_their_chunks_go_to_other_threads() {
     // The query itself, too.
     thread::scope(|scope| {
         let query = query.reborrow();
-        scope.spawn(move || query.into_iter().for_each(|health| health.0 += 1));
+        scope.spawn(move || query.into_iter().for_each(|mut health| health.0 += 1));
     });
     let after: u64 = query.iter().map(|health| u64::from(health.0)).sum();
     assert_eq!(after, before + 3 * rows);

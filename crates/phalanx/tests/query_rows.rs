@@ -13,7 +13,7 @@ use common::cast::{
     Armour, Boss, Burning, Frozen, Health, Label, Name, Position, PositionMut, Quiet, Slot, Stunned,
     Velocity, entities, label, name, position, visited,
 };
-use phalanx::prelude::{Added, AnyOf, Changed, Component, Entity, Has, Or, Ref, With, Without, World};
+use phalanx::prelude::{Added, AnyOf, Changed, Component, Entity, Has, Mut, Or, Ref, With, Without, World};
 
 // Z-040, Z-042: the type says what is yielded.
 #[test]
@@ -70,7 +70,9 @@ fn every_kind_of_component_is_written_by_reference() {
         &mut Stunned,
         &mut Frozen,
     )>();
-    for (pos, health, text, slot, quiet, mut armour, tag, mut stunned, frozen) in &mut query {
+    for (pos, mut health, mut text, mut slot, mut quiet, mut armour, tag, mut stunned, mut frozen) in
+        &mut query
+    {
         *pos.x += 1.0;
         health.0 += 1;
         text.0.push('!');
@@ -139,7 +141,7 @@ fn optional_data_is_none_where_the_entity_lacks_it() {
             (rowless, None, None, None, None),
         ]
     );
-    for (health, pos) in world.query_mut::<(&mut Health, Option<&mut Position>)>() {
+    for (mut health, pos) in world.query_mut::<(&mut Health, Option<&mut Position>)>() {
         if let Some(pos) = pos {
             *pos.x = 0.0;
             health.0 += 10;
@@ -215,7 +217,7 @@ fn tuples_nest_and_carry_more_than_twelve_parts() {
         (&'a mut Slot<u8, 5>, &'a mut Slot<u8, 6>, &'a Slot<u8, 7>, &'a Slot<u8, 8>, &'a Slot<u8, 9>);
     type Last<'a> = ((&'a Slot<u8, 10>, &'a Slot<u8, 11>), ((&'a Slot<u8, 12>,), &'a mut Slot<u8, 13>));
     let mut found = 0;
-    for (id, few, more, (two, ((twelve,), thirteen)), ()) in
+    for (id, few, mut more, (two, ((twelve,), mut thirteen)), ()) in
         world.query_mut::<(Entity, Few<'static>, More<'static>, Last<'static>, ())>()
     {
         assert_eq!(id, e);
@@ -360,7 +362,7 @@ fn folds_of_the_standard_library_see_every_row_once() {
     assert_eq!(query.iter().nth(1_500), Some(&Health(1)));
     assert_eq!(query.iter().filter(|health| health.0 == 7).count(), 2);
     let mut written = 0;
-    world.query_mut::<&mut Health>().into_iter().for_each(|health| {
+    world.query_mut::<&mut Health>().into_iter().for_each(|mut health| {
         health.0 = written;
         written += 1;
     });
@@ -435,17 +437,18 @@ fn queries_iterate_by_value_by_reference_and_by_exclusive_reference() {
     let a = world.spawn((Health(1), position(1.0))).id();
     let b = world.spawn((Health(2), position(2.0))).id();
     let mut query = world.query_mut::<(Entity, &mut Health)>();
-    for (_, health) in &mut query {
+    for (_, mut health) in &mut query {
         health.0 *= 10;
     }
-    for (_, health) in query.reborrow() {
+    for (_, mut health) in query.reborrow() {
         health.0 += 1;
     }
     let readonly: Vec<u32> = query.as_readonly().into_iter().map(|(_, health)| health.0).collect();
     assert_eq!(readonly, [11, 21]);
     assert_eq!(entities(&query), [a, b]);
-    let rows: Vec<(Entity, &mut Health)> = query.into_iter().collect();
-    assert_eq!(rows, [(a, &mut Health(11)), (b, &mut Health(21))]);
+    let rows: Vec<(Entity, Mut<Health>)> = query.into_iter().collect();
+    let rows: Vec<(Entity, u32)> = rows.into_iter().map(|(entity, health)| (entity, health.0)).collect();
+    assert_eq!(rows, [(a, 11), (b, 21)]);
 }
 
 #[test]

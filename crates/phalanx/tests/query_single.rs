@@ -11,7 +11,7 @@ mod common {
 use std::error::Error;
 
 use common::cast::{Armour, Boss, Burning, Frozen, Health, Name, Position, label, name, position};
-use phalanx::prelude::{Added, AnyOf, Changed, Entity, Has, Or, Ref, With, Without, World};
+use phalanx::prelude::{Added, AnyOf, Changed, Entity, Has, Mut, Or, Ref, With, Without, World};
 use phalanx::query::{QueryEntityError, QuerySingleError};
 
 fn healths(world: &mut World, count: u32) -> Vec<Entity> {
@@ -26,12 +26,12 @@ fn one_entity_is_read_and_written() {
     assert_eq!(world.query::<&Health>().get(ids[1]), Ok(&Health(1)));
     assert_eq!(world.query::<(Entity, &Name)>().get(frozen), Ok((frozen, &name("3"))));
     let mut query = world.query_mut::<(&mut Health, Option<&mut Position>)>();
-    let (health, pos) = query.get_mut(frozen).expect("it matches");
+    let (mut health, pos) = query.get_mut(frozen).expect("it matches");
     health.0 += 10;
     *pos.expect("it has one").x = 9.0;
     assert!(query.get_mut(ids[0]).is_ok_and(|(_, pos)| pos.is_none()));
     assert_eq!(query.get(frozen).map(|(health, pos)| (health.0, pos.map(|pos| *pos.x))), Ok((13, Some(9.0))));
-    let health: &mut Health = world.query_mut::<&mut Health>().into_get(ids[2]).expect("it matches");
+    let mut health: Mut<Health> = world.query_mut::<&mut Health>().into_get(ids[2]).expect("it matches");
     health.0 = 22;
     assert_eq!(world.get::<Health>(ids[2]), Some(&Health(22)));
 }
@@ -126,7 +126,7 @@ fn a_reference_reads_and_writes_the_fields_of_one_entity() {
     let mut world = World::new();
     let ids: Vec<Entity> = world.spawn_batch((0..3_u8).map(|n| (position(n.into()), Health(0)))).collect();
     let mut query = world.query_mut::<(&mut Position, &mut Health)>();
-    let (mut pos, health) = query.get_mut(ids[1]).expect("it matches");
+    let (mut pos, mut health) = query.get_mut(ids[1]).expect("it matches");
     *pos.x += 10.0;
     let moved = pos.get();
     pos.reborrow().set(Position { y: 5.0, ..moved });
@@ -182,9 +182,9 @@ fn several_different_entities_are_written_at_once() {
     let ids = healths(&mut world, 4);
     let frozen = world.spawn((Health(9), name("f"), Frozen)).id();
     let mut query = world.query_mut::<(&mut Health, &mut Name)>();
-    let [a, b, c] = query.get_many_mut([ids[2], frozen, ids[0]]).expect("all match");
-    std::mem::swap(a.0, c.0);
-    std::mem::swap(a.1, b.1);
+    let [mut a, mut b, mut c] = query.get_many_mut([ids[2], frozen, ids[0]]).expect("all match");
+    std::mem::swap(&mut *a.0, &mut *c.0);
+    std::mem::swap(&mut *a.1, &mut *b.1);
     assert_eq!(query.get_many_mut([]).map(|none: [_; 0]| none.len()), Ok(0));
     assert_eq!(world.get::<Health>(ids[2]), Some(&Health(0)));
     assert_eq!(world.get::<Health>(ids[0]), Some(&Health(2)));
@@ -238,7 +238,7 @@ fn lists_of_entities_are_written_one_after_the_other() {
     let mut query = world.query_mut::<&mut Health>();
     let mut rows = query.iter_many_mut([ids[1], stranger, ids[2], ids[1]]);
     let mut calls = 0;
-    while let Some(health) = rows.fetch_next() {
+    while let Some(mut health) = rows.fetch_next() {
         health.0 += 10;
         calls += 1;
     }
@@ -293,7 +293,7 @@ fn combinations_are_written_one_after_the_other() {
     let mut query = world.query_mut::<&mut Health>();
     let mut pairs = query.iter_combinations_mut();
     let mut calls = 0;
-    while let Some([a, b]) = pairs.fetch_next() {
+    while let Some([mut a, mut b]) = pairs.fetch_next() {
         a.0 += 100;
         b.0 += 1_000;
         calls += 1;
@@ -341,7 +341,7 @@ fn sorting_orders_by_key_and_keeps_the_order_of_equal_keys() {
     let by_tag: Vec<u32> = query.sort_by_key(|(_, frozen)| !frozen).map(|(health, _)| health.0).collect();
     assert_eq!(by_tag, [1, 4, 5, 1, 3]);
     let mut query = world.query_mut::<&mut Health>();
-    for (rank, health) in (0..).zip(query.sort_by_key_mut(|health| health.0)) {
+    for (rank, mut health) in (0..).zip(query.sort_by_key_mut(|health| health.0)) {
         health.0 = rank;
     }
     let after: Vec<u32> = query.iter().map(|health| health.0).collect();

@@ -98,7 +98,7 @@ fn freeze(mut commands: Commands, query: Query<(Entity, &Vel, Has<Frozen>)>) {
     }
 }
 fn rename(mut query: Query<(&mut Name, &Health), Changed<Health>>, mut sum: ResMut<Sum>) {
-    for (name, health) in &mut query {
+    for (mut name, health) in &mut query {
         name.0 = format!("{}{}", &name.0[..name.0.len().min(6)], health.0);
         sum.0 += 1;
     }

@@ -60,9 +60,9 @@ fn conflicting_systems_keep_their_insertion_order() {
     for threads in ALL {
         let mut app = app(threads);
         app.world_mut().spawn(Health(1));
-        app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|h| h.0 += 1));
-        app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|h| h.0 *= 10));
-        app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|h| h.0 += 3));
+        app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|mut h| h.0 += 1));
+        app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|mut h| h.0 *= 10));
+        app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|mut h| h.0 += 3));
         app.update(0.1);
         assert_eq!(app.world().query::<&Health>().single(), Ok(&Health(23)));
     }
@@ -75,7 +75,7 @@ fn a_panic_comes_back_with_the_systems_name_and_the_world_stays_usable() {
         let mut app = app(threads);
         app.world_mut().spawn(Health(1));
         fn bad(time: Res<Time>, mut query: Query<&mut Health>) {
-            query.iter_mut().for_each(|health| health.0 += 1);
+            query.iter_mut().for_each(|mut health| health.0 += 1);
             assert!(time.frame() > 1, "told to panic");
         }
         fn good(mut log: ResMut<Log>) {
@@ -229,7 +229,7 @@ fn more_systems_than_threads_each_with_parallel_work_do_not_deadlock() {
     #[derive(Component, Clone, Copy)]
     struct N<const I: usize>(u32);
     fn work<const I: usize>(mut query: Query<&mut N<I>>) {
-        query.par_iter_mut().small_below(0).for_each(|n| n.0 += 1);
+        query.par_iter_mut().small_below(0).for_each(|mut n| n.0 += 1);
     }
     for threads in ALL {
         let mut app = app(threads);

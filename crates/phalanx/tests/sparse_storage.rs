@@ -121,7 +121,7 @@ fn a_set_is_sorted_by_key_and_patched_in_place() {
     assert_eq!(world.sparse::<Aura>().slice().unwrap(), [Aura(1), Aura(1), Aura(2), Aura(3)]);
     world.sparse_mut::<Aura>().sort_by(|a, b| b.0.cmp(&a.0)).unwrap();
     assert_eq!(world.sparse::<Aura>().slice().unwrap(), [Aura(3), Aura(2), Aura(1), Aura(1)]);
-    world.patch::<Aura>(ids[0], |aura| aura.0 = 30).unwrap();
+    world.patch::<Aura>(ids[0], |mut aura| aura.0 = 30).unwrap();
     world.sparse_mut::<Aura>().get_mut(ids[2]).unwrap().0 = 20;
     assert_eq!(world.sparse::<Aura>().iter().map(|(_, aura)| aura.0).collect::<Vec<_>>(), [30, 20, 1, 1]);
     for &e in &ids {
@@ -153,7 +153,7 @@ fn queries_join_sets_and_tables() {
     assert_eq!(world.query_filtered::<Entity, AnyOf<(Stun, Burn)>>().count(), 40);
     let both = world.query::<(Option<&Burn>, Has<Stun>)>();
     assert_eq!(both.iter().filter(|(burn, stunned)| burn.is_some() && *stunned).count(), 4);
-    for (position, stun) in world.query_mut::<(&mut Position, &mut Stun)>() {
+    for (position, mut stun) in world.query_mut::<(&mut Position, &mut Stun)>() {
         *position.x += stun.0;
         stun.0 = 5.0;
     }
@@ -169,7 +169,7 @@ fn queries_join_sets_and_tables() {
     seen.sort_unstable();
     assert_eq!(seen, ids.iter().copied().step_by(10).collect::<Vec<_>>());
     let visits = std::sync::atomic::AtomicUsize::new(0);
-    world.query_mut::<(&mut Stun, &Position)>().par_iter_mut().small_below(0).for_each(|(stun, _)| {
+    world.query_mut::<(&mut Stun, &Position)>().par_iter_mut().small_below(0).for_each(|(mut stun, _)| {
         stun.0 = 0.0;
         visits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     });

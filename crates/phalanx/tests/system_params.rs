@@ -135,13 +135,13 @@ fn param_set_lends_conflicting_parameters_one_at_a_time() {
         other: Option<Res<Other>>,
     ) {
         assert!(other.is_none());
-        for health in &mut set.p0() {
+        for mut health in &mut set.p0() {
             health.0 *= 2;
         }
         let sum: i32 = set.p1().iter().map(|health| health.0).sum();
         set.p2().0 = u32::try_from(sum).expect("positive");
         // Back to the first: its flags are free again.
-        for health in &mut set.p0() {
+        for mut health in &mut set.p0() {
             health.0 += 1;
         }
     }

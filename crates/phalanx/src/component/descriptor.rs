@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::Component;
+use super::AnyComponent;
 use crate::registry::ComponentId;
 use crate::registry::{Components, RegisterError};
 use crate::schema::StorageKind;
@@ -119,7 +119,7 @@ impl Descriptor {
     }
 
     /// Declares that the component lives where `C::Storage` says.
-    pub fn storage<C: Component>(&mut self) -> &mut Self {
+    pub fn storage<C: AnyComponent>(&mut self) -> &mut Self {
         if C::Storage::SPARSE {
             self.storage = if C::Storage::STABLE { StorageKind::Stable } else { StorageKind::Sparse };
             self.set = Some(|store, columns| {
@@ -136,7 +136,7 @@ impl Descriptor {
     }
 
     /// Requires `C` beside this component; `make` gives its value where it is missing.
-    pub fn require<C: Component>(&mut self, make: fn() -> C) -> &mut Self {
+    pub fn require<C: AnyComponent>(&mut self, make: fn() -> C) -> &mut Self {
         self.requirements.push(Requirement {
             register: Components::register::<C>,
             init: Init::new(C::leaf_ids(), move |now: Tick| make().into_leaves(now)),

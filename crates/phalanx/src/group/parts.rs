@@ -5,9 +5,9 @@
 
 use std::marker::PhantomData;
 
-use phalanx_store::{Fetch, ReadFetch, SetFetch};
+use phalanx_store::{Fetch, ReadFetch, SetFetch, Tick};
 
-use crate::component::{Component, Queryable};
+use crate::component::{AnyComponent, Queryable};
 use crate::query::Without;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::storage::{OwnableStorage, SetStorage};
@@ -61,7 +61,7 @@ pub trait GroupParts: 'static {
     /// Wraps one member.
     fn wrap_ref<'a>(item: <Self::Read as Fetch>::Item<'a>) -> Self::Ref<'a>;
     /// Wraps one member, exclusive.
-    fn wrap_mut<'a>(item: <Self::Write as Fetch>::Item<'a>) -> Self::Mut<'a>;
+    fn wrap_mut<'a>(item: <Self::Write as Fetch>::Item<'a>, since: Tick) -> Self::Mut<'a>;
     /// Wraps all members.
     fn wrap_slices<'a>(slices: <Self::Read as Fetch>::Slices<'a>) -> Self::Slices<'a>;
     /// Wraps all members, exclusive.
@@ -77,7 +77,7 @@ pub trait GroupFilter: 'static {
     fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError>;
 }
 
-impl<T: Component> GroupFilter for Without<T> {
+impl<T: AnyComponent> GroupFilter for Without<T> {
     fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {
         ids.push(components.register::<T>()?);
         Ok(())
@@ -100,7 +100,7 @@ macro_rules! group_tuple {
         #[allow(unused_variables, clippy::unused_unit)]
         impl<$($name),*> GroupParts for $part<($($name,)*)>
         where
-            $($name: Component<Storage: $storage> + Queryable<Read: SetFetch, Write: SetFetch>,)*
+            $($name: AnyComponent<Storage: $storage> + Queryable<Read: SetFetch, Write: SetFetch>,)*
         {
             type Read = ($($name::Read,)*);
             type Write = ($($name::Write,)*);
@@ -119,8 +119,8 @@ macro_rules! group_tuple {
             fn wrap_ref<'a>(item: <Self::Read as Fetch>::Item<'a>) -> Self::Ref<'a> {
                 ($($name::wrap_ref(item.$at),)*)
             }
-            fn wrap_mut<'a>(item: <Self::Write as Fetch>::Item<'a>) -> Self::Mut<'a> {
-                ($($name::wrap_mut(item.$at),)*)
+            fn wrap_mut<'a>(item: <Self::Write as Fetch>::Item<'a>, since: Tick) -> Self::Mut<'a> {
+                ($($name::wrap_mut(item.$at, since),)*)
             }
             fn wrap_slices<'a>(slices: <Self::Read as Fetch>::Slices<'a>) -> Self::Slices<'a> {
                 ($($name::wrap_slice(slices.$at),)*)

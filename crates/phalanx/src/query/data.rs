@@ -6,7 +6,7 @@
 use phalanx_store::{Entity, Ents, Fetch, Opt, ReadFetch, Tick};
 
 use super::condition::Condition;
-use crate::component::{Component, Queryable, RowTracked};
+use crate::component::{AnyComponent, Queryable, RowTracked};
 use crate::storage::Storage;
 use crate::tracking::Ref;
 
@@ -114,7 +114,7 @@ impl<'t, T: Queryable> QueryData for &'t T {
     }
     fn condition() -> Condition {
         let (key, name) = (T::Owner::key(), short_name::<T::Owner>());
-        if <T::Owner as Component>::Storage::SPARSE {
+        if <T::Owner as AnyComponent>::Storage::SPARSE {
             return Condition::InSet(key, name);
         }
         Condition::With(key, name)
@@ -149,8 +149,8 @@ impl<'t, T: Queryable> QueryData for &'t mut T {
         out.push(Term::of::<T::Write>(T::ids(), format!("&mut {}", short_name::<T>())));
     }
     #[inline(always)]
-    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
-        T::wrap_mut(row)
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
+        T::wrap_mut(row, since)
     }
     #[inline(always)]
     fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
@@ -191,7 +191,7 @@ impl<D: ReadOnlyQueryData> ReadOnlyQueryData for Option<D> {}
 /// Yields whether the entity has a component.
 pub struct Has<T>(std::marker::PhantomData<fn() -> T>);
 
-impl<T: Component> QueryData for Has<T> {
+impl<T: AnyComponent> QueryData for Has<T> {
     type Fetch = <T::Storage as Storage>::Has;
     type ReadOnly = Self;
     type Item<'w> = bool;
@@ -215,7 +215,7 @@ impl<T: Component> QueryData for Has<T> {
         rows
     }
 }
-impl<T: Component> ReadOnlyQueryData for Has<T> {}
+impl<T: AnyComponent> ReadOnlyQueryData for Has<T> {}
 
 impl<'t, T: RowTracked> QueryData for Ref<'t, T> {
     type Fetch = (T::Read, <T::Storage as Storage>::TickRef, <T::Storage as Storage>::TickRef);

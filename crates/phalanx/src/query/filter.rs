@@ -9,7 +9,7 @@ use phalanx_store::{DenseFetch, Fetch, Opt, ReadFetch, Tick};
 
 use super::condition::Condition;
 use super::data::{QueryData, short_name};
-use crate::component::{Component, RowTracked};
+use crate::component::{AnyComponent, RowTracked};
 use crate::storage::{Storage, TableStorage};
 
 /// A condition on entities.
@@ -63,7 +63,7 @@ pub struct Added<T>(PhantomData<fn() -> T>);
 
 macro_rules! presence_filter {
     ($name:ident, $sparse:ident, $fetch:ident, $ids:ident, $row:ident => $keeps:expr) => {
-        impl<T: Component> QueryFilter for $name<T> {
+        impl<T: AnyComponent> QueryFilter for $name<T> {
             type Fetch = <T::Storage as Storage>::$fetch;
             type OrFetch = <T::Storage as Storage>::Has;
             const ARCHETYPAL: bool = !T::Storage::SPARSE;
@@ -90,7 +90,7 @@ macro_rules! presence_filter {
                 $keeps
             }
         }
-        impl<T: Component<Storage = TableStorage>> ArchetypeFilter for $name<T> {}
+        impl<T: AnyComponent<Storage = TableStorage>> ArchetypeFilter for $name<T> {}
     };
 }
 presence_filter!(With, InSet, With, with_ids, has => has);
@@ -182,7 +182,7 @@ macro_rules! filter_tuple {
         impl<$($name: ArchetypeFilter),*> ArchetypeFilter for Or<($($name,)*)> {}
 
         #[allow(unused_variables, clippy::unused_unit)]
-        impl<$($name: Component),*> QueryFilter for AnyOf<($($name,)*)> {
+        impl<$($name: AnyComponent),*> QueryFilter for AnyOf<($($name,)*)> {
             type Fetch = ($(<$name::Storage as Storage>::Has,)*);
             type OrFetch = ($(<$name::Storage as Storage>::Has,)*);
             const ARCHETYPAL: bool = true $(&& !$name::Storage::SPARSE)*;
@@ -207,7 +207,7 @@ macro_rules! filter_tuple {
                 has.is_empty() || has.contains(&true)
             }
         }
-        impl<$($name: Component<Storage = TableStorage>),*> ArchetypeFilter for AnyOf<($($name,)*)> {}
+        impl<$($name: AnyComponent<Storage = TableStorage>),*> ArchetypeFilter for AnyOf<($($name,)*)> {}
     };
 }
 phalanx_store::for_each_tuple!(filter_tuple);

@@ -11,7 +11,7 @@ use phalanx_store::{Entity, Fetch, HasCol, Tick};
 use super::condition::Condition;
 use super::data::{Has, QueryData};
 use super::filter::{Added, AnyOf, ArchetypeFilter, Changed, Or, QueryFilter, With, Without};
-use crate::component::{Component, Queryable, RowTracked};
+use crate::component::{AnyComponent, Queryable, RowTracked};
 use crate::pool::{Declares, Pool, key};
 use crate::tracking::Ref;
 
@@ -70,11 +70,11 @@ impl<P: Pool> QueryIn<P> for Entity {}
 impl<P: Declares<T::Owner>, T: Queryable> QueryIn<P> for &T {}
 impl<P: Declares<T::Owner>, T: Queryable> QueryIn<P> for &mut T {}
 impl<P: Pool, D: QueryIn<P>> QueryIn<P> for Option<D> {}
-impl<P: Declares<T>, T: Component> QueryIn<P> for Has<T> {}
+impl<P: Declares<T>, T: AnyComponent> QueryIn<P> for Has<T> {}
 impl<P: Declares<T>, T: RowTracked> QueryIn<P> for Ref<'_, T> {}
 
-impl<P: Declares<T>, T: Component> FilterIn<P> for With<T> {}
-impl<P: Declares<T>, T: Component> FilterIn<P> for Without<T> {}
+impl<P: Declares<T>, T: AnyComponent> FilterIn<P> for With<T> {}
+impl<P: Declares<T>, T: AnyComponent> FilterIn<P> for Without<T> {}
 impl<P: Declares<T>, T: RowTracked> FilterIn<P> for Changed<T> {}
 impl<P: Declares<T>, T: RowTracked> FilterIn<P> for Added<T> {}
 
@@ -83,7 +83,7 @@ macro_rules! scope_tuple {
         impl<P_, $($name: QueryIn<P_>),*> QueryIn<P_> for ($($name,)*) {}
         impl<P_, $($name: FilterIn<P_>),*> FilterIn<P_> for ($($name,)*) {}
         impl<P_, $($name: FilterIn<P_>),*> FilterIn<P_> for Or<($($name,)*)> {}
-        impl<P_: Pool $(+ Declares<$name>)*, $($name: Component),*> FilterIn<P_> for AnyOf<($($name,)*)> {}
+        impl<P_: Pool $(+ Declares<$name>)*, $($name: AnyComponent),*> FilterIn<P_> for AnyOf<($($name,)*)> {}
     };
 }
 phalanx_store::for_each_tuple!(scope_tuple);

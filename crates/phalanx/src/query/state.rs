@@ -14,7 +14,7 @@ use super::data::{QueryData, Term};
 use super::filter::QueryFilter;
 use super::matches::Matches;
 use crate::archetype::{ArchetypeId, Archetypes};
-use crate::component::Component;
+use crate::component::AnyComponent;
 use crate::registry::Components;
 
 /// The store's view of a query: the row filter, which looks at ticks first, and then the data, which may write
@@ -114,7 +114,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     /// # Panics
     /// When `T` is not a sparse component that every match must have.
     #[track_caller]
-    pub fn drive_by<T: Component>(&mut self) -> &mut Self {
+    pub fn drive_by<T: AnyComponent>(&mut self) -> &mut Self {
         self.fetch.lead = super::lead_of::<T>(&self.fetch.condition);
         self
     }

@@ -3,7 +3,7 @@
 //! A condition is a system that returns `bool`. What it reads is part of the access of the systems that it
 //! decides about.
 
-use crate::component::Component;
+use crate::component::AnyComponent;
 use crate::messages::Message;
 use crate::query::{Query, QueryFilter, With};
 use crate::resources::Resource;
@@ -43,7 +43,7 @@ pub fn run_once(mut asked: Local<'_, bool>) -> bool {
 
 /// Whether an entity has the component.
 #[allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
-pub fn any_with_component<C: Component>(query: Query<'_, (), With<C>>) -> bool {
+pub fn any_with_component<C: AnyComponent>(query: Query<'_, (), With<C>>) -> bool {
     !query.is_empty()
 }
 

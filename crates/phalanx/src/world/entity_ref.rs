@@ -10,7 +10,7 @@ use phalanx_store::{Entity, Existing};
 use super::{ChangeError, ComponentMissing, World};
 use crate::archetype::ArchetypeId;
 use crate::bundle::Bundle;
-use crate::component::{Component, Queryable};
+use crate::component::{AnyComponent, Queryable};
 use crate::registry::ComponentId;
 
 /// An entity that can be read.
@@ -37,7 +37,7 @@ impl<'w> EntityRef<'w> {
     }
 
     /// Whether the entity has a component.
-    pub fn contains<C: Component>(&self) -> bool {
+    pub fn contains<C: AnyComponent>(&self) -> bool {
         self.world.components.id::<C>().is_some_and(|id| self.contains_id(id))
     }
 
@@ -103,7 +103,7 @@ impl<'w> EntityWorldMut<'w> {
     }
 
     /// Whether the entity has a component.
-    pub fn contains<C: Component>(&self) -> bool {
+    pub fn contains<C: AnyComponent>(&self) -> bool {
         self.as_ref().contains::<C>()
     }
 
@@ -228,7 +228,7 @@ impl<'w> EntityWorldMut<'w> {
     ///
     /// # Errors
     /// When the entity lacks it.
-    pub fn patch<C: Component>(
+    pub fn patch<C: AnyComponent>(
         &mut self,
         change: impl FnOnce(C::Mut<'_>),
     ) -> Result<&mut Self, ComponentMissing> {

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, SetId};
+use phalanx_store::{Entity, SetId, Tick};
 
 use super::World;
 use crate::bundles::BundleId;
@@ -17,7 +17,7 @@ use crate::registry::ComponentId;
 #[derive(Clone, Copy)]
 pub(crate) enum Takes {
     Nothing,
-    Component(ComponentId),
+    AnyComponent(ComponentId),
     Bundle(BundleId),
     Everything,
 }
@@ -45,7 +45,7 @@ impl World {
         let losing = match takes {
             Takes::Nothing => Losing::Nothing,
             Takes::Everything => Losing::Everything,
-            Takes::Component(id) => {
+            Takes::AnyComponent(id) => {
                 sets = self.set_of(id).into_iter().collect();
                 Losing::Sets(&sets)
             }
@@ -210,7 +210,7 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
             let entity = self.entities(world)[at];
             let item = world.store.get_mut::<(O::Write, G::Write)>(entity, (O::ids(), G::ids()));
             let (own, get) = item.expect("members have every component of the group");
-            f(entity, O::wrap_mut(own), G::wrap_mut(get));
+            f(entity, O::wrap_mut(own, Tick::ZERO), G::wrap_mut(get, Tick::ZERO));
         }
     }
 

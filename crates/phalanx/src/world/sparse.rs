@@ -12,13 +12,13 @@ use phalanx_store::{Entity, Existing, SetDoor, SetFetch, SetId};
 use super::groups::{arrange, sorted};
 use super::{ChangeError, ComponentMissing, NoSuchEntity, World};
 use crate::bundle::Bundle;
-use crate::component::Component;
+use crate::component::AnyComponent;
 use crate::group::OrderError;
 use crate::storage::{SetStorage, StableStorage};
 
 /// A sparse component whose values can be had as slices; true for every derived one.
-pub trait SparseComponent: Component<Storage: SetStorage, Read: SetFetch, Write: SetFetch> {}
-impl<C: Component<Storage: SetStorage, Read: SetFetch, Write: SetFetch>> SparseComponent for C {}
+pub trait SparseComponent: AnyComponent<Storage: SetStorage, Read: SetFetch, Write: SetFetch> {}
+impl<C: AnyComponent<Storage: SetStorage, Read: SetFetch, Write: SetFetch>> SparseComponent for C {}
 
 /// The set of one sparse component, to be read.
 pub struct Sparse<'w, C> {
@@ -91,7 +91,7 @@ impl<'w, C: SparseComponent> Sparse<'w, C> {
 ///
 /// It is also the fastest door for adding and removing many values of one component: what has to be asked about the
 /// component is asked once.
-pub struct SparseMut<'w, C: Component> {
+pub struct SparseMut<'w, C: AnyComponent> {
     world: &'w mut World,
     /// The way into the set, when nobody has a say in what goes there: no group, no pool, no requirement.
     free: Option<SetDoor<C::Leaves>>,
@@ -282,7 +282,7 @@ impl World {
     }
 
     /// The set of a component whose rows may be ordered; `None` while the world has not met it.
-    fn free_set<C: Component>(&self) -> Result<Option<SetId>, OrderError> {
+    fn free_set<C: AnyComponent>(&self) -> Result<Option<SetId>, OrderError> {
         let Some(set) = self.store.set_of(C::key()) else { return Ok(None) };
         let name = || {
             let id = self.components.id::<C>().expect("a component with a set is registered");
@@ -301,7 +301,7 @@ impl World {
     ///
     /// # Errors
     /// When the entity is dead or lacks it.
-    pub fn patch<C: Component>(
+    pub fn patch<C: AnyComponent>(
         &mut self,
         entity: Entity,
         change: impl FnOnce(C::Mut<'_>),

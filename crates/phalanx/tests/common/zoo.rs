@@ -16,7 +16,7 @@
 //! `for_each_counted!` for one of each layout whose drops the ledger sees.
 #![allow(dead_code, unused_macros, unused_imports, reason = "each test file uses a part")]
 
-use phalanx::prelude::{Component, Entity, World};
+use phalanx::prelude::{AnyComponent, Component, Entity, World};
 
 use super::ledger::{self, Event, Serial};
 
@@ -125,7 +125,7 @@ counted!(
 );
 
 /// A component that scenarios run over.
-pub trait Kind: Component + Clone {
+pub trait Kind: AnyComponent + Clone {
     /// How many drops of one value the ledger sees.
     const COUNTED: usize;
     /// The bytes of a row, at least, in all its columns.

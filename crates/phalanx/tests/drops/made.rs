@@ -12,7 +12,7 @@ use crate::common::zoo::{
 };
 use phalanx::archetype::ArchetypeId;
 use phalanx::bundle::Bundle;
-use phalanx::prelude::{Component, Entity, World};
+use phalanx::prelude::{AnyComponent, Component, Entity, World};
 use phalanx::registry::{ComponentId, Components, RegisterError};
 use phalanx_store::{Tick, Values};
 
@@ -262,7 +262,7 @@ fn what_was_made_for_an_entity_without_an_id_is_dropped() {
 struct Fragile<K: Kind>(K, Left);
 
 impl<K: Kind> Bundle for Fragile<K> {
-    type Values = (K::Leaves, <Left as Component>::Leaves);
+    type Values = (K::Leaves, <Left as AnyComponent>::Leaves);
     type Sparse = ();
 
     fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {

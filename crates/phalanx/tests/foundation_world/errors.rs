@@ -68,7 +68,7 @@ fn a_dead_entity_is_named() {
 fn a_missing_component_is_named_with_its_entity() {
     let mut world = World::new();
     let entity = world.spawn(Frozen).id();
-    let error = world.entity_mut(entity).patch::<Health>(|health| health.0 += 1).expect_err("missing");
+    let error = world.entity_mut(entity).patch::<Health>(|mut health| health.0 += 1).expect_err("missing");
     assert_eq!((error.entity, error.component), (entity, std::any::type_name::<Health>()));
     let text = "entity 0v0 has no `foundation_world::Health`: insert it first, or ask with `get`";
     assert_eq!(error.to_string(), text);

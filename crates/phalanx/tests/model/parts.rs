@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use phalanx::prelude::{Bundle, Component, Entity, FieldType, Schema, Value, World};
+use phalanx::prelude::{AnyComponent, Bundle, Component, Entity, FieldType, Schema, Value, World};
 use phalanx::tracking::Tick;
 
 use crate::ledger::Text;
@@ -93,7 +93,7 @@ pub fn requirements(key: Key) -> Vec<(Key, Cell)> {
 }
 
 /// A component of the model.
-pub trait Part: Component + Clone {
+pub trait Part: AnyComponent + Clone {
     const KEY: Key;
 
     fn random(rng: &mut Rng) -> Self;
@@ -208,7 +208,7 @@ macro_rules! number_part {
                 world.get::<Self>(entity).map(Self::cell)
             }
             fn write(world: &mut World, entity: Entity, rng: &mut Rng) -> Option<Cell> {
-                let number = world.get_mut::<Self>(entity)?;
+                let mut number = world.get_mut::<Self>(entity)?;
                 number.0 = $make(rng).into();
                 Some(number.cell())
             }
@@ -276,7 +276,7 @@ impl Part for Name {
         world.get::<Self>(entity).map(Self::cell)
     }
     fn write(world: &mut World, entity: Entity, rng: &mut Rng) -> Option<Cell> {
-        let name = world.get_mut::<Self>(entity)?;
+        let mut name = world.get_mut::<Self>(entity)?;
         if rng.once_in(2) {
             name.0.push('!');
         } else {

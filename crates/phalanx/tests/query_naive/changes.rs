@@ -334,7 +334,7 @@ impl Run {
                 armour.0 = value;
                 self.naive.write(entity, ARMOUR, value, now);
             }
-            if let Some(health) = health {
+            if let Some(mut health) = health {
                 health.0 = value;
                 self.naive.write(entity, HEALTH, value, now);
             }

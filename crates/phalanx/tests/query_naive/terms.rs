@@ -3,7 +3,9 @@
 //! [`Asked`] tells, for data, who has it, what is expected of an entity, and how an item and a row of a chunk
 //! look; [`Kept`] tells whom a filter keeps. Everything is written as numbers, so that it can be compared.
 
-use phalanx::prelude::{Added, AnyOf, Changed, Component, Entity, Has, Or, Ref, Tick, With, Without};
+use phalanx::prelude::{
+    Added, AnyComponent, AnyOf, Changed, Component, Entity, Has, Or, Ref, Tick, With, Without,
+};
 use phalanx::query::{QueryFilter, ReadOnlyQueryData};
 
 use crate::common::cast::{Armour, Boss, Frozen, Health, Label, Name, Position, Slot, label, position};
@@ -160,7 +162,7 @@ impl<P: Part> Asked for &'static P {
     }
 }
 
-impl<P: Part + Component> Asked for Has<P> {
+impl<P: Part + AnyComponent> Asked for Has<P> {
     fn has(_: &Entry) -> bool {
         true
     }
@@ -226,12 +228,12 @@ pub trait Kept: QueryFilter + 'static {
     fn keeps(entry: &Entry, since: Tick) -> bool;
 }
 
-impl<P: Part + Component> Kept for With<P> {
+impl<P: Part + AnyComponent> Kept for With<P> {
     fn keeps(entry: &Entry, _: Tick) -> bool {
         entry.has(P::KIND)
     }
 }
-impl<P: Part + Component> Kept for Without<P> {
+impl<P: Part + AnyComponent> Kept for Without<P> {
     fn keeps(entry: &Entry, _: Tick) -> bool {
         !entry.has(P::KIND)
     }
@@ -291,12 +293,12 @@ impl Kept for AnyOf<()> {
         true
     }
 }
-impl<A: Part + Component, B: Part + Component> Kept for AnyOf<(A, B)> {
+impl<A: Part + AnyComponent, B: Part + AnyComponent> Kept for AnyOf<(A, B)> {
     fn keeps(entry: &Entry, _: Tick) -> bool {
         entry.has(A::KIND) || entry.has(B::KIND)
     }
 }
-impl<A: Part + Component, B: Part + Component, C: Part + Component> Kept for AnyOf<(A, B, C)> {
+impl<A: Part + AnyComponent, B: Part + AnyComponent, C: Part + AnyComponent> Kept for AnyOf<(A, B, C)> {
     fn keeps(entry: &Entry, _: Tick) -> bool {
         entry.has(A::KIND) || entry.has(B::KIND) || entry.has(C::KIND)
     }

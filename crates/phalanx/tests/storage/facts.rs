@@ -193,7 +193,7 @@ fn values_are_written_in_place() {
     world.get_mut::<Health>(e).unwrap().0 = 5;
     *world.get_mut::<position::x>(e).unwrap() = 8.0;
     world.get_mut::<Label>(e).unwrap().text.push('!');
-    world.patch::<Health>(e, |health| health.0 += 1).unwrap();
+    world.patch::<Health>(e, |mut health| health.0 += 1).unwrap();
     world.entity_mut(e).patch::<Position>(|position| *position.y = 2.0).unwrap();
     assert!(world.patch::<Name>(e, |_| unreachable!("it has none")).is_err());
     assert_eq!(world.get::<Health>(e), Some(&Health(6)));
@@ -319,9 +319,9 @@ fn data_is_yielded_for_those_who_have_it() {
     let expected: Vec<(Entity, u32, bool, bool)> =
         (0u32..16).filter(|n| n & 1 != 0).map(|n| (ids[n as usize], n, n & 2 != 0, n & 4 != 0)).collect();
     assert_eq!(seen, expected);
-    for (health, anchor) in world.query_mut::<(&mut Health, Option<&mut Anchor>)>() {
+    for (mut health, anchor) in world.query_mut::<(&mut Health, Option<&mut Anchor>)>() {
         health.0 += 100;
-        if let Some(anchor) = anchor {
+        if let Some(mut anchor) = anchor {
             anchor.0 = health.0;
         }
     }
@@ -350,11 +350,11 @@ fn single_entities_are_found_through_queries() {
     let list = [ids[5], ids[0], ids[5], ids[7]];
     assert_eq!(query.iter_many(list).map(|health| health.0).collect::<Vec<_>>(), [5, 5, 7]);
     let mut query = world.query_mut::<&mut Health>();
-    let [a, b] = query.get_many_mut([ids[1], ids[3]]).unwrap();
-    std::mem::swap(a, b);
+    let [mut a, mut b] = query.get_many_mut([ids[1], ids[3]]).unwrap();
+    std::mem::swap(&mut *a, &mut *b);
     assert!(matches!(query.get_many_mut([ids[1], ids[1]]), Err(QueryEntityError::Repeated { .. })));
     let mut many = query.iter_many_mut([ids[1], ids[2], ids[1]]);
-    while let Some(health) = many.fetch_next() {
+    while let Some(mut health) = many.fetch_next() {
         health.0 += 10;
     }
     assert_eq!(
@@ -390,8 +390,8 @@ fn combinations_and_sorting_see_every_match() {
     let mut query = world.query_filtered_mut::<&mut Health, With<Frozen>>();
     let mut choices = query.iter_combinations_mut::<2>();
     let mut count = 0;
-    while let Some([a, b]) = choices.fetch_next() {
-        std::mem::swap(a, b);
+    while let Some([mut a, mut b]) = choices.fetch_next() {
+        std::mem::swap(&mut *a, &mut *b);
         count += 1;
     }
     assert_eq!(count, 3);
@@ -571,7 +571,7 @@ fn systems_see_every_kind_of_storage() {
         mut commands: Commands,
         names: Query<(Entity, &Name)>,
     ) {
-        for (health, frozen) in &mut query {
+        for (mut health, frozen) in &mut query {
             health.0 -= if frozen { 2 } else { 1 };
         }
         for (e, _) in &names {

@@ -165,7 +165,7 @@ impl World {
         }
         if let Some(set) = self.set_of(id) {
             return Ok(
-                self.grouped(entity, Takes::Component(id), |world| world.store.set_remove(set, entity))
+                self.grouped(entity, Takes::AnyComponent(id), |world| world.store.set_remove(set, entity))
             );
         }
         if !self.archetypes.signature(from).has(id) {

@@ -7,11 +7,11 @@
 use std::convert::identity;
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, Gate, Seat};
+use phalanx_store::{Entity, Gate, Seat, Tick};
 
 use super::{PoolEntityError, PoolReader, PoolRow, marked};
 use crate::archetype::ArchetypeId;
-use crate::component::{Component, Queryable};
+use crate::component::{AnyComponent, Queryable};
 use crate::pool::{BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolId, PoolKey};
 use crate::query::{FilterIn, In, Query, QueryIn, ReadOnlyQueryData};
 use crate::world::World;
@@ -241,7 +241,9 @@ impl<P: Pool> PoolMut<'_, P> {
             && (self.world.store.is_seated(*at) || self.find_seat(at)?)
         {
             let item = self.world.store.get_at_mut::<T::Write>(*at, T::ids());
-            return item.map(T::wrap_mut).ok_or_else(|| PoolEntityError::missing::<T>(entity));
+            return item
+                .map(|item| T::wrap_mut(item, Tick::ZERO))
+                .ok_or_else(|| PoolEntityError::missing::<T>(entity));
         }
         self.world.table_in::<P>(self.id, entity)?;
         self.world.get_mut::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
@@ -272,7 +274,7 @@ impl<P: Pool> PoolMut<'_, P> {
     /// # Errors
     /// When the entity is dead, or in another pool.
     #[track_caller]
-    pub fn remove<C: Component>(&mut self, key: impl PoolKey<P>) -> Result<bool, PoolEntityError>
+    pub fn remove<C: AnyComponent>(&mut self, key: impl PoolKey<P>) -> Result<bool, PoolEntityError>
     where
         P: Optional<C>,
     {
@@ -288,7 +290,7 @@ impl<P: Pool> PoolMut<'_, P> {
     /// # Errors
     /// When the entity is dead, or in another pool.
     #[track_caller]
-    pub fn take<C: Component>(&mut self, key: impl PoolKey<P>) -> Result<Option<C>, PoolEntityError>
+    pub fn take<C: AnyComponent>(&mut self, key: impl PoolKey<P>) -> Result<Option<C>, PoolEntityError>
     where
         P: Optional<C>,
     {
