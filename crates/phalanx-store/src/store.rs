@@ -373,8 +373,7 @@ impl Store {
     /// The bytes that one column of a table occupies.
     pub fn column_bytes(&self, id: TableId, column: AnyColId) -> usize {
         let Some(table) = self.tables.get(id.index()) else { return 0 };
-        let found = table.columns.iter().find(|header| header.id == column);
-        found.map_or(0, |header| column::bytes(header.of, self.table_capacity(id)))
+        table.position(column).map_or(0, |_| column::bytes(column.column_type(), self.table_capacity(id)))
     }
 
     /// The bytes of a table's record: its column headers, in whatever shape, without rows.
