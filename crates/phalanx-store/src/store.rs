@@ -217,7 +217,7 @@ impl Store {
         let id = TableId::new(u32::try_from(self.tables.len()).expect("fewer than 2^32 tables"));
         self.tables.push(table);
         self.heads.push(Head::nowhere());
-        self.lanes.push_table();
+        self.lanes.push_table(&self.tables);
         id
     }
 
