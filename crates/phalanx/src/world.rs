@@ -340,7 +340,7 @@ impl World {
     /// Makes room for `additional` more entities with the components of `B`.
     ///
     /// # Panics
-    /// When `B` cannot be used as a bundle.
+    /// When `B` cannot be used as a bundle, or there is no memory for as many rows.
     #[track_caller]
     pub fn reserve_rows<B: Bundle>(&mut self, additional: usize) {
         let at = self.first_insertion::<B>();
@@ -356,6 +356,9 @@ impl World {
 
     /// Drops the archetypes that no entity has, and returns how many. Their ids may be used again.
     pub fn drop_empty_archetypes(&mut self) -> usize {
+    ///
+    /// # Panics
+    /// When there is no memory for them.
         let dropped = self.archetypes.drop_empty(&mut self.store);
         self.commands.merge.forget_ways();
         self.update_queries();

@@ -75,7 +75,9 @@ impl World {
         let at = self.first_insertion::<B>();
         if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
             // Values in sets belong to an entity, so each one is spawned for itself.
-            let entities: Vec<Entity> = bundles.into_iter().map(|bundle| self.spawn(bundle).id()).collect();
+            let mut entities = Vec::new();
+            // Not collected, which would make room for all that the iterator promises.
+            bundles.into_iter().for_each(|bundle| entities.push(self.spawn(bundle).id()));
             return SpawnBatch { entities: Spawned::Rowless(entities.into_iter()) };
         }
         let now = self.store.tick();
