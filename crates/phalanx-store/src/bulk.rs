@@ -135,7 +135,9 @@ impl Store {
             // their first value now, before any of the user's code runs.
             replaced.push(unsafe { values.merge(pointers, mask, row, existing) });
         }
-        self.drop_doomed(edge.source, &edge.doomed, count).resume();
+        let mut panics = self.drop_doomed(edge.source, &edge.doomed, count);
+        replaced.into_iter().for_each(|old| panics.guard(|| drop(old)));
+        panics.resume();
     }
 
     fn write_and_move<V: Values>(&mut self, edge: &Edge, make: impl FnMut(Tick) -> V, count: usize) {
@@ -232,9 +234,7 @@ impl Drop for Store {
                 self.set_capacity(TableId::from_index(at), 0);
             }
         }
-        if !std::thread::panicking() {
-            panics.resume();
-        }
+        panics.resume_unless_panicking();
     }
 }
 

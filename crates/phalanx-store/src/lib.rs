@@ -78,6 +78,8 @@ pub use fetch::{
 pub use flags::{Borrow, BorrowFlags};
 pub use gate::{Entrance, Gate};
 pub use headers::TableShape;
+#[doc(hidden)]
+pub use panics::FirstPanic;
 pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Alias, Prepared};

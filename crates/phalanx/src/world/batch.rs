@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::slice;
 
-use phalanx_store::{Entity, Existing};
+use phalanx_store::{Entity, Existing, FirstPanic};
 
 use super::World;
 use crate::archetype::{ArchetypeId, Kind};
@@ -225,12 +225,8 @@ pub(super) fn for_each_despite_panics<T>(
     mut f: impl FnMut(T),
 ) -> usize {
     let count = items.len();
-    let mut first = Ok(());
-    for item in items {
-        first = first.and(catch_unwind(AssertUnwindSafe(|| f(item))));
-    }
-    if let Err(panic) = first {
-        resume_unwind(panic);
-    }
+    let mut panics = FirstPanic::default();
+    items.for_each(|item| panics.guard(|| f(item)));
+    panics.resume();
     count
 }
