@@ -69,6 +69,8 @@ pub struct ComponentInfo {
     layout: Layout,
     track: Track,
     fields: Vec<FieldInfo>,
+    /// Positions in `fields`, by name.
+    index: HashMap<Cow<'static, str>, usize>,
     columns: Vec<AnyColId>,
     required: Vec<(ComponentId, Init)>,
     schema: Option<Schema>,
@@ -104,9 +106,9 @@ impl ComponentInfo {
         &self.fields
     }
 
-    /// The field with this name.
+    /// The field with this name, found at once however many there are.
     pub fn field(&self, name: &str) -> Option<&FieldInfo> {
-        self.fields.iter().find(|field| field.name == name)
+        self.index.get(name).map(|&at| &self.fields[at])
     }
 
     /// All columns: those of the fields, then those of row ticks.
@@ -283,6 +285,7 @@ impl Components {
             layout: descriptor.layout,
             track: descriptor.track,
             columns: fields.iter().map(|field| field.column).chain(ticks).collect(),
+            index: index_of(&fields),
             fields,
             required: Vec::new(),
             schema: None,
@@ -341,6 +344,11 @@ impl Components {
         }
         found
     }
+}
+
+/// The positions of fields by name.
+fn index_of(fields: &[FieldInfo]) -> HashMap<Cow<'static, str>, usize> {
+    fields.iter().enumerate().map(|(at, field)| (field.name.clone(), at)).collect()
 }
 
 fn field_info(field: crate::component::FieldDescriptor) -> FieldInfo {
