@@ -264,8 +264,14 @@ impl Archetypes {
                 self.holders.resize_with(component.index() + 1, Vec::new);
             }
             let holders = &mut self.holders[component.index()];
-            let at = holders.partition_point(|holder| self.homes[holder.index()] < home);
-            holders.insert(at, id);
+            // The youngest comes last, unless its pool is older than another one.
+            match holders.last() {
+                Some(last) if self.homes[last.index()] > home => {
+                    let at = holders.partition_point(|holder| self.homes[holder.index()] < home);
+                    holders.insert(at, id);
+                }
+                _ => holders.push(id),
+            }
         }
         if self.by_table.len() <= table.index() {
             self.by_table.resize(table.index() + 1, ArchetypeId::EMPTY);

@@ -37,6 +37,8 @@ mod dynamic;
 mod entity_ref;
 mod error;
 pub(crate) mod groups;
+#[cfg(test)]
+mod growth_tests;
 mod migrate;
 mod non_send;
 mod parts;
@@ -64,8 +66,6 @@ mod stats;
 /// assert!(world.despawn(e));
 /// assert!(!world.contains(e));
 /// ```
-pub struct World {
-    /// Differs between the worlds of a process.
 ///
 /// # Values that panic when they are dropped
 /// A world drops values when they are no part of it any more. One that panics keeps nobody else from being dropped:
@@ -75,6 +75,8 @@ pub struct World {
 ///
 /// Two panics within the drop of *one* value end the process, as they do everywhere in Rust: of two fields of a
 /// component, or of two components of one bundle that are replaced together, or that were never inserted.
+pub struct World {
+    /// Differs between the worlds of a process.
     id: u64,
     alive: non_send::Alive,
     pub(crate) store: Store,
@@ -106,8 +108,6 @@ impl Default for World {
     }
 }
 
-impl World {
-    /// An empty world.
 impl Drop for World {
     /// Drops what is the user's, one by one: a second panic while the fields are dropped would end the process.
     fn drop(&mut self) {
@@ -120,6 +120,8 @@ impl Drop for World {
     }
 }
 
+impl World {
+    /// An empty world.
     pub fn new() -> Self {
         Self::with_entities(Entities::new())
     }
@@ -354,6 +356,9 @@ impl Drop for World {
     }
 
     /// Makes room for `additional` more entities.
+    ///
+    /// # Panics
+    /// When there is no memory for them.
     pub fn reserve(&mut self, additional: usize) {
         self.store.reserve_entities(additional);
     }
@@ -377,9 +382,6 @@ impl Drop for World {
 
     /// Drops the archetypes that no entity has, and returns how many. Their ids may be used again.
     pub fn drop_empty_archetypes(&mut self) -> usize {
-    ///
-    /// # Panics
-    /// When there is no memory for them.
         let dropped = self.archetypes.drop_empty(&mut self.store);
         self.commands.merge.forget_ways();
         self.update_queries();
