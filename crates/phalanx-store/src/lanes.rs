@@ -64,6 +64,8 @@ impl Lanes {
         for (table, columns) in tables.iter().enumerate().take(self.tables) {
             for column in columns.ids() {
                 let (from, to) = (self.lanes[column.index()], new[column.index()]);
+                #[cfg(test)]
+                tests::TOUCHED.set(tests::TOUCHED.get() + 1);
                 // SAFETY: both lanes have a cell for the table (I4), whose column has lanes of its own; the old cell is
                 // not used again.
                 unsafe { to.add(table).copy_from_nonoverlapping(from.add(table), 1) };
@@ -108,6 +110,8 @@ impl Lanes {
         if *lane == self.absent {
             *lane = allocate(self.room);
         }
+        #[cfg(test)]
+        tests::TOUCHED.set(tests::TOUCHED.get() + 1);
         // SAFETY: every lane has a cell per table (I4), and this one is lent exclusively with the lanes.
         unsafe { &mut *lane.as_ptr().add(table.index()) }
     }
@@ -166,5 +170,40 @@ unsafe fn free(lane: NonNull<LaneCell>, room: usize) {
     if layout.size() > 0 {
         // SAFETY: forwarded: the lane was allocated with this layout.
         unsafe { dealloc(lane.as_ptr().cast(), layout) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use crate::column_id::ColId;
+    use crate::store::Store;
+
+    std::thread_local! {
+        /// How many cells were written.
+        pub(super) static TOUCHED: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// How many cells are written for as many tables as there are columns, each with one, and as many unused columns.
+    fn touched(count: usize) -> u64 {
+        let mut store = Store::new();
+        let before = TOUCHED.get();
+        for at in 0..count {
+            store.declare(ColId::<u32>::named(&format!("unused {at}")).any());
+            let used = ColId::<u32>::named(&format!("used {at}")).any();
+            let table = store.new_table(&[used]);
+            assert!(store.table_has(table, used));
+        }
+        store.check().expect("sound");
+        // Only columns that are in a table have lanes.
+        assert_eq!(store.lanes.declared().count(), count);
+        TOUCHED.get() - before
+    }
+
+    #[test]
+    fn cells_are_written_for_columns_that_tables_have_and_no_others() {
+        let large = touched(800);
+        assert!(large < 4 * 800, "{large} cells");
     }
 }

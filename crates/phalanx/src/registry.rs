@@ -10,12 +10,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use hashbrown::HashMap;
+use hashbrown::{Equivalent, HashMap};
 use phalanx_store::{AnyColId, ColId, Init, Tick};
 
 use crate::component::{Component, DeclareSet, Descriptor, Layout, Track};
 use crate::schema::{Schema, SchemaError, StorageKind};
 use crate::signature::Signature;
+use crate::steps;
 use crate::value::FieldType;
 
 mod dynamic;
@@ -108,7 +109,7 @@ impl ComponentInfo {
 
     /// The field with this name, found at once however many there are.
     pub fn field(&self, name: &str) -> Option<&FieldInfo> {
-        self.index.get(name).map(|&at| &self.fields[at])
+        self.index.get(&Named(name)).map(|&at| &self.fields[at])
     }
 
     /// All columns: those of the fields, then those of row ticks.
@@ -232,7 +233,7 @@ impl Components {
 
     /// The component registered under a name.
     pub fn by_name(&self, name: &str) -> Option<ComponentId> {
-        self.by_name.get(name).copied()
+        self.by_name.get(&Named(name)).copied()
     }
 
     /// The id of a typed component, if it is registered.
@@ -343,6 +344,17 @@ impl Components {
             wave = next;
         }
         found
+    }
+}
+
+/// A name that is looked for. Comparing it with one that is known is a step.
+#[derive(Hash)]
+struct Named<'a>(&'a str);
+
+impl<K: AsRef<str>> Equivalent<K> for Named<'_> {
+    fn equivalent(&self, known: &K) -> bool {
+        steps::count();
+        self.0 == known.as_ref()
     }
 }
 

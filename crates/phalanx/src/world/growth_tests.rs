@@ -159,6 +159,56 @@ fn a_component_of_many_fields_takes_steps_in_proportion_to_them() {
     });
 }
 
+// O-114: and with names, filters and archetypes.
+#[test]
+fn moving_an_entity_looks_nothing_up() {
+    let mut world = World::new();
+    let kind = components(&mut world, "kind", 1)[0];
+    let entity = world.spawn(First(1)).id();
+    let mut round = |world: &mut World| {
+        world.insert(entity, Second(2)).expect("alive");
+        assert_eq!(world.insert_dynamic(entity, kind, &[]), Ok(()));
+        assert_eq!(world.remove_by_id(entity, kind), Ok(true));
+        world.remove::<Second>(entity).expect("alive");
+    };
+    round(&mut world);
+    assert_eq!(steps::of(|| (0..100).for_each(|_| round(&mut world))), 0);
+}
+
+// O-127.
+#[test]
+fn matching_looks_at_the_holders_of_the_rarest_component_only() {
+    let mut world = World::new();
+    let common = components(&mut world, "common", 1)[0];
+    let kinds = components(&mut world, "kind", 200);
+    for &kind in &kinds {
+        spawn_with(&mut world, &[common, kind]);
+    }
+    spawn_with(&mut world, &[common, kinds[3], kinds[5]]);
+    let rare = world.query_builder().with(common).with(kinds[3]).build();
+    let holders = world.archetypes().with_component(kinds[3]).len();
+    assert_eq!(holders, 2);
+    assert_eq!(world.archetypes().with_component(common).len(), 202);
+    let steps = steps::of(|| assert_eq!(rare.count(&world), 2));
+    assert!(steps <= 2 * holders as u64, "{steps} archetypes were looked at");
+}
+
+// O-058.
+#[test]
+fn a_field_is_found_by_name_in_one_step() {
+    let mut world = World::new();
+    let names: Vec<String> = (0..1_000).map(|at| format!("field {at}")).collect();
+    let wide = names.iter().map(|name| (name.clone(), FieldType::U32));
+    let id = world.register_dynamic(Schema::new("wide").fields(wide)).expect("the name is free");
+    let info = world.components().get(id).expect("registered");
+    for (at, name) in names.iter().enumerate() {
+        let mut found = None;
+        // Now and then two names look alike to a hash table, before they are compared.
+        assert!(steps::of(|| found = info.field(name)) <= 4);
+        assert_eq!(found.map(|field| field.column()), Some(info.fields()[at].column()));
+    }
+}
+
 #[test]
 fn ways_between_archetypes_take_memory_in_proportion_to_their_number() {
     let bytes = |size| {
