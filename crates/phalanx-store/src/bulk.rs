@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::column::BLOCK_ROWS;
 use crate::entities::Exhausted;
 use crate::entity::Entity;
 use crate::panics::FirstPanic;
@@ -15,6 +16,9 @@ use crate::rows::Pending;
 use crate::store::Store;
 use crate::tick::Tick;
 use crate::values::{Existing, Values};
+
+/// The bytes of rows that room is made for at most before they come.
+const AHEAD: usize = 1 << 28;
 
 impl Store {
     /// Spawns an entity per value, and returns the rows they got in the edge's target.
@@ -45,13 +49,19 @@ impl Store {
             }
             return Ok(0..count);
         }
-        let expected = values.size_hint().0;
+        let expected = self.bounded_hint(edge.target, values.size_hint().0);
         self.make_room(edge.target, expected);
         self.entities.reserve_slots(expected);
         let first = self.table_len(edge.target);
         let mut batch = Batch { store: self, edge, first, next: first };
         batch.fill(values)?;
         Ok(first..batch.next)
+    }
+
+    /// For how many rows to make room ahead when an iterator promises this many: promises cost nothing, and may be wrong.
+    fn bounded_hint(&self, table: TableId, hint: usize) -> usize {
+        let row: usize = self.tables[table.index()].columns.iter().map(|column| column.size).sum();
+        hint.min(AHEAD / (row + size_of::<Entity>())).max(hint.min(BLOCK_ROWS))
     }
 
     /// Takes all rows of the edge's source along the edge, with values made by `make` for each row.
@@ -125,7 +135,9 @@ impl Store {
             // their first value now, before any of the user's code runs.
             replaced.push(unsafe { values.merge(pointers, mask, row, existing) });
         }
-        self.drop_doomed(edge.source, &edge.doomed, count).resume();
+        let mut panics = self.drop_doomed(edge.source, &edge.doomed, count);
+        replaced.into_iter().for_each(|old| panics.guard(|| drop(old)));
+        panics.resume();
     }
 
     fn write_and_move<V: Values>(&mut self, edge: &Edge, make: impl FnMut(Tick) -> V, count: usize) {
@@ -222,9 +234,7 @@ impl Drop for Store {
                 self.set_capacity(TableId::from_index(at), 0);
             }
         }
-        if !std::thread::panicking() {
-            panics.resume();
-        }
+        panics.resume_unless_panicking();
     }
 }
 

@@ -20,12 +20,15 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::panics::FirstPanic;
+
 /// What the store must know of a column's type to keep its values without naming it.
 pub(crate) struct ColumnType {
     pub(crate) type_id: TypeId,
     pub(crate) type_name: &'static str,
     pub(crate) layout: Layout,
-    /// Drops `len` consecutive values, going on after a panic in one of them; `None` when there is nothing to drop.
+    /// Drops `len` consecutive values, all of them though some panic; the first panic is passed on. `None` when there is
+    /// nothing to drop.
     pub(crate) drop: Option<unsafe fn(*mut u8, usize)>,
 }
 
@@ -34,9 +37,20 @@ impl ColumnType {
         /// # Safety
         /// `values` points to `len` initialised values of `T` that nobody else will drop or read.
         unsafe fn drop_values<T>(values: *mut u8, len: usize) {
-            let values = std::ptr::slice_from_raw_parts_mut(values.cast::<T>(), len);
-            // SAFETY: the caller hands over initialised values of `T` (I1, I2); slice glue drops each one once.
-            unsafe { values.drop_in_place() }
+            let values = values.cast::<T>();
+            let (mut panics, mut next) = (FirstPanic::default(), 0);
+            // Not as a slice: its glue goes on after a panic, too, but a second one would end the process.
+            while next < len {
+                panics.guard(|| {
+                    while next < len {
+                        next += 1;
+                        // SAFETY: the caller hands over initialised values of `T` (I1, I2); each is dropped once, because
+                        // it is passed over first.
+                        unsafe { values.add(next - 1).drop_in_place() };
+                    }
+                });
+            }
+            panics.resume();
         }
         Self {
             type_id: TypeId::of::<T>(),

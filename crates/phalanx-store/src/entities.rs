@@ -239,7 +239,10 @@ impl Entities {
         self.settle();
         let new = additional.saturating_sub(self.free as usize);
         let room = (self.limit - self.slots()) as usize;
-        self.slots.reserve(new.min(room));
+        let slots = new.min(room);
+        if self.slots.try_reserve(slots).is_err() {
+            panic!("there is no memory for {slots} more entity slots");
+        }
     }
 
     /// Ends an entity and returns where it was, or `None` if it was not alive: for the store alone.

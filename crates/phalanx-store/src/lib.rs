@@ -13,8 +13,8 @@
 //!   tick per block after the first; before the room for ticks, which the capacity tells, a large column has a word that
 //!   leads to the beginning of its allocation. The lane cell of (column, table) holds the same pointer. A column's
 //!   header stays where it is until its table is dropped.
-//! - **I4 Lanes.** Every lane of a known column has a cell per table; it is null exactly when the table lacks the
-//!   column. The rowless and the dead have no columns.
+//! - **I4 Lanes.** Every lane has a cell per table; it is null exactly when the table lacks the column. A column that is
+//!   in a table has a lane of its own. The rowless and the dead have no columns.
 //! - **I5 Places.** An entity with a row is found at exactly that row: the directory and the table's entities
 //!   agree, rows are in range, distinct entities have distinct rows.
 //! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, visits no table twice, and each
@@ -79,6 +79,8 @@ pub use fetch::{
 pub use flags::{Borrow, BorrowFlags};
 pub use gate::{Entrance, Gate};
 pub use headers::TableShape;
+#[doc(hidden)]
+pub use panics::FirstPanic;
 pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Alias, Prepared};

@@ -7,13 +7,14 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The first panic of several, kept while the others' work is finished.
+#[doc(hidden)]
 #[derive(Default)]
 #[must_use]
-pub(crate) struct FirstPanic(Option<Box<dyn Any + Send>>);
+pub struct FirstPanic(Option<Box<dyn Any + Send>>);
 
 impl FirstPanic {
     /// Runs the user's code, keeping its panic for later.
-    pub(crate) fn guard(&mut self, f: impl FnOnce()) {
+    pub fn guard(&mut self, f: impl FnOnce()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
             self.keep(panic);
         }
@@ -28,21 +29,31 @@ impl FirstPanic {
     }
 
     /// Adds what another guard kept.
-    pub(crate) fn join(&mut self, other: Self) {
+    pub fn join(&mut self, other: Self) {
         if let Some(panic) = other.0 {
             self.keep(panic);
         }
     }
 
     /// Lets the panic be: another one is being passed on.
-    pub(crate) fn forget(self) {
+    pub fn forget(self) {
         if let Some(panic) = self.0 {
             let_go(panic);
         }
     }
 
+    /// Goes on with the first panic, if there was one; not while another one is being passed on, which would end the
+    /// process.
+    pub fn resume_unless_panicking(self) {
+        if std::thread::panicking() {
+            self.forget();
+        } else {
+            self.resume();
+        }
+    }
+
     /// Goes on with the first panic, if there was one.
-    pub(crate) fn resume(self) {
+    pub fn resume(self) {
         if let Some(panic) = self.0 {
             resume_unwind(panic);
         }

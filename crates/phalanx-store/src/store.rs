@@ -217,7 +217,7 @@ impl Store {
         let id = TableId::new(u32::try_from(self.tables.len()).expect("fewer than 2^32 tables"));
         self.tables.push(table);
         self.heads.push(Head::nowhere());
-        self.lanes.push_table();
+        self.lanes.push_table(&self.tables);
         id
     }
 
@@ -298,13 +298,28 @@ impl Store {
     /// Makes room for `additional` more rows at once.
     ///
     /// # Panics
-    /// When a table cannot have as many rows.
+    /// When a table cannot have as many rows, or there is no memory for them.
     pub fn reserve_rows(&mut self, id: TableId, additional: usize) {
         if self.tables.get(id.index()).is_some_and(|table| table.live) {
             let needed = self.table_len(id).saturating_add(additional);
             if needed > self.table_capacity(id) {
+                self.expect_memory(id, needed);
                 self.set_capacity(id, needed);
             }
+        }
+    }
+
+    /// Panics when the allocator has no memory for so many rows: columns that find none end the process. Asked only where
+    /// it is much.
+    fn expect_memory(&self, id: TableId, rows: usize) {
+        const MUCH: usize = 1 << 30;
+        let sizes = self.tables[id.index()].columns.iter().map(|column| column.size);
+        let row = sizes.sum::<usize>() + size_of::<Entity>();
+        let bytes = row.saturating_mul(rows);
+        // Looked at by the black box, or the compiler takes it for granted that there is memory nobody uses.
+        let mut probe = Vec::<u8>::new();
+        if bytes > MUCH && std::hint::black_box(&mut probe).try_reserve_exact(bytes).is_err() {
+            panic!("there is no memory for {rows} rows of {row} bytes in one table");
         }
     }
 
@@ -373,8 +388,7 @@ impl Store {
     /// The bytes that one column of a table occupies.
     pub fn column_bytes(&self, id: TableId, column: AnyColId) -> usize {
         let Some(table) = self.tables.get(id.index()) else { return 0 };
-        let found = table.columns.iter().find(|header| header.id == column);
-        found.map_or(0, |header| column::bytes(header.of, self.table_capacity(id)))
+        table.position(column).map_or(0, |_| column::bytes(column.column_type(), self.table_capacity(id)))
     }
 
     /// The bytes of a table's record: its column headers, in whatever shape, without rows.

@@ -198,9 +198,20 @@ impl Table {
         }
     }
 
-    fn position(&self, id: AnyColId) -> Option<usize> {
-        let at = self.columns.iter().take_while(|column| column.id < id).count();
-        self.columns.iter().nth(at).is_some_and(|column| column.id == id).then_some(at)
+    /// Where a column with memory stands among those of the table.
+    pub(crate) fn position(&self, id: AnyColId) -> Option<usize> {
+        self.columns.position(id)
+    }
+
+    /// The number of a column, first those with memory, then tags: below [`Table::width`].
+    pub(crate) fn number(&self, id: AnyColId) -> Option<usize> {
+        let tag = || self.tags.binary_search(&id).ok().map(|at| self.columns.refs().len() + at);
+        self.position(id).or_else(tag)
+    }
+
+    /// How many columns there are, with memory and without.
+    pub(crate) fn width(&self) -> usize {
+        self.columns.refs().len() + self.tags.len()
     }
 
     /// Whether the table has the column, with memory or as a tag.

@@ -19,6 +19,7 @@ use phalanx_store::{AnyColId, Edge, Store, TableId};
 use crate::pool::{PoolId, Pools, pooled};
 use crate::registry::{ComponentId, Components};
 use crate::signature::Signature;
+use crate::steps;
 
 pub use journal::{Change, Cursor};
 pub(crate) use transitions::{Kind, Transitions};
@@ -43,6 +44,15 @@ impl ArchetypeId {
     fn from_index(index: usize) -> Self {
         Self(u32::try_from(index).expect("fewer than 2^32 archetypes"))
     }
+}
+
+/// The hash by which General's archetypes are found.
+fn hash_of(signature: &Signature) -> u64 {
+    #[cfg(test)]
+    if tests::ALL_ALIKE.get() {
+        return 7;
+    }
+    signature.fingerprint()
 }
 
 /// All archetypes of one world.
@@ -139,7 +149,7 @@ impl Archetypes {
     /// General's archetype with exactly these components, if it exists.
     pub fn find(&self, signature: &Signature) -> Option<ArchetypeId> {
         self.by_signature
-            .find(signature.fingerprint(), |id| self.signatures[id.index()] == *signature)
+            .find(hash_of(signature), |id| self.signatures[id.index()] == *signature)
             .copied()
     }
 
@@ -194,6 +204,7 @@ impl Archetypes {
     /// Only the archetypes of the rarest component of `include` are looked at.
     pub fn matching(&self, include: &Signature, exclude: &Signature, any_of: &Signature) -> Vec<ArchetypeId> {
         let matches = |id: &ArchetypeId| {
+            steps::count();
             let signature = &self.signatures[id.index()];
             signature.contains(include)
                 && !signature.overlaps(exclude)
@@ -264,8 +275,14 @@ impl Archetypes {
                 self.holders.resize_with(component.index() + 1, Vec::new);
             }
             let holders = &mut self.holders[component.index()];
-            let at = holders.partition_point(|holder| self.homes[holder.index()] < home);
-            holders.insert(at, id);
+            // The youngest comes last, unless its pool is older than another one.
+            match holders.last() {
+                Some(last) if self.homes[last.index()] > home => {
+                    let at = holders.partition_point(|holder| self.homes[holder.index()] < home);
+                    holders.insert(at, id);
+                }
+                _ => holders.push(id),
+            }
         }
         if self.by_table.len() <= table.index() {
             self.by_table.resize(table.index() + 1, ArchetypeId::EMPTY);
@@ -275,10 +292,10 @@ impl Archetypes {
         self.pool_by_table[table.index()] = pool;
         self.pools.record_mut(pool).add(id, &signature);
         let signatures = &mut self.signatures;
-        let fingerprint = signature.fingerprint();
+        let fingerprint = hash_of(&signature);
         signatures[id.index()] = signature;
         if pool == PoolId::GENERAL {
-            self.by_signature.insert_unique(fingerprint, id, |id| signatures[id.index()].fingerprint());
+            self.by_signature.insert_unique(fingerprint, id, |id| hash_of(&signatures[id.index()]));
         }
         self.tables[id.index()] = table;
         self.journal.created(id);
@@ -297,7 +314,7 @@ impl Archetypes {
             for component in &signature {
                 self.holders[component.index()].retain(|&holder| holder != id);
             }
-            if let Ok(entry) = self.by_signature.find_entry(signature.fingerprint(), |&known| known == id) {
+            if let Ok(entry) = self.by_signature.find_entry(hash_of(&signature), |&known| known == id) {
                 entry.remove();
             }
             self.by_table[self.tables[at].index()] = ArchetypeId::EMPTY;
@@ -350,5 +367,45 @@ impl Archetypes {
         }
         self.pools.check(|id| self.signature(id).clone())?;
         self.journal.check(self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use crate::schema::Schema;
+    use crate::signature::Signature;
+
+    std::thread_local! {
+        /// Whether all sets of components have the same hash.
+        pub(super) static ALL_ALIKE: Cell<bool> = const { Cell::new(false) };
+    }
+
+    // O-118.
+    #[test]
+    fn sets_with_equal_hashes_are_told_apart_by_their_components() {
+        ALL_ALIKE.set(true);
+        let mut components = crate::registry::Components::default();
+        let ids: Vec<_> = (0..6)
+            .map(|at| components.register_schema(Schema::new(format!("alike {at}"))).expect("the name is free"))
+            .collect();
+        let sets: Vec<Signature> = (0..1_usize << ids.len())
+            .map(|bits| ids.iter().copied().filter(|id| bits & (1 << id.index()) != 0).collect())
+            .collect();
+        let (mut archetypes, mut store) = (super::Archetypes::new(), phalanx_store::Store::new());
+        let general = crate::pool::PoolId::GENERAL;
+        let mut create = |set: &Signature| {
+            archetypes.get_or_create(general, set.clone(), &components, &mut store)
+        };
+        let made: Vec<_> = sets.iter().map(&mut create).collect();
+        let again: Vec<_> = sets.iter().map(create).collect();
+        assert_eq!(made, again);
+        assert_eq!(archetypes.len(), sets.len());
+        for (set, &id) in sets.iter().zip(&made) {
+            assert_eq!((archetypes.find(set), archetypes.signature(id)), (Some(id), set));
+        }
+        assert_eq!(archetypes.drop_empty(&mut store), sets.len() - 1);
+        assert!(sets[1..].iter().all(|set| archetypes.find(set).is_none()));
     }
 }

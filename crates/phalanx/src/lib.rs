@@ -58,6 +58,7 @@ pub mod resources;
 pub mod schedule;
 pub mod schema;
 pub mod signature;
+mod steps;
 pub mod storage;
 pub mod system;
 pub mod tracking;

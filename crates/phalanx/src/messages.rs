@@ -19,6 +19,8 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use phalanx_store::FirstPanic;
+
 pub use columns::Columns;
 pub use cursor::{Cursor, Iter, Unread};
 pub(crate) use registry::{Channel, SharedChannels, typed, typed_mut};
@@ -175,7 +177,10 @@ impl<M: Message> Messages<M> {
 
     /// Drops all live messages.
     pub fn clear(&mut self) {
-        drop(self.drain());
+        self.first = self.end();
+        let mut panics = FirstPanic::default();
+        drop_each(&mut self.live, &mut panics);
+        panics.resume();
     }
 
     /// Ends the frame: messages whose frames are over are dropped, read or not.
@@ -202,7 +207,16 @@ impl<M: Message> Messages<M> {
 
     /// The second half: drops what was set aside. A message may panic in its drop; the others still go.
     fn sweep(&mut self) {
-        drop(self.spent.drain_front(self.spent.len()));
+        let mut panics = FirstPanic::default();
+        drop_each(&mut self.spent, &mut panics);
+        panics.resume();
+    }
+
+    /// Drops all messages, live and expired.
+    fn drop_all(&mut self, panics: &mut FirstPanic) {
+        self.first = self.end();
+        drop_each(&mut self.spent, panics);
+        drop_each(&mut self.live, panics);
     }
 
     /// The live messages from the `from`-th on.
@@ -225,6 +239,15 @@ impl<M: Message> Messages<M> {
     fn seen(&self, cursor: &Cursor<M>) -> usize {
         // A cursor ahead of its channel has another channel's numbers: it begins anew rather than miss one.
         if cursor.next() > self.end() { 0 } else { self.offset(cursor.next()) }
+    }
+}
+
+/// Drops messages one by one, all of them though some panic.
+fn drop_each<C: Columns>(columns: &mut C, panics: &mut FirstPanic) {
+    let count = columns.len();
+    let drain = columns.drain_front(count);
+    if std::mem::needs_drop::<C::Values>() {
+        drain.for_each(|values| panics.guard(|| drop(values)));
     }
 }
 

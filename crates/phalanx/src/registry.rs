@@ -10,12 +10,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use hashbrown::HashMap;
+use hashbrown::{Equivalent, HashMap};
 use phalanx_store::{AnyColId, ColId, Init, Tick};
 
 use crate::component::{AnyComponent, DeclareSet, Descriptor, Layout, Track};
 use crate::schema::{Schema, SchemaError, StorageKind};
 use crate::signature::Signature;
+use crate::steps;
 use crate::value::FieldType;
 
 mod dynamic;
@@ -69,6 +70,8 @@ pub struct ComponentInfo {
     layout: Layout,
     track: Track,
     fields: Vec<FieldInfo>,
+    /// Positions in `fields`, by name.
+    index: HashMap<Cow<'static, str>, usize>,
     columns: Vec<AnyColId>,
     required: Vec<(ComponentId, Init)>,
     schema: Option<Schema>,
@@ -104,9 +107,9 @@ impl ComponentInfo {
         &self.fields
     }
 
-    /// The field with this name.
+    /// The field with this name, found at once however many there are.
     pub fn field(&self, name: &str) -> Option<&FieldInfo> {
-        self.fields.iter().find(|field| field.name == name)
+        self.index.get(&Named(name)).map(|&at| &self.fields[at])
     }
 
     /// All columns: those of the fields, then those of row ticks.
@@ -230,7 +233,7 @@ impl Components {
 
     /// The component registered under a name.
     pub fn by_name(&self, name: &str) -> Option<ComponentId> {
-        self.by_name.get(name).copied()
+        self.by_name.get(&Named(name)).copied()
     }
 
     /// The id of a typed component, if it is registered.
@@ -283,6 +286,7 @@ impl Components {
             layout: descriptor.layout,
             track: descriptor.track,
             columns: fields.iter().map(|field| field.column).chain(ticks).collect(),
+            index: index_of(&fields),
             fields,
             required: Vec::new(),
             schema: None,
@@ -341,6 +345,22 @@ impl Components {
         }
         found
     }
+}
+
+/// A name that is looked for. Comparing it with one that is known is a step.
+#[derive(Hash)]
+struct Named<'a>(&'a str);
+
+impl<K: AsRef<str>> Equivalent<K> for Named<'_> {
+    fn equivalent(&self, known: &K) -> bool {
+        steps::count();
+        self.0 == known.as_ref()
+    }
+}
+
+/// The positions of fields by name.
+fn index_of(fields: &[FieldInfo]) -> HashMap<Cow<'static, str>, usize> {
+    fields.iter().enumerate().map(|(at, field)| (field.name.clone(), at)).collect()
 }
 
 fn field_info(field: crate::component::FieldDescriptor) -> FieldInfo {

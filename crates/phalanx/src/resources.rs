@@ -13,7 +13,7 @@
 use std::any::{Any, TypeId};
 
 use hashbrown::HashMap;
-use phalanx_store::{SharedSlots, SlotMut, SlotRef, Slots, Tick};
+use phalanx_store::{FirstPanic, SharedSlots, SlotMut, SlotRef, Slots, Tick};
 
 /// A type of which a world holds one value, or none.
 #[diagnostic::on_unimplemented(
@@ -95,6 +95,11 @@ impl Resources {
         let id = self.id::<R>()?;
         let occupied = self.slot_mut(id).take()?;
         Some(*occupied.value.downcast().expect(TYPED))
+    }
+
+    /// Drops all values, though some panic.
+    pub(crate) fn drop_all(&mut self, panics: &mut FirstPanic) {
+        self.slots.iter_mut().for_each(|slot| panics.guard(|| drop(slot.take())));
     }
 
     /// Whether there is a value.

@@ -4,7 +4,7 @@
 //! (which resolves archetypes; rows move in the store), batches in `world/batch`, run-time components in
 //! `world/dynamic`. Outside systems nothing is checked at run time: `&World` reads, `&mut World` writes.
 
-use phalanx_store::{Entities, Entity, SetPlan, Store, Tick};
+use phalanx_store::{Entities, Entity, FirstPanic, SetPlan, Store, Tick};
 
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::bundle::Bundle;
@@ -37,6 +37,8 @@ mod dynamic;
 mod entity_ref;
 mod error;
 pub(crate) mod groups;
+#[cfg(test)]
+mod growth_tests;
 mod migrate;
 mod non_send;
 mod parts;
@@ -64,6 +66,15 @@ mod stats;
 /// assert!(world.despawn(e));
 /// assert!(!world.contains(e));
 /// ```
+///
+/// # Values that panic when they are dropped
+/// A world drops values when they are no part of it any more. One that panics keeps nobody else from being dropped:
+/// despawning, removing, [`World::clear_entities`] and dropping the world go on with the other values, drop none twice,
+/// and pass the first panic on at the end; what panics after it is not told. A world that is dropped while another panic
+/// unwinds passes none on.
+///
+/// Two panics within the drop of *one* value end the process, as they do everywhere in Rust: of two fields of a
+/// component, or of two components of one bundle that are replaced together, or that were never inserted.
 pub struct World {
     /// Differs between the worlds of a process.
     id: u64,
@@ -94,6 +105,18 @@ pub struct World {
 impl Default for World {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Drop for World {
+    /// Drops what is the user's, one by one: a second panic while the fields are dropped would end the process.
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        panics.guard(|| drop(std::mem::take(&mut self.store)));
+        self.resources.drop_all(&mut panics);
+        self.messages.drop_all(&mut panics);
+        self.commands.queue.drop_all(&mut panics);
+        panics.resume_unless_panicking();
     }
 }
 
@@ -333,6 +356,9 @@ impl World {
     }
 
     /// Makes room for `additional` more entities.
+    ///
+    /// # Panics
+    /// When there is no memory for them.
     pub fn reserve(&mut self, additional: usize) {
         self.store.reserve_entities(additional);
     }
@@ -340,7 +366,7 @@ impl World {
     /// Makes room for `additional` more entities with the components of `B`.
     ///
     /// # Panics
-    /// When `B` cannot be used as a bundle.
+    /// When `B` cannot be used as a bundle, or there is no memory for as many rows.
     #[track_caller]
     pub fn reserve_rows<B: Bundle>(&mut self, additional: usize) {
         let at = self.first_insertion::<B>();

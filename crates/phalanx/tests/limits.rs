@@ -352,3 +352,69 @@ fn a_batch_beyond_the_limit_is_refused_and_leaks_nothing() {
     assert_eq!(panic_of(|| world.spawn_batch(vec![Counted(count.clone()); 3]).len()), FULL);
     assert_eq!(world.spawn_batch(vec![Counted(count.clone()); 2]).len(), 2);
 }
+
+/// What a panic says.
+fn message(f: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("a panic");
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).expect("a text")
+}
+
+#[test]
+fn room_for_more_than_there_is_memory_is_refused_in_words() {
+    let mut world = World::new();
+    let kept = world.spawn(Extra::<0>(1)).id();
+    let too_many = message(|| world.reserve_rows::<Extra<0>>(usize::MAX));
+    assert!(too_many.contains("rows"), "{too_many}");
+    #[derive(Component)]
+    struct Huge(#[expect(dead_code, reason = "only its size matters")] [u64; 1 << 10]);
+    let huge = message(|| world.reserve_rows::<Huge>(1 << 31));
+    assert!(huge.contains("no memory for 2147483648 rows"), "{huge}");
+    // Where memory is promised that is not there, or is there, this succeeds.
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| world.reserve(usize::MAX))) {
+        let text = panic.downcast_ref::<String>().expect("a text");
+        assert!(text.contains("no memory for"), "{text}");
+    }
+    assert_eq!(world.get::<Extra<0>>(kept), Some(&Extra(1)));
+    world.spawn(Huge([0; 1 << 10]));
+    world.check().expect("sound");
+}
+
+/// Promises more than it has.
+struct Boaster<I>(I);
+
+impl<I: Iterator> Iterator for Boaster<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (u32::MAX as usize - 1, None)
+    }
+}
+
+#[test]
+fn what_an_iterator_promises_makes_room_for_a_bounded_number() {
+    #[derive(Component)]
+    #[component(storage = "sparse")]
+    struct Apart(u32);
+    #[derive(Pool)]
+    struct Closed {
+        extra: Extra<0>,
+    }
+    let mut world = World::new();
+    assert_eq!(world.spawn_batch(Boaster((0..10).map(Extra::<0>))).count(), 10);
+    assert_eq!(world.spawn_batch(Boaster((0..10).map(Apart))).count(), 10);
+    assert_eq!(world.spawn_batch(Boaster((0..10).map(|n| (Extra::<1>(n), Apart(n))))).count(), 10);
+    let closed = Boaster((0..10).map(|n| Closed { extra: Extra(n) }));
+    assert_eq!(world.spawn_batch_in(closed).count(), 10);
+    world.commands().spawn_batch(Boaster((0..10).map(Extra::<2>)));
+    world.flush();
+    assert_eq!(world.query::<&Apart>().into_iter().map(|apart| u64::from(apart.0)).sum::<u64>(), 90);
+    let stats = world.stats();
+    assert_eq!(stats.entities, 50);
+    // A quarter of a gigabyte for each batch; all that was promised would be sixteen times as much, and more.
+    assert!(stats.bytes() < 4 << 30, "{} bytes", stats.bytes());
+}

@@ -152,3 +152,21 @@ fn columns_by_name_allocate_nothing() {
     });
     assert_eq!(read, 0);
 }
+
+// O-129: the bits of a query are walked and compared where they are.
+#[test]
+fn walking_the_bits_of_a_signature_allocates_nothing() {
+    let (world, ids) = scene();
+    let archetype = world.archetype_of(ids[0]).expect("alive");
+    let signature = world.archetypes().signature(archetype);
+    // Beyond the words that lie in the value itself.
+    let high: phalanx::signature::Signature = {
+        let mut many = World::new();
+        let schema = |at| phalanx::prelude::Schema::new(format!("many {at}"));
+        (0..300).map(|at| many.register_dynamic(schema(at)).expect("the name is free")).collect()
+    };
+    assert_eq!(allocations(|| signature.iter().chain(high.iter()).map(|id| id.index()).sum::<usize>()), 0);
+    assert_eq!(allocations(|| (high.contains(signature), high.overlaps(signature), high.len())), 0);
+    assert_eq!(allocations(|| high.fingerprint()), 0);
+    assert_eq!(allocations(|| signature.iter().map(|id| world.archetypes().with_component(id).len()).sum::<usize>()), 0);
+}

@@ -1,7 +1,8 @@
 //! The ways between archetypes, worked out once and then read.
 //!
 //! Each archetype has, per kind of change, an array indexed by bundle (or component): following a known
-//! way is an array read, then the store's copies. Nothing is computed, hashed or allocated.
+//! way is an array read, then the store's copies. Nothing is computed, hashed or allocated. Only where thousands of
+//! components would make arrays that are nearly empty, the few ways behind their end are found by hash.
 
 use hashbrown::HashMap;
 use phalanx_store::{Edge, TableId};
@@ -10,7 +11,7 @@ use super::ArchetypeId;
 use crate::pool::PoolId;
 
 /// The kind of a change, and with it what its index counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Values of a bundle come.
     Insert,
@@ -28,11 +29,16 @@ pub(crate) enum Kind {
 
 const KINDS: usize = 6;
 
+/// Below which index ways are found without a hash: of an archetype's array, at most a page.
+const NEAR: usize = 1024;
+
 /// All ways found so far.
 #[derive(Default)]
 pub(crate) struct Transitions {
     /// `ways[kind][archetype][index]` is a position in `found` plus one.
     ways: [Vec<Vec<u32>>; KINDS],
+    /// The ways whose index is behind the end of their archetype's array.
+    far: HashMap<(Kind, ArchetypeId, usize), usize>,
     /// From an archetype to another pool, with a bundle; explicit and rare, so found by hash.
     migrations: HashMap<(ArchetypeId, PoolId, usize), usize>,
     found: Vec<Edge>,
@@ -58,10 +64,17 @@ impl Default for Last {
 impl Transitions {
     #[inline]
     pub(crate) fn position(&self, kind: Kind, from: ArchetypeId, index: usize) -> Option<usize> {
-        match self.ways[kind as usize].get(from.index())?.get(index)? {
-            0 => None,
-            at => Some(*at as usize - 1),
+        match self.ways[kind as usize].get(from.index()).and_then(|ways| ways.get(index)) {
+            Some(0) => None,
+            Some(at) => Some(*at as usize - 1),
+            None => self.far_position(kind, from, index),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn far_position(&self, kind: Kind, from: ArchetypeId, index: usize) -> Option<usize> {
+        if index < NEAR { None } else { self.far.get(&(kind, from, index)).copied() }
     }
 
     /// As [`Transitions::position`], for the archetype of a table, quickly when the same was asked before.
@@ -96,10 +109,14 @@ impl Transitions {
             ways.resize_with(from.index() + 1, Vec::new);
         }
         let ways = &mut ways[from.index()];
+        self.found.push(edge);
+        if index >= NEAR {
+            self.far.insert((kind, from, index), self.found.len() - 1);
+            return self.found.len() - 1;
+        }
         if ways.len() <= index {
             ways.resize(index + 1, 0);
         }
-        self.found.push(edge);
         ways[index] = u32::try_from(self.found.len()).expect("fewer than 2^32 transitions");
         self.found.len() - 1
     }
@@ -122,6 +139,13 @@ impl Transitions {
         self.found.len() - 1
     }
 
+    /// The bytes of the arrays that lead to ways, and of the ways behind their ends.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        let arrays = self.ways.iter().flatten().map(|ways| ways.capacity() * size_of::<u32>());
+        arrays.sum::<usize>() + self.far.allocation_size()
+    }
+
     /// How many ways were worked out so far, the forgotten ones included.
     pub(crate) fn computed(&self) -> u64 {
         self.computed
@@ -130,6 +154,7 @@ impl Transitions {
     /// Forgets all ways.
     pub(crate) fn clear(&mut self) {
         self.ways = Default::default();
+        self.far.clear();
         self.migrations.clear();
         self.found.clear();
         self.last = Default::default();

@@ -9,7 +9,7 @@
 use std::any::{Any, TypeId};
 
 use hashbrown::HashMap;
-use phalanx_store::{SharedSlots, SlotMut, SlotRef, Slots};
+use phalanx_store::{FirstPanic, SharedSlots, SlotMut, SlotRef, Slots};
 
 use super::{Message, Messages};
 
@@ -80,6 +80,11 @@ impl MessageRegistry {
         }
     }
 
+    /// Drops all messages, though some panic.
+    pub(crate) fn drop_all(&mut self, panics: &mut FirstPanic) {
+        self.channels.iter_mut().for_each(|channel| channel.drop_all(panics));
+    }
+
     /// How many channels there are.
     pub fn len(&self) -> usize {
         self.channels.len()
@@ -141,6 +146,7 @@ pub(crate) fn typed_mut<M: Message>(channel: &mut dyn Channel) -> &mut Messages<
 pub(crate) trait Channel: Any + Send + Sync {
     fn expire(&mut self);
     fn sweep(&mut self);
+    fn drop_all(&mut self, panics: &mut FirstPanic);
 }
 
 impl<M: Message> Channel for Messages<M> {
@@ -150,6 +156,10 @@ impl<M: Message> Channel for Messages<M> {
 
     fn sweep(&mut self) {
         Messages::sweep(self);
+    }
+
+    fn drop_all(&mut self, panics: &mut FirstPanic) {
+        Messages::drop_all(self, panics);
     }
 }
 

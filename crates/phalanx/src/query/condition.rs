@@ -13,6 +13,7 @@ use crate::archetype::{ArchetypeId, Archetypes};
 use crate::pool::{PoolId, Pools};
 use crate::registry::Components;
 use crate::signature::Signature;
+use crate::steps;
 
 /// A condition on the components of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -273,6 +274,11 @@ impl Filter {
         Self { alternatives: kept }
     }
 
+    /// The components that each alternative asks for: what matches has all of one of these sets.
+    pub(crate) fn required(&self) -> impl Iterator<Item = &Signature> {
+        self.alternatives.iter().map(|one| &one.all)
+    }
+
     /// Whether an archetype of a pool with this signature matches.
     pub fn matches(&self, pool: PoolId, signature: &Signature) -> bool {
         self.alternatives.iter().any(|one| one.matches(pool, signature))
@@ -280,6 +286,7 @@ impl Filter {
 
     /// Whether an archetype matches. Where a pool is named, its masks decide.
     pub(crate) fn admits(&self, id: ArchetypeId, archetypes: &Archetypes) -> bool {
+        steps::count();
         let (pools, own) = (archetypes.pools(), archetypes.pool_of(id));
         self.alternatives.iter().any(|one| match one.masked() {
             Some(pool) => pool == own && pools.passes(pool, id, pools.record(pool).test(&one.all, &one.none)),

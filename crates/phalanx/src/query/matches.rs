@@ -1,17 +1,28 @@
 //! The archetypes that match a filter, found once and shared by all queries that ask for the same.
 //!
-//! Catching up reads the journal: created archetypes are tested and put in their place, dropped ones leave.
-//! Only after sleeping through more than the journal keeps is everything matched afresh.
+//! Catching up reads the journal: archetypes that were created are tested and put in their place. When one was
+//! dropped, or more happened than the journal keeps, everything is matched afresh: then the tables of a query have to
+//! be admitted anew as well.
 
 use super::condition::Filter;
 use crate::archetype::{ArchetypeId, Archetypes, Change, Cursor};
+use crate::steps;
 
 /// The archetypes that match a filter: pool by pool, in order of creation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Matches {
     filter: Filter,
     archetypes: Vec<ArchetypeId>,
     cursor: Cursor,
+}
+
+/// What catching up did.
+#[must_use]
+pub(crate) enum Caught {
+    /// These archetypes match, too; those that matched before still do.
+    Added(Vec<ArchetypeId>),
+    /// All matches were found anew.
+    Afresh,
 }
 
 impl Matches {
@@ -39,30 +50,39 @@ impl Matches {
         !archetypes.made(self.cursor)
     }
 
-    pub(crate) fn catch_up(&mut self, archetypes: &Archetypes) {
-        let Some(changes) = archetypes.changes_since(self.cursor) else {
-            *self = Self::new(std::mem::take(&mut self.filter), archetypes);
-            return;
+    pub(crate) fn catch_up(&mut self, archetypes: &Archetypes) -> Caught {
+        let changes = archetypes.changes_since(self.cursor);
+        let Some(created) = changes.and_then(only_created) else {
+            self.renew(archetypes);
+            return Caught::Afresh;
         };
         self.cursor = archetypes.cursor();
-        let mut created = false;
-        for change in changes {
-            match *change {
-                Change::Dropped(id) => self.archetypes.retain(|&known| known != id),
-                // An id that was dropped since shows the signature of its next life; the entry of that life, which
-                // follows, puts it in its place.
-                Change::Created(id) => {
-                    self.archetypes.retain(|&known| known != id);
-                    if archetypes.contains(id) && self.filter.admits(id, archetypes) {
-                        self.archetypes.push(id);
-                        created = true;
-                    }
-                }
-            }
-        }
-        if created {
-            // Now that all of them live: nearly sorted already, unless a pool got its first archetypes late.
-            self.archetypes.sort_by_key(|&id| archetypes.home(id));
-        }
+        let added: Vec<ArchetypeId> = created.filter(|&id| self.filter.admits(id, archetypes)).collect();
+        added.iter().for_each(|&id| self.insert(id, archetypes));
+        Caught::Added(added)
     }
+
+    /// Finds all matches anew.
+    pub(crate) fn renew(&mut self, archetypes: &Archetypes) {
+        *self = Self::new(std::mem::take(&mut self.filter), archetypes);
+    }
+
+    /// Adds an archetype that matches, in its place.
+    pub(crate) fn insert(&mut self, id: ArchetypeId, archetypes: &Archetypes) {
+        let home = archetypes.home(id);
+        let at = self.archetypes.partition_point(|&known| {
+            steps::count();
+            archetypes.home(known) < home
+        });
+        self.archetypes.insert(at, id);
+    }
+}
+
+/// The archetypes that were created, when none was dropped: ids of dropped ones are given again.
+pub(crate) fn only_created(changes: &[Change]) -> Option<impl Iterator<Item = ArchetypeId>> {
+    let id = |change: &Change| match *change {
+        Change::Created(id) => Some(id),
+        Change::Dropped(_) => None,
+    };
+    changes.iter().all(|change| id(change).is_some()).then(|| changes.iter().filter_map(id))
 }

@@ -12,10 +12,11 @@ use phalanx_store::{Alias, Fetch, Lead, Prepared, Store};
 use super::condition::{Condition, Filter};
 use super::data::{QueryData, Term};
 use super::filter::QueryFilter;
-use super::matches::Matches;
+use super::matches::{Caught, Matches};
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::component::AnyComponent;
 use crate::registry::Components;
+use crate::steps;
 
 /// The store's view of a query: the row filter, which looks at ticks first, and then the data, which may write
 /// them.
@@ -172,12 +173,25 @@ impl<C: Fetch> FetchState<C> {
     #[inline]
     pub(crate) fn update(&mut self, store: &Store, archetypes: &Archetypes, components: &Components) {
         if !self.matches.is_current(archetypes) || self.open.is_some() {
-            self.resolve(components, archetypes);
-            let mut matches = Arc::clone(&self.matches);
-            if !matches.is_current(archetypes) {
-                Arc::make_mut(&mut matches).catch_up(archetypes);
+            self.catch_up(store, archetypes, components);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn catch_up(&mut self, store: &Store, archetypes: &Archetypes, components: &Components) {
+        self.resolve(components, archetypes);
+        let caught = if self.matches.is_current(archetypes) {
+            Caught::Added(Vec::new())
+        } else {
+            // Without a copy: the matches are shared in a world's cache only, which updates its states itself.
+            Arc::make_mut(&mut self.matches).catch_up(archetypes)
+        };
+        match caught {
+            Caught::Added(ids) if !self.stale => {
+                ids.into_iter().for_each(|id| self.admit(id, store, archetypes));
             }
-            self.follow(matches, store, archetypes);
+            _ => self.admit_all(store, archetypes),
         }
     }
 
@@ -186,51 +200,56 @@ impl<C: Fetch> FetchState<C> {
     pub(crate) fn resolve(&mut self, components: &Components, archetypes: &Archetypes) {
         let registered = components.len() + archetypes.pools().len();
         let grown = self.open.is_some_and(|known| known != registered);
-        if grown || self.matches.is_foreign(archetypes) {
+        let foreign = self.matches.is_foreign(archetypes);
+        if grown || foreign {
             self.open = open(&self.condition, components, archetypes);
             let filter = self.condition.filter(components, archetypes.pools());
-            self.matches = Arc::new(Matches::new(filter, archetypes));
-            // Whatever was admitted belonged to another filter.
-            self.stale = true;
+            if foreign || filter != *self.filter() {
+                self.matches = Arc::new(Matches::new(filter, archetypes));
+                // Whatever was admitted belonged to another filter.
+                self.stale = true;
+            }
         }
+    }
+
+    /// Whether a term names a component or pool that is not registered yet.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     pub(crate) fn matches(&self) -> &Arc<Matches> {
         &self.matches
     }
 
-    /// Takes over matches that are up to date.
-    pub(crate) fn follow(&mut self, matches: Arc<Matches>, store: &Store, archetypes: &Archetypes) {
-        let before = std::mem::replace(&mut self.matches, matches);
-        let mut left = self.archetypes().iter();
-        let kept = !self.stale
-            && store.is_fresh(&self.prepared)
-            && before.archetypes().iter().all(|known| left.any(|id| id == known));
-        if !kept {
-            store.reset(&mut self.prepared);
-            self.stale = false;
-        }
-        if !kept || before.archetypes().len() != self.archetypes().len() {
-            self.admit_missing(store, archetypes);
+    /// Takes over other matches, without admitting their tables.
+    pub(crate) fn share(&mut self, matches: Arc<Matches>) {
+        self.matches = matches;
+    }
+
+    /// Admits the table of one more match, in its place among those that are visited.
+    pub(crate) fn admit(&mut self, id: ArchetypeId, store: &Store, archetypes: &Archetypes) {
+        if id == ArchetypeId::EMPTY {
+            store.admit_rowless(&mut self.prepared);
+        } else if let Some(table) = archetypes.table(id) {
+            let home = archetypes.home(id);
+            let at = self.prepared.tables().partition_point(|&known| {
+                steps::count();
+                archetypes.home(archetypes.of_table(known)) < home
+            });
+            store.admit_at(&mut self.prepared, at, table);
         }
     }
 
-    fn admit_all(&mut self, store: &Store, archetypes: &Archetypes) {
+    /// Admits the tables of all matches, and no others.
+    pub(crate) fn admit_all(&mut self, store: &Store, archetypes: &Archetypes) {
         store.reset(&mut self.prepared);
         self.stale = false;
-        self.admit_missing(store, archetypes);
-    }
-
-    /// Admits the tables of matches that are not visited yet, each in its place.
-    fn admit_missing(&mut self, store: &Store, archetypes: &Archetypes) {
-        let mut position = 0;
         for &id in self.matches.archetypes() {
+            steps::count();
             if id == ArchetypeId::EMPTY {
                 store.admit_rowless(&mut self.prepared);
-            } else if let Some(table) = archetypes.table(id)
-                && (self.prepared.visits(table) || store.admit_at(&mut self.prepared, position, table))
-            {
-                position += 1;
+            } else if let Some(table) = archetypes.table(id) {
+                store.admit(&mut self.prepared, table);
             }
         }
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use phalanx_store::{AnyColId, Col, ColId, Entity, Init};
 
-use super::{ComponentId, ComponentInfo, Components, FieldInfo, RegisterError};
+use super::{ComponentId, ComponentInfo, Components, FieldInfo, RegisterError, index_of};
 use crate::component::{Layout, Track};
 use crate::schema::{Schema, StorageKind};
 use crate::value::{FieldType, Scalar};
@@ -44,6 +44,7 @@ impl Components {
             layout: if schema.is_tag() { Layout::Tag } else { Layout::Fields },
             track: Track::Block,
             columns: fields.iter().map(|field| field.column).collect(),
+            index: index_of(&fields),
             fields,
             required: Vec::new(),
             defaults: inits,

@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::slice;
 
-use phalanx_store::{Entity, Existing};
+use phalanx_store::{Entity, Existing, FirstPanic};
 
 use super::World;
 use crate::archetype::{ArchetypeId, Kind};
@@ -75,7 +75,9 @@ impl World {
         let at = self.first_insertion::<B>();
         if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
             // Values in sets belong to an entity, so each one is spawned for itself.
-            let entities: Vec<Entity> = bundles.into_iter().map(|bundle| self.spawn(bundle).id()).collect();
+            let mut entities = Vec::new();
+            // Not collected, which would make room for all that the iterator promises.
+            bundles.into_iter().for_each(|bundle| entities.push(self.spawn(bundle).id()));
             return SpawnBatch { entities: Spawned::Rowless(entities.into_iter()) };
         }
         let now = self.store.tick();
@@ -223,12 +225,8 @@ pub(super) fn for_each_despite_panics<T>(
     mut f: impl FnMut(T),
 ) -> usize {
     let count = items.len();
-    let mut first = Ok(());
-    for item in items {
-        first = first.and(catch_unwind(AssertUnwindSafe(|| f(item))));
-    }
-    if let Err(panic) = first {
-        resume_unwind(panic);
-    }
+    let mut panics = FirstPanic::default();
+    items.for_each(|item| panics.guard(|| f(item)));
+    panics.resume();
     count
 }

@@ -13,6 +13,7 @@ use super::{EntityWorldMut, World};
 use crate::component::Layout;
 use crate::registry::{ComponentId, ComponentInfo, RegisterError};
 use crate::schema::Schema;
+use crate::steps;
 use crate::value::{FieldType, Scalar, Value};
 
 /// Why a field cannot be read or written by name.
@@ -223,14 +224,11 @@ impl World {
             return Err(FieldError::NotDynamic { component: info.name().to_owned() });
         }
         let mut columns = Vec::with_capacity(fields.len());
-        for (at, &(field, value)) in fields.iter().enumerate() {
+        for &(field, value) in fields {
             columns.push(fitting_field(info, field, value)?);
-            if fields[..at].iter().any(|(earlier, _)| *earlier == field) {
-                return Err(FieldError::Repeated {
-                    component: info.name().to_owned(),
-                    field: field.to_owned(),
-                });
-            }
+        }
+        if let Some(field) = repeated(fields) {
+            return Err(FieldError::Repeated { component: info.name().to_owned(), field: field.to_owned() });
         }
         let pool = self.archetypes.pools().record(self.archetypes.pool_of(from));
         if !pool.allows(id) {
@@ -266,8 +264,18 @@ impl World {
     }
 }
 
+/// A field that is given twice.
+fn repeated<'f>(fields: &[(&'f str, Value)]) -> Option<&'f str> {
+    let mut names: Vec<&str> = fields.iter().map(|&(field, _)| field).collect();
+    names.sort_unstable_by(|a, b| {
+        steps::count();
+        a.cmp(b)
+    });
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
 fn scalar_field(info: &ComponentInfo, field: &str) -> Result<(AnyColId, FieldType), FieldError> {
-    let component = info.name().to_owned();
+    let component = || info.name().to_owned();
     let named = if info.layout() == Layout::Fields { info.field(field) } else { None };
     let Some(found) = named else {
         let known: Vec<&str> = info
@@ -277,13 +285,13 @@ fn scalar_field(info: &ComponentInfo, field: &str) -> Result<(AnyColId, FieldTyp
             .filter(|name| !name.is_empty())
             .collect();
         let known = if known.is_empty() { "no fields of its own".to_owned() } else { known.join(", ") };
-        return Err(FieldError::UnknownField { component, field: field.to_owned(), known });
+        return Err(FieldError::UnknownField { component: component(), field: field.to_owned(), known });
     };
     match found.scalar() {
         Some(scalar) => Ok((found.column(), scalar)),
         None => {
             let type_name = found.column().type_name();
-            Err(FieldError::NotScalar { component, field: field.to_owned(), type_name })
+            Err(FieldError::NotScalar { component: component(), field: field.to_owned(), type_name })
         }
     }
 }

@@ -232,6 +232,48 @@ fn what_both_archetypes_share_survives_the_move() {
     checked(&world);
 }
 
+/// Cannot be made by default.
+#[derive(Component)]
+struct Failing;
+
+impl Default for Failing {
+    fn default() -> Self {
+        panic!("told to fail");
+    }
+}
+
+#[derive(Component)]
+#[require(Failing)]
+struct Hopeful;
+
+// O-145: where entities are is written last, for the one that moved and the one that fills its gap.
+#[test]
+fn both_places_follow_a_move_and_neither_a_move_that_fails() {
+    let mut world = World::new();
+    let (entities, table) = ten(&mut world);
+    let place = |world: &World, entity: Entity| {
+        let archetype = archetype(world, entity);
+        (archetype, rows(world, archetype).iter().position(|&row| row == entity).expect("it has a row"))
+    };
+    // What it requires cannot be made: everybody stands where he stood.
+    let before: Vec<_> = entities.iter().map(|&entity| place(&world, entity)).collect();
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = world.insert(entities[3], Hopeful);
+    }));
+    assert!(failed.is_err());
+    assert_eq!(entities.iter().map(|&entity| place(&world, entity)).collect::<Vec<_>>(), before);
+    assert_own(&world, &entities);
+    checked(&world);
+    world.entity_mut(entities[3]).insert(Velocity { x: 5.0, y: 6.0 });
+    assert_ne!(archetype(&world, entities[3]), table);
+    assert_eq!(place(&world, entities[3]).1, 0);
+    assert_eq!(place(&world, entities[9]), (table, 3), "the last one fills the gap");
+    let others = entities.iter().filter(|&&entity| ![entities[3], entities[9]].contains(&entity));
+    assert!(others.zip([0, 1, 2, 4, 5, 6, 7, 8]).all(|(&entity, row)| place(&world, entity) == (table, row)));
+    assert_own(&world, &entities);
+    checked(&world);
+}
+
 // O-147, O-148, O-149, O-150: one move, and no archetype in between.
 #[test]
 fn several_components_come_and_go_in_one_move() {
@@ -270,8 +312,10 @@ fn whole_archetypes_move_in_one_piece() {
     let early = world.spawn(bundle).id();
     let target = archetype(&world, early);
     let ways = world.transitions_computed();
+    let moves = world.stats().moves;
     assert_eq!(world.insert_into_archetype(source, &Velocity { x: 7.0, y: 8.0 }), 10);
     assert!(world.transitions_computed() <= ways + 2, "one way for all of them");
+    assert_eq!(world.stats().moves, moves, "no entity moved by itself");
     assert_eq!(rows(&world, source), []);
     let mut expected = vec![early];
     expected.extend(&entities);
@@ -282,6 +326,7 @@ fn whole_archetypes_move_in_one_piece() {
     }
     checked(&world);
     assert_eq!(world.remove_from_archetype::<(Velocity, Fixed)>(target), 11);
+    assert_eq!(world.stats().moves, moves, "no entity moved by itself");
     assert_eq!((rows(&world, target), rows(&world, source)), (Vec::new(), expected));
     assert_own(&world, &entities);
     checked(&world);

@@ -14,12 +14,16 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use phalanx_store::{AnyColId, Col, ColId, Edge, Entity, Existing, Init, LeafSink, Store, TableId, W};
+use hashbrown::HashMap;
+use phalanx_store::{
+    AnyColId, Col, ColId, Edge, Entity, Existing, FirstPanic, Init, LeafSink, Store, TableId, W,
+};
 
 use super::queue::{Leftover, Queue, What, leftover};
 use crate::archetype::ArchetypeId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
+use crate::steps;
 use crate::world::World;
 use crate::world::groups::Takes;
 
@@ -75,11 +79,18 @@ impl<T: Send + Sync + 'static> Cell for Typed<T> {
 }
 
 /// Which columns a way between two archetypes fills from cells.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Hash, Eq)]
 struct Way {
     from: ArchetypeId,
     to: ArchetypeId,
     filled: Vec<AnyColId>,
+}
+
+impl PartialEq for Way {
+    fn eq(&self, other: &Self) -> bool {
+        steps::count();
+        self.from == other.from && self.to == other.to && self.filled == other.filled
+    }
 }
 
 /// The cells, and the ways found so far.
@@ -93,7 +104,7 @@ pub(crate) struct Merge {
     held: Vec<AnyColId>,
     /// What the bundle taken apart at present says about values that are there.
     existing: Option<Existing>,
-    ways: Vec<(Way, Edge)>,
+    ways: HashMap<Way, Edge>,
     /// Values that nobody keeps, dropped when the entity is what its commands make of it.
     pub(super) leftovers: Vec<Leftover>,
 }
@@ -150,13 +161,11 @@ impl Merge {
 
     /// Drops what nobody keeps, all of it; the first panic is passed on.
     fn drop_leftovers(&mut self) {
-        let mut first = Ok(());
+        let mut panics = FirstPanic::default();
         while let Some(leftover) = self.leftovers.pop() {
-            first = first.and(catch_unwind(AssertUnwindSafe(|| drop(leftover))));
+            panics.guard(|| drop(leftover));
         }
-        if let Err(panic) = first {
-            resume_unwind(panic);
-        }
+        panics.resume();
     }
 
     fn is_full(&self, column: AnyColId) -> bool {
@@ -293,22 +302,23 @@ impl Folded {
 
 /// Moves the entity, filling columns from cells and by the functions of required components.
 fn follow(world: &mut World, merge: &mut Merge, entity: Entity, way: Way, required: &[(ComponentId, Init)]) {
-    let known = merge.ways.iter().position(|(known, _)| required.is_empty() && *known == way);
-    let at = known.unwrap_or_else(|| {
+    let edge = |world: &World, merge: &Merge, way: &Way| {
         let cells = way.filled.iter().filter_map(|column| merge.cells.get(column.index())?.as_ref());
         let inits = cells.map(|cell| cell.init()).chain(required.iter().map(|(_, init)| init.clone()));
         let inits: Vec<Init> = inits.collect();
-        let edge = world.edge(way.from, way.to, |store, source, target| {
+        world.edge(way.from, way.to, |store, source, target| {
             store.insert_edge::<()>(source, target, (), &inits)
-        });
-        merge.ways.push((way, edge));
-        merge.ways.len() - 1
-    });
+        })
+    };
     // The functions of required components are not part of what tells ways apart: such a way is used once.
-    if required.is_empty() {
-        let _ = world.store.insert(entity, &merge.ways[at].1, (), Existing::Replace);
-    } else {
-        let (_, edge) = merge.ways.swap_remove(at);
+    if !required.is_empty() {
+        let edge = edge(world, merge, &way);
         let _ = world.store.insert(entity, &edge, (), Existing::Replace);
+        return;
     }
+    if !merge.ways.contains_key(&way) {
+        let edge = edge(world, merge, &way);
+        merge.ways.insert(way.clone(), edge);
+    }
+    let _ = world.store.insert(entity, &merge.ways[&way], (), Existing::Replace);
 }

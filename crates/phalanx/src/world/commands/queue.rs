@@ -12,7 +12,7 @@
 
 use std::any::{Any, TypeId};
 
-use phalanx_store::{Entity, Existing};
+use phalanx_store::{Entity, Existing, FirstPanic};
 
 use super::merge::Merge;
 use crate::bundle::Bundle;
@@ -69,6 +69,8 @@ pub(crate) trait Kind: Any + Send + Sync {
     fn fresh(&self) -> Box<dyn Kind>;
     fn len(&self) -> usize;
     fn clear(&mut self);
+    /// Drops all bundles, though some panic.
+    fn drop_all(&mut self, panics: &mut FirstPanic);
     /// Moves all bundles of `other`, which has the same type, to the end.
     fn append(&mut self, other: &mut dyn Kind);
     fn discard(&mut self, slot: u32);
@@ -106,6 +108,9 @@ impl<B: Bundle> Kind for Bundles<B> {
     }
     fn clear(&mut self) {
         self.0.clear();
+    }
+    fn drop_all(&mut self, panics: &mut FirstPanic) {
+        drop_each(&mut self.0, panics);
     }
     fn append(&mut self, other: &mut dyn Kind) {
         self.0.append(&mut of_type::<B>(other).0);
@@ -181,6 +186,9 @@ impl<P: DeclaredPool> Kind for Entering<P> {
     }
     fn clear(&mut self) {
         self.0.clear();
+    }
+    fn drop_all(&mut self, panics: &mut FirstPanic) {
+        drop_each(&mut self.0, panics);
     }
     fn append(&mut self, other: &mut dyn Kind) {
         self.0.append(&mut typed::<Self>(other).0);
@@ -325,6 +333,13 @@ impl Queue {
         self.calls.clear();
     }
 
+    /// Drops what all commands carry, though some of it panics.
+    pub(crate) fn drop_all(&mut self, panics: &mut FirstPanic) {
+        self.steps.clear();
+        self.kinds.iter_mut().for_each(|kind| kind.drop_all(panics));
+        drop_each(&mut self.calls, panics);
+    }
+
     /// Marks a step as done and says what it was.
     pub(crate) fn begin(&mut self, at: usize) -> What {
         std::mem::replace(&mut self.steps[at].what, What::Done)
@@ -340,6 +355,10 @@ impl Queue {
             _ => {}
         }
     }
+}
+
+fn drop_each<T>(values: &mut Vec<T>, panics: &mut FirstPanic) {
+    values.drain(..).for_each(|value| panics.guard(|| drop(value)));
 }
 
 fn number(index: usize) -> u32 {
