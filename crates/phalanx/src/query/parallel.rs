@@ -110,6 +110,6 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
 
     fn jobs(self) -> Vec<QueryTable<'w, D, F>> {
         let since = self.query.since;
-        self.query.view.into_runs(self.rows).into_iter().map(|chunk| QueryTable::new(chunk, since)).collect()
+        self.query.view.newer_than(since).into_runs(self.rows).into_iter().map(|chunk| QueryTable::new(chunk, since)).collect()
     }
 }
