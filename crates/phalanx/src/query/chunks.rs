@@ -143,6 +143,13 @@ impl<'w, D: QueryData, F: QueryFilter> QueryTable<'w, D, F> {
         Self { chunk, since }
     }
 
+    /// Two runs of rows: the first `at`, and the rest.
+    #[cfg(feature = "parallel")]
+    pub(super) fn split_at(self, at: usize) -> (Self, Self) {
+        let (first, rest) = self.chunk.split_at(at);
+        (Self { chunk: first, ..self }, Self { chunk: rest, ..self })
+    }
+
     /// How many rows.
     pub fn len(&self) -> usize {
         self.chunk.len()
