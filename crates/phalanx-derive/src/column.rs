@@ -135,7 +135,7 @@ impl Column<'_> {
             Stamp::OnAccess => quote!((#leaf, #p::#tick<#p::Tick>, #p::Now)),
         };
         let read = in_set(&p, self.sparse, ticked(quote!(#p::R<#value>), quote!(R)));
-        let write = in_set(&p, self.sparse, ticked(quote!(#p::#write<#value>), quote!(Wn)));
+        let write = in_set(&p, self.sparse, ticked(quote!(#p::#write<#value>), quote!(W)));
         let row = match self.row {
             RowAccess::Mut => quote!(#p::Mut<'row, #value>),
             RowAccess::Reference => quote!(&'row mut #value),

@@ -158,7 +158,7 @@ impl<'a> Soa<'a> {
         let (mut stamp, mut stamp_all) = (TokenStream::new(), TokenStream::new());
         if self.track == Track::Row {
             reads.extend([quote!(#p::R<#p::Tick>), quote!(#p::Now)]);
-            writes.extend([quote!(#p::Wn<#p::Tick>), quote!(#p::Now)]);
+            writes.extend([quote!(#p::W<#p::Tick>), quote!(#p::Now)]);
             ids.extend([component::changed(target), quote!(())]);
             pattern.extend([quote!(__changed), quote!(__now)]);
             stamp = quote!(*__changed = __now;);

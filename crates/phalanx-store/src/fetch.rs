@@ -22,7 +22,7 @@ use crate::place::TableId;
 use crate::store::Store;
 use crate::tick::Tick;
 
-pub use leaves::{Ents, HasCol, Now, Opt, Peek, R, W, Wn};
+pub use leaves::{Ents, HasCol, Now, Opt, R, RowTick, W, Wn};
 pub use sparse::{HasSet, InSet, Member, NotMember};
 
 mod leaves;
@@ -78,6 +78,9 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Whether only entities in some set can be visited: one that is not optional.
     #[doc(hidden)]
     const IN_SETS: bool = false;
+    /// Whether a walk may pass over rows, and whole blocks, that are not newer than its moment.
+    #[doc(hidden)]
+    const SKIPS: bool = false;
 
     /// Reports each column in use.
     fn visit(ids: Self::Ids, report: &mut impl FnMut(Access));
@@ -165,6 +168,27 @@ pub unsafe trait Fetch: 'static + Sealed {
     unsafe fn block_tick(_lanes: Self::Lanes, _table: usize, _block: usize) -> Tick {
         Tick::ZERO
     }
+
+    /// Whether a row of the block may be newer than `since`, as far as it is asked for; `moved` is when rows of it
+    /// last came, went or moved.
+    ///
+    /// # Safety
+    /// As for `block_tick`.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn block_is_newer(_lanes: Self::Lanes, _table: usize, _block: usize, _moved: Tick, _since: Tick) -> bool {
+        true
+    }
+
+    /// The first row from `row` on that may be newer than `since`; `end` when there is none before.
+    ///
+    /// # Safety
+    /// As for `item`, for the rows from `row` to `end`, which is not below it, reading only.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn next_newer(_ptrs: Self::Ptrs, row: usize, _end: usize, _since: Tick) -> usize {
+        row
+    }
 }
 
 /// A [`Fetch`] that writes nothing.
@@ -245,6 +269,7 @@ macro_rules! fetch_tuple {
             const ROWED: bool = false $(|| $name::ROWED)*;
             const TABLELESS: bool = true $(&& $name::TABLELESS)*;
             const IN_SETS: bool = false $(|| $name::IN_SETS)*;
+            const SKIPS: bool = false $(|| $name::SKIPS)*;
 
             fn visit(ids: Self::Ids, report: &mut impl FnMut(Access)) {
                 $($name::visit(ids.$at, report);)*
@@ -309,6 +334,18 @@ macro_rules! fetch_tuple {
             unsafe fn block_tick(lanes: Self::Lanes, table: usize, block: usize) -> Tick {
                 // SAFETY: forwarded.
                 Tick::ZERO$(.max(unsafe { $name::block_tick(lanes.$at, table, block) }))*
+            }
+            #[inline(always)]
+            unsafe fn block_is_newer(lanes: Self::Lanes, table: usize, block: usize, moved: Tick, since: Tick) -> bool {
+                // SAFETY: forwarded.
+                true $(&& unsafe { $name::block_is_newer(lanes.$at, table, block, moved, since) })*
+            }
+            #[inline(always)]
+            unsafe fn next_newer(ptrs: Self::Ptrs, row: usize, end: usize, since: Tick) -> usize {
+                // Each part passes over what it does not want; what is left may still be passed over by an earlier one.
+                // SAFETY: forwarded: each answer is within the rows.
+                $(let row = unsafe { $name::next_newer(ptrs.$at, row, end, since) };)*
+                row
             }
         }
         // SAFETY: reports what the parts report.

@@ -73,8 +73,8 @@ pub use column_id::{AnyColId, ColCell, ColId};
 pub use entities::{Entities, Exhausted, Rowless};
 pub use entity::Entity;
 pub use fetch::{
-    Access, DenseFetch, Ents, Fetch, HasCol, HasSet, InSet, Member, NotMember, Now, Opt, Peek, R, ReadFetch,
-    SetFetch, W, Wn,
+    Access, DenseFetch, Ents, Fetch, HasCol, HasSet, InSet, Member, NotMember, Now, Opt, R, ReadFetch,
+    RowTick, SetFetch, W, Wn,
 };
 pub use flags::{Borrow, BorrowFlags};
 pub use gate::{Entrance, Gate};

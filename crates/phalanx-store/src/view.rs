@@ -38,6 +38,8 @@ pub struct View<'w, F: Fetch> {
     slots: &'w [Slot],
     rowless: bool,
     now: Tick,
+    /// The moment before which rows may be passed over, where the fetch looks at ticks of rows.
+    since: Tick,
     lead: Lead,
     /// For what is asked now and then: which sets there are.
     store: &'w Store,
@@ -124,6 +126,7 @@ impl Store {
             slots: self.entities.as_slots(),
             rowless: query.rowless,
             now,
+            since: Tick::ZERO,
             lead: Lead::Shortest,
             store: self,
             access: PhantomData,
@@ -158,6 +161,7 @@ impl<'w, F: Fetch> View<'w, F> {
             slots: self.slots,
             rowless: self.rowless,
             now: self.now,
+            since: self.since,
             lead: self.lead,
             store: self.store,
             access: PhantomData,
@@ -186,6 +190,15 @@ impl<'w, F: Fetch> View<'w, F> {
             Some(driver) => driver.len.min(rows),
             None => rows,
         }
+    }
+
+    /// The same view, which passes over rows where a [`RowTick`](crate::RowTick) that must be there is not after
+    /// `since`. Not over each: what it yields has to be compared.
+    #[inline]
+    #[must_use]
+    pub fn newer_than(mut self, since: Tick) -> Self {
+        self.since = since;
+        self
     }
 
     /// The same view, led by something else.
@@ -289,7 +302,11 @@ impl<'w, F: Fetch> View<'w, F> {
         for &table in self.tables {
             let len = self.table_len(table);
             for start in (0..len).step_by(step) {
-                out.push(self.chunk(table, start, step.min(len - start)));
+                let count = step.min(len - start);
+                let mut blocks = start / BLOCK_ROWS..(start + count).div_ceil(BLOCK_ROWS);
+                if !F::SKIPS || blocks.any(|block| self.block_is_newer(table, block)) {
+                    out.push(self.chunk(table, start, count));
+                }
             }
         }
         out.extend(self.rowless_ids().map(|entity| self.rowless_chunk(entity)));
@@ -317,6 +334,17 @@ impl<'w, F: Fetch> View<'w, F> {
         out
     }
 
+    /// Whether a block of a member table, which begins within its rows, may hold rows that are not passed over.
+    #[inline]
+    fn block_is_newer(&self, table: TableId, block: usize) -> bool {
+        debug_assert!(block * BLOCK_ROWS < self.table_len(table));
+        // SAFETY: a member table has the columns (I6), and the block begins within its rows (I3).
+        unsafe {
+            let moved = self.head(table).owners.block_tick(block, true);
+            F::block_is_newer(self.lanes, table.index(), block, moved, self.since)
+        }
+    }
+
     fn rowless_ids(&self) -> impl Iterator<Item = &'w Entity> + use<'w, F> {
         let entities = self.rowless.then_some(self.entities);
         entities.into_iter().flat_map(Entities::rowless)
@@ -331,13 +359,13 @@ impl<'w, F: Fetch> View<'w, F> {
             // Pointers first: loaded after the mark, their addresses would be worked out twice.
             let ptrs = F::ptrs(self.lanes, at);
             F::mark(self.lanes, at, start, len, self.now);
-            Chunk::new(ptrs, self.head(table).owners.data.cast(), start, len)
+            Chunk::new(ptrs, self.head(table).owners.data.cast(), start, len, self.since)
         }
     }
 
     fn rowless_chunk(&self, entity: &'w Entity) -> Chunk<'w, F> {
         // SAFETY: `rowless` is set only where the fetch is present without a row (I6); it reaches no column.
-        unsafe { Chunk::new(rowless_ptrs::<F>(self.lanes, entity), std::ptr::from_ref(entity), 0, 1) }
+        unsafe { Chunk::new(rowless_ptrs::<F>(self.lanes, entity), std::ptr::from_ref(entity), 0, 1, self.since) }
     }
 }
 

@@ -278,7 +278,8 @@ impl<'w, D: QueryData, F: QueryFilter> IntoIterator for Query<'w, D, F> {
 
     #[inline]
     fn into_iter(self) -> QueryIter<'w, D, F> {
-        let rows = if Self::EVERYWHERE { self.view.into_rows_anywhere() } else { self.view.into_rows() };
+        let view = self.view.newer_than(self.since);
+        let rows = if Self::EVERYWHERE { view.into_rows_anywhere() } else { view.into_rows() };
         QueryIter::new(rows, self.since)
     }
 }

@@ -8,8 +8,8 @@
 use std::convert::Infallible;
 
 use phalanx_store::{
-    AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, Peek, R, ReadFetch,
-    SetDoor, SetId, SetPlan, Store, Tick, Values,
+    AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, R, ReadFetch,
+    RowTick, SetDoor, SetId, SetPlan, Store, Tick, Values,
 };
 
 use crate::component::AnyComponent;
@@ -68,7 +68,7 @@ impl Storage for TableStorage {
     type With = ();
     type Without = ();
     type Has = HasCol;
-    type Tick = Peek<Tick>;
+    type Tick = RowTick;
     type TickRef = R<Tick>;
     type Values<V: Values> = V;
     type Part<C: AnyComponent<Storage = Self>> = ();
@@ -98,7 +98,7 @@ macro_rules! set_storage {
             type With = Member;
             type Without = NotMember;
             type Has = HasSet;
-            type Tick = InSet<Peek<Tick>>;
+            type Tick = InSet<RowTick>;
             type TickRef = InSet<R<Tick>>;
             type Values<V: Values> = ();
             type Part<C: AnyComponent<Storage = Self>> = SparsePart<C>;

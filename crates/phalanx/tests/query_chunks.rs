@@ -465,3 +465,23 @@ fn changed_blocks_give_their_rows_and_slices() {
         assert_eq!((entities, healths.len()), (slice, 10));
     }
 }
+
+#[test]
+fn writers_of_changed_blocks_mark_only_those() {
+    let (mut world, ids) = three_blocks();
+    let before = world.tick();
+    world.advance_tick();
+    world.get_mut::<Health>(ids[2_055]).expect("alive").0 = 0;
+    let first = world.tick();
+    world.advance_tick();
+    let mut query = world.query_mut::<&mut Health>();
+    assert_eq!(query.chunks_changed_since_mut(first).count(), 0);
+    for block in query.chunks_changed_since_mut(before) {
+        block.slices().iter_mut().for_each(|health| health.0 += 1_000_000);
+    }
+    let rows = |found: &Query<'_, &Health>| found.chunks_changed_since(first).map(|block| block.len()).sum();
+    let found: Vec<usize> = vec![rows(&world.query::<&Health>())];
+    assert_eq!(found, [10], "what was lent for writing is changed, and nothing else");
+    let written = world.query::<&Health>().iter().filter(|health| health.0 >= 1_000_000).count();
+    assert_eq!(written, 10);
+}

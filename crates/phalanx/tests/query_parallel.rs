@@ -297,26 +297,30 @@ fn a_block_is_never_shared_by_two_threads() {
     }
 }
 
-// Documented in `query/parallel.rs`: less than 2,048 rows stay on the calling thread.
 #[test]
 fn small_work_stays_on_the_calling_thread() {
-    let strangers = |world: &World, small: Option<usize>| {
+    let strangers = |world: &World, small: usize| {
         let caller = thread::current().id();
         let strangers = AtomicUsize::new(0);
-        let query = world.query::<&Health>();
-        let rows = query.par_iter();
-        let rows = if let Some(small) = small { rows.small_below(small) } else { rows };
-        rows.for_each(|_| {
+        world.query::<&Health>().par_iter().small_below(small).for_each(|_| {
             strangers.fetch_add(usize::from(thread::current().id() != caller), Ordering::Relaxed);
         });
         strangers.into_inner()
     };
     let pool = pool(4);
     for _ in 0..20 {
-        assert_eq!(pool.install(|| strangers(&world_of([2 * BLOCK - 1, 0, 0]), None)), 0);
-        assert_eq!(pool.install(|| strangers(&world_of([BLOCK, BLOCK - 1, 0]), None)), 0, "all tables count");
-        assert_eq!(pool.install(|| strangers(&world_of([5 * BLOCK, 0, 0]), Some(5 * BLOCK + 1))), 0);
+        let world = world_of([BLOCK, BLOCK - 1, 0]);
+        assert_eq!(pool.install(|| strangers(&world, 2 * BLOCK)), 0, "all tables count");
+        assert_eq!(pool.install(|| strangers(&world_of([5 * BLOCK, 0, 0]), 5 * BLOCK + 1)), 0);
     }
+}
+
+/// Waits until `met` holds. Bounded, so that a failure is a failure and not a test that never ends.
+fn wait_until(met: impl Fn() -> bool) -> bool {
+    (0..20_000_000).any(|_| {
+        thread::yield_now();
+        met()
+    })
 }
 
 #[test]
@@ -326,21 +330,73 @@ fn large_work_is_shared_by_threads() {
     let begun = AtomicUsize::new(0);
     let met = AtomicUsize::new(0);
     pool(2).install(|| {
-        world.query_mut::<&mut Health>().par_iter_mut().for_each(|health| {
+        world.query_mut::<&mut Health>().par_iter_mut().small_below(0).for_each(|health| {
             if (health.0 as usize).is_multiple_of(BLOCK) {
                 begun.fetch_add(1, Ordering::SeqCst);
-                // Bounded, so that a failure is a failure and not a test that never ends.
-                for _ in 0..20_000_000 {
-                    if begun.load(Ordering::SeqCst) == 2 {
-                        met.fetch_add(1, Ordering::SeqCst);
-                        break;
-                    }
-                    thread::yield_now();
-                }
+                met.fetch_add(
+                    usize::from(wait_until(|| begun.load(Ordering::SeqCst) == 2)),
+                    Ordering::SeqCst,
+                );
             }
         });
     });
     assert_eq!(met.into_inner(), 2);
+}
+
+// Documented in `query/parallel.rs`: the calling thread begins, and shares what turns out to be heavy.
+#[test]
+fn few_heavy_rows_are_shared_by_threads() {
+    for rows in [20, 100, 3 * BLOCK] {
+        let mut world = world_of([rows / 2, rows - rows / 2, 0]);
+        let threads = Mutex::new(BTreeSet::new());
+        let visits = AtomicUsize::new(0);
+        pool(2).install(|| {
+            let caller = thread::current().id();
+            world.query_mut::<&mut Health>().par_iter_mut().for_each(|_| {
+                visits.fetch_add(1, Ordering::Relaxed);
+                threads.lock().expect("no closure panicked").insert(format!("{:?}", thread::current().id()));
+                if thread::current().id() == caller {
+                    // Heavy: the caller's rows take until another thread takes part, the first ones a while.
+                    match visits.load(Ordering::Relaxed) {
+                        0..=8 => thread::sleep(std::time::Duration::from_millis(1)),
+                        _ => drop(wait_until(|| threads.lock().expect("no closure panicked").len() == 2)),
+                    }
+                }
+            });
+        });
+        assert_eq!(visits.into_inner(), rows);
+        assert_eq!(threads.into_inner().expect("no closure panicked").len(), 2, "{rows} heavy rows");
+    }
+}
+
+#[test]
+fn results_are_the_same_bits_whatever_the_threads() {
+    for lens in [[10, 0, 0], [700, 5, 300], [10 * BLOCK, 33, BLOCK]] {
+        let world = world_of(lens);
+        let sums: BTreeSet<u32> = [1, 2, 4]
+            .into_iter()
+            .flat_map(|threads| {
+                pool(threads).install(|| {
+                    let query = world.query::<&Health>();
+                    // A sum of numbers of different sizes depends on the order in which it is made.
+                    let share = |health: &Health| 1.0 / (health.0 as f32 + 0.1);
+                    let light = query.par_iter().map_reduce(|| 0.0, share, |a, b| a + b);
+                    let heavy = query.par_iter().map_reduce(
+                        || 0.0,
+                        |health| {
+                            if health.0 < 4 {
+                                thread::sleep(std::time::Duration::from_micros(300));
+                            }
+                            share(health)
+                        },
+                        |a, b| a + b,
+                    );
+                    [light.to_bits(), heavy.to_bits()]
+                })
+            })
+            .collect();
+        assert_eq!(sums.len(), 1, "{lens:?}");
+    }
 }
 
 // Hazard 38.

@@ -13,7 +13,7 @@ use crate::column_id::{AnyColId, ColId};
 use crate::entity::Entity;
 use crate::store::Store;
 use crate::table::Head;
-use crate::tick::Tick;
+use crate::tick::{Tick, first_after};
 
 /// Reads the column of `T`.
 pub struct R<T>(PhantomData<fn() -> T>);
@@ -21,8 +21,9 @@ pub struct R<T>(PhantomData<fn() -> T>);
 pub struct W<T>(PhantomData<fn() -> T>);
 /// Writes the column of `T` without marking anything.
 pub struct Wn<T>(PhantomData<fn() -> T>);
-/// Copies the value of the column of `T`, before any part that follows may write it.
-pub struct Peek<T>(PhantomData<fn() -> T>);
+/// Copies the tick of each row, before any part that follows may write it. Walks that have a moment may pass over rows
+/// whose tick is not after it.
+pub struct RowTick;
 /// The entity of each row.
 pub struct Ents;
 /// `F` where the table has it.
@@ -139,24 +140,25 @@ column_leaf!(Wn, writes: true, marks: false, a => &'a mut T, &'a mut [T], exclus
 // SAFETY: reports a read.
 unsafe impl<T: Send + Sync + 'static> ReadFetch for R<T> {}
 
-impl<T: Copy + Send + Sync + 'static> Sealed for Peek<T> {}
+impl Sealed for RowTick {}
 // SAFETY: only the reported column is reached, and no reference to it is kept.
-unsafe impl<T: Copy + Send + Sync + 'static> Fetch for Peek<T> {
-    type Ids = ColId<T>;
-    type Item<'a> = T;
+unsafe impl Fetch for RowTick {
+    type Ids = ColId<Tick>;
+    type Item<'a> = Tick;
     type Slices<'a> = ();
     type ReadOnly = Self;
     type Lanes = *const LaneCell;
-    type Ptrs = *const T;
+    type Ptrs = *const Tick;
     type Spots = ();
     const DENSE: bool = true;
     const ROWED: bool = true;
+    const SKIPS: bool = true;
 
-    fn visit(ids: ColId<T>, report: &mut impl FnMut(Access)) {
+    fn visit(ids: ColId<Tick>, report: &mut impl FnMut(Access)) {
         report(Access { column: ids.any(), writes: false, optional: false, copies: true });
     }
     #[inline(always)]
-    fn lanes(store: &Store, ids: ColId<T>, _: Tick) -> *const LaneCell {
+    fn lanes(store: &Store, ids: ColId<Tick>, _: Tick) -> *const LaneCell {
         store.lane(ids.any())
     }
     #[inline(always)]
@@ -165,7 +167,7 @@ unsafe impl<T: Copy + Send + Sync + 'static> Fetch for Peek<T> {
         !unsafe { cell(lane, table) }.data.is_null()
     }
     #[inline(always)]
-    unsafe fn ptrs(lane: *const LaneCell, table: usize) -> *const T {
+    unsafe fn ptrs(lane: *const LaneCell, table: usize) -> *const Tick {
         // SAFETY: forwarded.
         unsafe { cell(lane, table) }.data.cast()
     }
@@ -174,16 +176,34 @@ unsafe impl<T: Copy + Send + Sync + 'static> Fetch for Peek<T> {
         Some(())
     }
     #[inline(always)]
-    unsafe fn item<'a>(ptrs: *const T, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: the row is initialised (I2), of type `T` (I1), and no reference to it exists yet (I6).
+    unsafe fn item<'a>(ptrs: *const Tick, row: usize, (): ()) -> Self::Item<'a> {
+        // SAFETY: the row is initialised (I2), of this type (I1), and no reference to it exists yet (I6).
         unsafe { *ptrs.add(row) }
     }
-    unsafe fn slices<'a>(_: *const T, _: usize, _: usize) -> Self::Slices<'a> {}
+    unsafe fn slices<'a>(_: *const Tick, _: usize, _: usize) -> Self::Slices<'a> {}
+    #[inline(always)]
+    unsafe fn block_is_newer(
+        lane: *const LaneCell,
+        table: usize,
+        block: usize,
+        moved: Tick,
+        since: Tick,
+    ) -> bool {
+        // Who writes the tick of a row marks the block, and rows with ticks of their own come only by moving.
+        // SAFETY: the table has the column, and the block begins within its rows (I3, I4).
+        moved.is_after(since) || unsafe { cell(lane, table).block_tick(block, true) }.is_after(since)
+    }
+    #[inline(always)]
+    unsafe fn next_newer(ptrs: *const Tick, row: usize, end: usize, since: Tick) -> usize {
+        // SAFETY: the rows are initialised (I2), of this type (I1), and no reference to them exists yet (I6).
+        let ticks = unsafe { std::slice::from_raw_parts(ptrs.add(row), end - row) };
+        row + first_after(ticks, since)
+    }
 }
 // SAFETY: reports a read.
-unsafe impl<T: Copy + Send + Sync + 'static> ReadFetch for Peek<T> {}
+unsafe impl ReadFetch for RowTick {}
 // SAFETY: a column of the visited table.
-unsafe impl<T: Copy + Send + Sync + 'static> DenseFetch for Peek<T> {}
+unsafe impl DenseFetch for RowTick {}
 
 impl Sealed for Ents {}
 // SAFETY: entities are never written through a fetch; no component column is reached.

@@ -9,9 +9,11 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::View;
+use crate::column::BLOCK_ROWS;
 use crate::entities::Rowless;
 use crate::entity::Entity;
 use crate::fetch::{DenseFetch, Fetch};
+use crate::tick::Tick;
 
 /// Access to a run of rows of one table.
 pub struct Chunk<'w, F: Fetch> {
@@ -19,6 +21,8 @@ pub struct Chunk<'w, F: Fetch> {
     owners: *const Entity,
     start: usize,
     len: usize,
+    /// The moment before which rows may be passed over.
+    since: Tick,
     access: PhantomData<&'w ()>,
 }
 
@@ -31,8 +35,14 @@ impl<'w, F: Fetch> Chunk<'w, F> {
     /// # Safety
     /// The rows are in range, and for `'w` the chunk alone has the access that `F` needs to them.
     #[inline(always)]
-    pub(super) unsafe fn new(ptrs: F::Ptrs, owners: *const Entity, start: usize, len: usize) -> Self {
-        Self { ptrs, owners, start, len, access: PhantomData }
+    pub(super) unsafe fn new(
+        ptrs: F::Ptrs,
+        owners: *const Entity,
+        start: usize,
+        len: usize,
+        since: Tick,
+    ) -> Self {
+        Self { ptrs, owners, start, len, since, access: PhantomData }
     }
 
     /// How many rows.
@@ -72,6 +82,7 @@ impl<'w, F: Fetch> Chunk<'w, F> {
             owners: self.owners,
             next: self.start,
             end: self.start + self.len,
+            since: self.since,
             access: PhantomData,
         }
     }
@@ -92,6 +103,7 @@ pub struct ChunkRows<'w, F: Fetch> {
     owners: *const Entity,
     next: usize,
     end: usize,
+    since: Tick,
     access: PhantomData<&'w ()>,
 }
 
@@ -104,13 +116,24 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
     /// No rows.
     #[inline(always)]
     pub(super) fn empty() -> Self {
-        Self { ptrs: MaybeUninit::uninit(), owners: ptr::null(), next: 0, end: 0, access: PhantomData }
+        let (ptrs, owners) = (MaybeUninit::uninit(), ptr::null());
+        Self { ptrs, owners, next: 0, end: 0, since: Tick::ZERO, access: PhantomData }
     }
 
-    /// How many rows are left, those included that sparse parts may rule out.
+    /// How many rows are left, those included that sparse parts or ticks may rule out.
     #[inline(always)]
     pub(super) fn rows_left(&self) -> usize {
         self.end - self.next
+    }
+
+    /// The first row from `row` on that is not passed over.
+    ///
+    /// # Safety
+    /// Rows are left; `row` is one of them.
+    #[inline(always)]
+    unsafe fn pass_over(&self, row: usize) -> usize {
+        // SAFETY: a chunk with a row was made with its pointers; its access covers the rows that were not yielded (I6).
+        unsafe { F::next_newer(self.ptrs.assume_init(), row, self.end, self.since) }
     }
 
     /// # Safety
@@ -133,6 +156,13 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
     #[inline(always)]
     fn next(&mut self) -> Option<F::Item<'w>> {
         while self.next != self.end {
+            if F::SKIPS {
+                // SAFETY: the next row was not yielded yet (I6).
+                self.next = unsafe { self.pass_over(self.next) };
+                if self.next == self.end {
+                    break;
+                }
+            }
             let row = self.next;
             self.next += 1;
             // SAFETY: the row belongs to the chunk and is yielded once (I6).
@@ -146,12 +176,28 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
     #[inline(always)]
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.rows_left();
-        (if F::DENSE { left } else { 0 }, Some(left))
+        (if F::DENSE && !F::SKIPS { left } else { 0 }, Some(left))
     }
 
     #[inline(always)]
     fn fold<B, G: FnMut(B, F::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
         let mut state = init;
+        if F::SKIPS {
+            let mut row = self.next;
+            while row != self.end {
+                // SAFETY: as for `next`.
+                row = unsafe { self.pass_over(row) };
+                if row == self.end {
+                    break;
+                }
+                // SAFETY: as for `next`.
+                if let Some(item) = unsafe { self.row(row) } {
+                    state = f(state, item);
+                }
+                row += 1;
+            }
+            return state;
+        }
         // A range from the first row with nothing else live in the loop: this is what vectorises.
         for row in self.next..self.end {
             // SAFETY: as for `next`.
@@ -167,9 +213,13 @@ impl<F: DenseFetch> ExactSizeIterator for ChunkRows<'_, F> {}
 impl<F: Fetch> FusedIterator for ChunkRows<'_, F> {}
 
 /// A view's chunks, one per table that has rows, then one per entity without a row.
+///
+/// Where rows may be passed over, one per block that is not passed over as a whole; such a fetch needs a row.
 pub struct Chunks<'w, F: Fetch> {
     pub(super) view: View<'w, F>,
     next: usize,
+    /// The next block of the next table, where rows may be passed over.
+    block: usize,
     rowless: Option<Rowless<'w>>,
 }
 
@@ -177,7 +227,24 @@ impl<'w, F: Fetch> Chunks<'w, F> {
     #[inline]
     pub(super) fn new(view: View<'w, F>) -> Self {
         let rowless = (!F::ROWED && view.rowless).then(|| view.entities.rowless());
-        Self { view, next: 0, rowless }
+        Self { view, next: 0, block: 0, rowless }
+    }
+
+    /// The next chunk where rows may be passed over.
+    fn next_newer(&mut self) -> Option<Chunk<'w, F>> {
+        while let Some(&table) = self.view.tables.get(self.next) {
+            let len = self.view.table_len(table);
+            while self.block * BLOCK_ROWS < len {
+                let start = self.block * BLOCK_ROWS;
+                self.block += 1;
+                if self.view.block_is_newer(table, self.block - 1) {
+                    return Some(self.view.chunk(table, start, BLOCK_ROWS.min(len - start)));
+                }
+            }
+            self.next += 1;
+            self.block = 0;
+        }
+        None
     }
 
     /// How many rows are left in chunks that were not yielded yet.
@@ -193,6 +260,9 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
 
     #[inline]
     fn next(&mut self) -> Option<Chunk<'w, F>> {
+        if F::SKIPS {
+            return self.next_newer();
+        }
         while let Some(&table) = self.view.tables.get(self.next) {
             self.next += 1;
             let len = self.view.table_len(table);
@@ -209,13 +279,22 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
+        if F::SKIPS {
+            return (0, None);
+        }
         let rowless = self.rowless.as_ref().map_or(0, ExactSizeIterator::len);
         (rowless, Some(self.view.tables.len() - self.next + rowless))
     }
 
     #[inline(always)]
-    fn fold<B, G: FnMut(B, Chunk<'w, F>) -> B>(self, init: B, mut f: G) -> B {
+    fn fold<B, G: FnMut(B, Chunk<'w, F>) -> B>(mut self, init: B, mut f: G) -> B {
         let mut state = init;
+        if F::SKIPS {
+            while let Some(chunk) = self.next_newer() {
+                state = f(state, chunk);
+            }
+            return state;
+        }
         for &table in &self.view.tables[self.next..] {
             let len = self.view.table_len(table);
             if len > 0 {

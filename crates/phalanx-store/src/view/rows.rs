@@ -101,7 +101,7 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
             Some(driven) => driven.entities.len() - driven.next,
             None => self.chunks.rows_left() + self.run.rows_left(),
         };
-        (if F::DENSE { most } else { 0 }, Some(most))
+        (if F::DENSE && !F::SKIPS { most } else { 0 }, Some(most))
     }
 
     #[inline(always)]

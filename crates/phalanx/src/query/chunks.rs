@@ -78,9 +78,35 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     where
         F: ArchetypeFilter,
     {
-        let query = self.as_readonly();
-        let since = query.since;
-        query.view.into_changed_blocks(tick).into_iter().map(move |chunk| QueryTable { chunk, since })
+        self.as_readonly().into_changed_blocks(tick)
+    }
+
+    /// As [`Query::chunks_changed_since`], to be read and written. The blocks that it finds, and no others, count as
+    /// written from now on.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)] struct Light(f32);
+    /// # let mut world = World::new();
+    /// # world.spawn_batch((0..5_000).map(|_| Light(1.0)));
+    /// # world.clear_trackers();
+    /// # let entity = world.query::<Entity>().into_iter().nth(3_000).unwrap();
+    /// # world.get_mut::<Light>(entity).unwrap().0 = 2.0;
+    /// let since = world.last_tick();
+    /// let mut query = world.query_mut::<&mut Light>();
+    /// let rows: usize = query.chunks_changed_since_mut(since).map(|block| block.slices().len()).sum();
+    /// assert_eq!(rows, 1_024);
+    /// ```
+    pub fn chunks_changed_since_mut(&mut self, tick: Tick) -> impl Iterator<Item = QueryTable<'_, D, F>>
+    where
+        F: ArchetypeFilter,
+    {
+        self.reborrow().into_changed_blocks(tick)
+    }
+
+    fn into_changed_blocks(self, tick: Tick) -> impl Iterator<Item = QueryTable<'w, D, F>> {
+        let since = self.since;
+        self.view.into_changed_blocks(tick).into_iter().map(move |chunk| QueryTable { chunk, since })
     }
 }
 
@@ -115,6 +141,13 @@ impl<'w, D: QueryData, F: QueryFilter> QueryTable<'w, D, F> {
     #[cfg(feature = "parallel")]
     pub(super) fn new(chunk: Chunk<'w, Both<D, F>>, since: Tick) -> Self {
         Self { chunk, since }
+    }
+
+    /// Two runs of rows: the first `at`, and the rest.
+    #[cfg(feature = "parallel")]
+    pub(super) fn split_at(self, at: usize) -> (Self, Self) {
+        let (first, rest) = self.chunk.split_at(at);
+        (Self { chunk: first, ..self }, Self { chunk: rest, ..self })
     }
 
     /// How many rows.

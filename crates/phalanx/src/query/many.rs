@@ -84,7 +84,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         match self.view.leader() {
             Some((_, led)) => entities.extend_from_slice(led),
             None => {
-                for table in self.view.reborrow().into_chunks() {
+                for table in self.view.read_only().newer_than(self.since).into_chunks() {
                     entities.extend_from_slice(table.entities());
                 }
             }

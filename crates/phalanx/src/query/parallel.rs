@@ -1,51 +1,90 @@
 //! Parallel iteration, on rayon.
 //!
-//! Work is split on block borders: a job is some blocks of 1,024 rows of one table, so no two jobs share a
-//! block, a tick or a cache line of a column. Heavy work per row can be split finer. Small work stays on the
-//! calling thread. Which thread runs a job is open; everything that depends on order belongs in the rows
-//! themselves.
+//! How heavy a row is shows when rows are visited: the calling thread begins, looks at the clock after a few rows, and
+//! again after more of them, and shares what is left as soon as that is worth another thread's while. So light loops
+//! stay on the calling thread, and a few heavy rows do not. What is shared is cut into jobs of some microseconds each;
+//! jobs of more than a block end on block borders, so that no two of them share a tick or a cache line of a column.
+//! Which thread runs a job is open; everything that depends on order belongs in the rows themselves. What
+//! [`ParQuery::map_reduce`] combines is cut by the number of rows alone, so that it is the same in every run.
+//!
+//! A query that a sparse set drives stays on the calling thread while the set is short: jobs go by tables.
+
+use std::time::{Duration, Instant};
 
 use phalanx_store::BLOCK_ROWS;
-use rayon::prelude::*;
 
 use super::Query;
 use super::chunks::QueryTable;
 use super::data::QueryData;
 use super::filter::QueryFilter;
 
-/// Below this many rows, waking other threads costs more than it gains.
-const SMALL: usize = 2 * BLOCK_ROWS;
+/// The rows of a set below which the walk along it is not given up for one along the tables.
+const SHORT_SET: usize = 2 * BLOCK_ROWS;
+
+/// The rows after which the clock is looked at first.
+const FIRST_ROWS: usize = 8;
+/// How many times more rows are visited next, while too little time has passed to tell.
+const GROWTH: usize = 64;
+/// The least time that tells how heavy rows are: looking at the clock is some hundredths of a microsecond.
+const TELLING: Duration = Duration::from_nanos(400);
+/// The time from which on what is left is shared, where threads of the pool are awake: inside of a job.
+const WORTH_SHARING: Duration = Duration::from_micros(60);
+/// The time from which on it is elsewhere: a thread of the pool must be woken, takes over, and wakes others.
+const WORTH_WAKING: Duration = Duration::from_micros(150);
+/// The time that one job takes, and after which the calling thread looks at the clock again.
+const JOB: Duration = Duration::from_micros(12);
+
+/// The number of parts into which rows are cut whose results are combined, unless a part would exceed a block.
+const PARTS: usize = 64;
 
 /// A query whose rows are visited by several threads.
 pub struct ParQuery<'w, D: QueryData, F: QueryFilter = ()> {
     query: Query<'w, D, F>,
-    /// Rows per job.
-    rows: usize,
-    small: usize,
+    batches: Batches,
+}
+
+/// How work is cut into jobs.
+#[derive(Clone, Copy)]
+enum Batches {
+    /// By the time that rows take.
+    Timed,
+    /// By the user: rows per job, and the number of rows below which the calling thread does everything.
+    Fixed { rows: usize, small: usize },
+}
+
+impl Batches {
+    /// What was chosen so far, when the user chooses something.
+    fn fixed(self) -> (usize, usize) {
+        match self {
+            Self::Timed => (BLOCK_ROWS, 2 * BLOCK_ROWS),
+            Self::Fixed { rows, small } => (rows, small),
+        }
+    }
 }
 
 impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
-    /// Reads every match on several threads.
+    /// Reads every match on several threads, as far as that is faster.
     pub fn par_iter(&self) -> ParQuery<'_, D::ReadOnly, F> {
-        ParQuery { query: self.as_readonly(), rows: BLOCK_ROWS, small: SMALL }
+        ParQuery { query: self.as_readonly(), batches: Batches::Timed }
     }
 
-    /// Reads and writes every match on several threads.
+    /// Reads and writes every match on several threads, as far as that is faster.
     pub fn par_iter_mut(&mut self) -> ParQuery<'_, D, F> {
-        ParQuery { query: self.reborrow(), rows: BLOCK_ROWS, small: SMALL }
+        ParQuery { query: self.reborrow(), batches: Batches::Timed }
     }
 }
 
 impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
-    /// How many blocks of 1,024 rows make one job; 1 unless told otherwise.
+    /// How many blocks of 1,024 rows make one job, instead of some microseconds of work. From two jobs on, several
+    /// threads take part.
     #[must_use]
     pub fn batch_blocks(mut self, blocks: usize) -> Self {
-        self.rows = blocks.max(1).saturating_mul(BLOCK_ROWS);
+        let (_, small) = self.batches.fixed();
+        self.batches = Batches::Fixed { rows: blocks.max(1).saturating_mul(BLOCK_ROWS), small };
         self
     }
 
-    /// How many rows make one job, for work so heavy that a block of 1,024 rows is too much for one thread. From two
-    /// jobs on, several threads take part.
+    /// How many rows make one job, instead of some microseconds of work. From two jobs on, several threads take part.
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -53,36 +92,62 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     /// # let mut world = World::new();
     /// # world.spawn_batch((0..100).map(Path));
     /// world.query_mut::<&mut Path>().par_iter_mut().batch_rows(16).for_each(|path| {
-    ///     // something that takes microseconds
     ///     path.0 += 1;
     /// });
     /// # assert!(world.query::<&Path>().iter().map(|path| path.0).eq(1..101));
     /// ```
     #[must_use]
     pub fn batch_rows(mut self, rows: usize) -> Self {
-        self.rows = rows.max(1);
-        self.small = self.rows.saturating_add(1);
+        let rows = rows.max(1);
+        self.batches = Batches::Fixed { rows, small: rows.saturating_add(1) };
         self
     }
 
-    /// The number of rows below which the calling thread does everything; 2,048 unless told otherwise. Lower it
-    /// when the work per row is heavy.
+    /// The number of rows below which the calling thread does everything; with as many or more, several threads take
+    /// part, each with jobs of a block unless told otherwise.
     #[must_use]
-    pub fn small_below(mut self, rows: usize) -> Self {
-        self.small = rows;
+    pub fn small_below(mut self, small: usize) -> Self {
+        let (rows, _) = self.batches.fixed();
+        self.batches = Batches::Fixed { rows, small };
         self
     }
 
     /// Calls a function for each match. A panic in it is passed on when all jobs have ended.
     pub fn for_each(self, f: impl Fn(D::Item<'w>) + Send + Sync) {
-        if self.runs_alone() {
-            return self.query.into_iter().for_each(f);
+        let Some(mut pace) = self.pace() else { return self.query.into_iter().for_each(f) };
+        let run = |table: QueryTable<'w, D, F>| table.rows().for_each(&f);
+        let since = self.query.since;
+        let mut tables =
+            self.query.view.newer_than(since).into_chunks().map(|chunk| QueryTable::new(chunk, since));
+        // What is left of a table, and how many of its rows were visited.
+        let mut begun: Option<(QueryTable<'w, D, F>, usize)> = None;
+        while let Step::Visit(mut rows) = pace.step() {
+            while rows > 0 {
+                let Some((table, before)) = begun.take().or_else(|| Some((tables.next()?, 0))) else { return };
+                let (now, later) = table.split_at(rows);
+                let visited = now.len();
+                run(now);
+                pace.visited(visited);
+                rows -= visited;
+                begun = Some((later, before + visited)).filter(|(later, _)| !later.is_empty());
+            }
         }
-        let most = self.jobs_at_once();
-        self.jobs().into_par_iter().with_max_len(most).for_each(|job| job.rows().for_each(&f));
+        let (mut jobs, mut rows) = (Vec::new(), 0);
+        for (mut table, mut before) in begun.into_iter().chain(tables.map(|table| (table, 0))) {
+            rows += table.len();
+            while !table.is_empty() {
+                let (job, later) = table.split_at(pace.job_rows(before));
+                before += job.len();
+                jobs.push(Some(job));
+                table = later;
+            }
+        }
+        let together = pace.jobs_together(jobs.len(), rows);
+        share(&mut jobs, together, &|job| job.take().into_iter().for_each(run));
     }
 
-    /// Maps each match and combines the results; `combine` must not depend on order, `identity` must be neutral.
+    /// Maps each match and combines the results, in the order of rows; `identity` must be neutral. Where rows are parted
+    /// depends on their number alone, so the result is the same whatever the threads.
     pub fn map_reduce<T: Send>(
         self,
         identity: impl Fn() -> T + Send + Sync,
@@ -90,26 +155,138 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         combine: impl Fn(T, T) -> T + Send + Sync,
     ) -> T {
         let add = |sum, item| combine(sum, map(item));
-        if self.runs_alone() {
-            return self.query.into_iter().fold(identity(), add);
-        }
-        let most = self.jobs_at_once();
-        let jobs = self.jobs().into_par_iter().with_max_len(most);
-        jobs.map(|job| job.rows().fold(identity(), add)).reduce(&identity, &combine)
-    }
-
-    fn runs_alone(&self) -> bool {
-        self.query.view.most() < self.small || rayon::current_num_threads() == 1
-    }
-
-    /// How many jobs a thread may take together. Jobs of less than a block are heavy: each of them is worth another
-    /// thread's while, so that none waits at the end for a neighbour's row of jobs.
-    fn jobs_at_once(&self) -> usize {
-        if self.rows < BLOCK_ROWS { 1 } else { usize::MAX }
-    }
-
-    fn jobs(self) -> Vec<QueryTable<'w, D, F>> {
+        let Some(mut pace) = self.pace() else { return self.query.into_iter().fold(identity(), add) };
+        let fold = |part: QueryTable<'w, D, F>| part.rows().fold(identity(), add);
         let since = self.query.since;
-        self.query.view.into_runs(self.rows).into_iter().map(|chunk| QueryTable::new(chunk, since)).collect()
+        let parts = self.query.view.newer_than(since).into_runs(pace.part_rows());
+        let mut parts = parts.into_iter().map(|chunk| QueryTable::new(chunk, since));
+        let mut sum = identity();
+        while let Step::Visit(mut rows) = pace.step() {
+            while rows > 0 {
+                let Some(part) = parts.next() else { return sum };
+                let visited = part.len();
+                sum = combine(sum, fold(part));
+                pace.visited(visited);
+                rows = rows.saturating_sub(visited);
+            }
+        }
+        let mut jobs: Vec<_> = parts.map(|part| (Some(part), None)).collect();
+        let rows = jobs.iter().filter_map(|(part, _)| part.as_ref()).map(QueryTable::len).sum();
+        let together = pace.jobs_together(jobs.len(), rows);
+        share(&mut jobs, together, &|(part, result)| *result = part.take().map(fold));
+        jobs.into_iter().filter_map(|(_, result)| result).fold(sum, combine)
     }
+
+    /// How the rows are to be visited; `None` when the calling thread does everything, as without `par_iter`.
+    fn pace(&self) -> Option<Pace> {
+        let (rows, view) = (self.query.view.most(), &self.query.view);
+        let alone = match self.batches {
+            Batches::Timed => rows < SHORT_SET && view.leader().is_some(),
+            Batches::Fixed { small, .. } => rows < small,
+        };
+        (!alone).then_some(Pace { batches: self.batches, rows, left: rows, visited: 0, clock: None, row: 0.0 })
+    }
+}
+
+/// Runs jobs on several threads, as many of them together as told.
+fn share<J: Send>(jobs: &mut [J], together: usize, run: &(impl Fn(&mut J) + Sync)) {
+    if jobs.len() <= together {
+        return jobs.iter_mut().for_each(run);
+    }
+    let (some, others) = jobs.split_at_mut(jobs.len() / 2);
+    rayon::join(|| share(some, together, run), || share(others, together, run));
+}
+
+/// What the calling thread does next.
+enum Step {
+    /// Visit so many rows, or all that are left.
+    Visit(usize),
+    /// Share what is left.
+    Share,
+}
+
+/// How fast rows are visited, and what follows from it.
+struct Pace {
+    batches: Batches,
+    /// How many rows there were at most.
+    rows: usize,
+    /// How many are left, at most.
+    left: usize,
+    /// How many were visited since the clock was set.
+    visited: usize,
+    clock: Option<Instant>,
+    /// The nanoseconds that a row took of late.
+    row: f64,
+}
+
+impl Pace {
+    fn visited(&mut self, rows: usize) {
+        self.left = self.left.saturating_sub(rows);
+        self.visited += rows;
+    }
+
+    fn step(&mut self) -> Step {
+        if let Batches::Fixed { .. } = self.batches {
+            return Step::Share;
+        }
+        let Some(set) = self.clock else {
+            self.clock = Some(Instant::now());
+            return Step::Visit(FIRST_ROWS);
+        };
+        if self.left == 0 {
+            return Step::Visit(usize::MAX);
+        }
+        let now = Instant::now();
+        let passed = nanos(now - set);
+        if passed < nanos(TELLING) {
+            return Step::Visit(self.visited.saturating_mul(GROWTH));
+        }
+        self.row = passed / self.visited as f64;
+        if self.is_worth_sharing(self.left) {
+            return if rayon::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
+        }
+        (self.clock, self.visited) = (Some(now), 0);
+        Step::Visit(self.timed_rows())
+    }
+
+    fn is_worth_sharing(&self, rows: usize) -> bool {
+        let inside = rayon::current_thread_index().is_some();
+        self.row * rows as f64 >= nanos(if inside { WORTH_SHARING } else { WORTH_WAKING })
+    }
+
+    /// The rows that take as long as a job should.
+    fn timed_rows(&self) -> usize {
+        ((nanos(JOB) / self.row) as usize).max(1)
+    }
+
+    /// The rows of the next job, in a table of which so many rows come before it.
+    fn job_rows(&self, before: usize) -> usize {
+        let rows = match self.batches {
+            Batches::Timed => self.timed_rows(),
+            Batches::Fixed { rows, .. } => rows,
+        };
+        if rows < BLOCK_ROWS { rows } else { rows - (before + rows) % BLOCK_ROWS }
+    }
+
+    /// The rows of each part whose result is combined with others.
+    fn part_rows(&self) -> usize {
+        match self.batches {
+            Batches::Timed => (self.rows / PARTS).clamp(1, BLOCK_ROWS),
+            Batches::Fixed { rows, .. } => rows,
+        }
+    }
+
+    /// How many jobs a thread takes together, of those that so many rows are cut into.
+    fn jobs_together(&self, jobs: usize, rows: usize) -> usize {
+        match self.batches {
+            Batches::Fixed { .. } => 1,
+            // Fewer rows may be left than it seemed, where some are passed over.
+            Batches::Timed if !self.is_worth_sharing(rows) => jobs,
+            Batches::Timed => (jobs.saturating_mul(self.timed_rows()) / rows.max(1)).max(1),
+        }
+    }
+}
+
+fn nanos(time: Duration) -> f64 {
+    time.as_nanos() as f64
 }
