@@ -4,7 +4,7 @@
 //! look; [`Kept`] tells whom a filter keeps. Everything is written as numbers, so that it can be compared.
 
 use phalanx::prelude::{
-    Added, AnyComponent, AnyOf, Changed, Component, Entity, Has, Or, Ref, Tick, With, Without,
+    Added, AnyComponent, AnyOf, Changed, Entity, Has, Or, Ref, Tick, With, Without,
 };
 use phalanx::query::{QueryFilter, ReadOnlyQueryData};
 

@@ -8,20 +8,20 @@ use phalanx::prelude::*;
 struct Name(String);
 
 fn two_writers(world: &mut World, a: Entity, b: Entity) {
-    let one = world.get_mut::<Name>(a).unwrap();
-    let two = world.get_mut::<Name>(b).unwrap();
+    let mut one = world.get_mut::<Name>(a).unwrap();
+    let mut two = world.get_mut::<Name>(b).unwrap();
     std::mem::swap(&mut one.0, &mut two.0);
 }
 
 fn writer_and_reader(world: &mut World, a: Entity, b: Entity) {
-    let one = world.get_mut::<Name>(a).unwrap();
+    let mut one = world.get_mut::<Name>(a).unwrap();
     let two = world.get::<Name>(b).unwrap();
     one.0.push_str(&two.0);
 }
 
 fn in_one_entity(world: &mut World, e: Entity) {
     let mut writer = world.entity_mut(e);
-    let one = writer.get_mut::<Name>().unwrap();
+    let mut one = writer.get_mut::<Name>().unwrap();
     let two = writer.get::<Name>().unwrap();
     one.0.push_str(&two.0);
 }

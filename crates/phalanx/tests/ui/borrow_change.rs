@@ -41,7 +41,7 @@ fn flush(world: &mut World, e: Entity) {
 }
 
 fn take(world: &mut World, e: Entity) {
-    let name = world.get_mut::<Name>(e).unwrap();
+    let mut name = world.get_mut::<Name>(e).unwrap();
     let taken = world.take::<Name>(e);
     name.0.push('a');
     drop(taken);

@@ -35,7 +35,7 @@ fn field_across_reserve(world: &mut World, e: Entity) {
 }
 
 fn value_across_shrink(world: &mut World, e: Entity) {
-    let name = world.get_mut::<Name>(e).unwrap();
+    let mut name = world.get_mut::<Name>(e).unwrap();
     world.shrink_to_fit();
     name.0.clear();
 }

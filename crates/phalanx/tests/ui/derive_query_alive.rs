@@ -15,7 +15,7 @@ fn main() {
     let mut world = World::new();
     let kept: Vec<HealedItem<'_>> = world.query_mut::<Healed>().into_iter().collect();
     world.spawn(Health(1));
-    for healed in kept {
+    for mut healed in kept {
         healed.health.0 += 1;
     }
 

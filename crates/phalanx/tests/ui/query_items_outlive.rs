@@ -34,7 +34,7 @@ fn state_gone(world: &World) -> Option<&Health> {
     state.iter(world).next()
 }
 
-fn reborrow_gone<'w>(query: &mut Query<'w, &'static mut Health>) -> Option<&'w mut Health> {
+fn reborrow_gone<'w>(query: &mut Query<'w, &'static mut Health>) -> Option<Mut<'w, Health>> {
     query.iter_mut().next()
 }
 

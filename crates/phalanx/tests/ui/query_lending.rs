@@ -9,12 +9,12 @@ fn main() {
     let mut world = World::new();
     let e = world.spawn(Health(1)).id();
     let mut query = world.query_mut::<&mut Health>();
-    for [a, b] in query.iter_combinations_mut::<2>() {
-        std::mem::swap(a, b);
+    for [mut a, mut b] in query.iter_combinations_mut::<2>() {
+        std::mem::swap(&mut *a, &mut *b);
     }
     query.iter_combinations_mut::<2>().map(|pair| pair).count();
-    for health in query.iter_many_mut([e, e]) {
+    for mut health in query.iter_many_mut([e, e]) {
         health.0 += 1;
     }
-    let _: Vec<&mut Health> = query.iter_many_mut([e, e]).collect();
+    let _: Vec<Mut<Health>> = query.iter_many_mut([e, e]).collect();
 }

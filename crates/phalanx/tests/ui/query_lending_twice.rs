@@ -21,7 +21,7 @@ fn lists(query: &mut Query<'_, &'static mut Health>, e: Entity) {
 
 fn beside_the_query(query: &mut Query<'_, &'static mut Health>) {
     let mut pairs = query.iter_combinations_mut::<2>();
-    while let Some([a, _]) = pairs.fetch_next() {
+    while let Some([mut a, _]) = pairs.fetch_next() {
         a.0 = query.count() as u32;
     }
 }

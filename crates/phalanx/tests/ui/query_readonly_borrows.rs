@@ -7,7 +7,7 @@ struct Health(u32);
 
 fn through_the_query(query: &mut Query<'_, &'static mut Health>) {
     let readonly = query.as_readonly();
-    query.iter_mut().for_each(|health| health.0 = 1);
+    query.iter_mut().for_each(|mut health| health.0 = 1);
     readonly.count();
 }
 

@@ -20,7 +20,7 @@ fn out_of_a_writing_sort_key(query: &mut Query<'_, &'static mut Health>) {
         stolen = Some(health);
         health.0
     });
-    for health in sorted {
+    for mut health in sorted {
         health.0 = 1;
     }
     let _ = stolen;

@@ -40,18 +40,18 @@ fn two_entities(query: &mut Query<'_, &'static mut Health>, e: Entity) {
 
 fn a_row_beside_parallel_rows(query: &mut Query<'_, &'static mut Health>, e: Entity) {
     let one = query.get_mut(e);
-    query.par_iter_mut().for_each(|health| health.0 += 1);
+    query.par_iter_mut().for_each(|mut health| health.0 += 1);
     let _ = one;
 }
 
 fn a_world_beside_a_query(world: &mut World, e: Entity) {
-    for health in world.query_mut::<&mut Health>() {
+    for mut health in world.query_mut::<&mut Health>() {
         health.0 += world.get::<Health>(e).map_or(0, |health| health.0);
     }
 }
 
 fn a_world_beside_a_state(world: &mut World, state: &mut QueryState<&'static mut Health>) {
-    for health in state.iter_mut(world) {
+    for mut health in state.iter_mut(world) {
         health.0 += world.query::<&Health>().count() as u32;
     }
 }

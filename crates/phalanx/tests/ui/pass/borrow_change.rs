@@ -39,7 +39,7 @@ fn flush(world: &mut World, e: Entity) {
 }
 
 fn take(world: &mut World, e: Entity) {
-    let name = world.get_mut::<Name>(e).unwrap();
+    let mut name = world.get_mut::<Name>(e).unwrap();
     name.0.push('a');
     let taken = world.take::<Name>(e);
     drop(taken);

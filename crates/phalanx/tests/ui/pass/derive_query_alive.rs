@@ -15,7 +15,7 @@ fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
     let kept: Vec<HealedItem<'_>> = world.query_mut::<Healed>().into_iter().collect();
-    for healed in kept {
+    for mut healed in kept {
         healed.health.0 += 1;
     }
     world.spawn(Health(1));

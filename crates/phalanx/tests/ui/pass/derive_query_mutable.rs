@@ -29,7 +29,7 @@ struct Parameter<D: QueryData>(D);
 
 fn main() {
     let mut world = World::new();
-    for healed in world.query_mut::<Healed>() {
+    for mut healed in world.query_mut::<Healed>() {
         healed.health.0 += 1;
     }
     for seen in world.query::<Seen>() {

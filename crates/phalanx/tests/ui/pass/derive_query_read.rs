@@ -15,7 +15,7 @@ fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
     let mut query = world.query_mut::<Healed>();
-    for healed in query.iter_mut() {
+    for mut healed in query.iter_mut() {
         healed.health.0 += 1;
     }
     for healed in query.iter() {

@@ -24,7 +24,7 @@ fn state_lives<'w>(world: &'w World, state: &'w mut QueryState<&'static Health>)
     state.iter(world).next()
 }
 
-fn reborrow_lives<'a>(query: &'a mut Query<'_, &'static mut Health>) -> Option<&'a mut Health> {
+fn reborrow_lives<'a>(query: &'a mut Query<'_, &'static mut Health>) -> Option<Mut<'a, Health>> {
     query.iter_mut().next()
 }
 

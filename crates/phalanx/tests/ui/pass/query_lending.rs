@@ -11,12 +11,12 @@ fn main() {
     world.spawn(Health(2));
     let mut query = world.query_mut::<&mut Health>();
     let mut pairs = query.iter_combinations_mut();
-    while let Some([a, b]) = pairs.fetch_next() {
-        std::mem::swap(a, b);
+    while let Some([mut a, mut b]) = pairs.fetch_next() {
+        std::mem::swap(&mut *a, &mut *b);
     }
     assert_eq!(query.iter_combinations::<2>().map(|pair| pair).count(), 1);
     let mut rows = query.iter_many_mut([e, e]);
-    while let Some(health) = rows.fetch_next() {
+    while let Some(mut health) = rows.fetch_next() {
         health.0 += 1;
     }
     for [a, b] in query.iter_combinations() {

@@ -6,16 +6,16 @@ use phalanx::prelude::*;
 struct Health(u32);
 
 fn items_are_exclusive(query: &mut Query<'_, &'static mut Health>, e: Entity) {
-    for health in &mut *query {
+    for mut health in &mut *query {
         health.0 = 1;
     }
     for rows in query.chunks_mut() {
         rows[0].0 = 1;
     }
-    if let Ok(health) = query.get_mut(e) {
+    if let Ok(mut health) = query.get_mut(e) {
         health.0 = 1;
     }
-    query.par_iter_mut().for_each(|health| health.0 = 1);
+    query.par_iter_mut().for_each(|mut health| health.0 = 1);
 }
 
 fn the_type_is_the_reading_one(query: &Query<'_, &'static mut Health>) {

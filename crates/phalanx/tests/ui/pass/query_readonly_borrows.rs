@@ -8,7 +8,7 @@ struct Health(u32);
 fn through_the_query(query: &mut Query<'_, &'static mut Health>) {
     let readonly = query.as_readonly();
     readonly.count();
-    query.iter_mut().for_each(|health| health.0 = 1);
+    query.iter_mut().for_each(|mut health| health.0 = 1);
 }
 
 fn through_an_exclusive_reference(query: &mut Query<'_, &'static mut Health>) {

@@ -13,13 +13,13 @@ fn out_of_a_loop<'w>(query: &'w Query<'_, &'static Health>) -> Vec<&'w Health> {
 
 fn out_of_a_sort(query: &mut Query<'_, &'static mut Health>) {
     let mut most = 0;
-    let sorted: Vec<&mut Health> = query
+    let sorted: Vec<Mut<Health>> = query
         .sort_by_key_mut(|health| {
             most = most.max(health.0);
             health.0
         })
         .collect();
-    for health in sorted {
+    for mut health in sorted {
         health.0 = most;
     }
 }

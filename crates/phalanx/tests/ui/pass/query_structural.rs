@@ -15,7 +15,7 @@ fn spawn(world: &mut World) {
 
 fn despawn(world: &mut World) {
     let mut dead = Vec::new();
-    for (e, health) in world.query_mut::<(Entity, &mut Health)>() {
+    for (e, mut health) in world.query_mut::<(Entity, &mut Health)>() {
         health.0 = 0;
         dead.push(e);
     }

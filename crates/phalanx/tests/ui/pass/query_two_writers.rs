@@ -40,20 +40,20 @@ fn two_entities(query: &mut Query<'_, &'static mut Health>, [e, f]: [Entity; 2])
 }
 
 fn a_row_then_parallel_rows(query: &mut Query<'_, &'static mut Health>, e: Entity) {
-    let _ = query.get_mut(e).map(|health| health.0 += 1);
-    query.par_iter_mut().for_each(|health| health.0 += 1);
+    let _ = query.get_mut(e).map(|mut health| health.0 += 1);
+    query.par_iter_mut().for_each(|mut health| health.0 += 1);
 }
 
 fn a_world_before_a_query(world: &mut World, e: Entity) {
     let more = world.get::<Health>(e).map_or(0, |health| health.0);
-    for health in world.query_mut::<&mut Health>() {
+    for mut health in world.query_mut::<&mut Health>() {
         health.0 += more;
     }
 }
 
 fn a_world_before_a_state(world: &mut World, state: &mut QueryState<&'static mut Health>) {
     let count = world.query::<&Health>().count() as u32;
-    for health in state.iter_mut(world) {
+    for mut health in state.iter_mut(world) {
         health.0 += count;
     }
 }

@@ -15,7 +15,7 @@ fn main() {
     let mut world = World::new();
     world.spawn((Health(1), Position { x: 1.0 }));
     world.query::<&Health>();
-    world.query_mut::<&mut Health>().into_iter().for_each(|health| health.0 += 1);
+    world.query_mut::<&mut Health>().into_iter().for_each(|mut health| health.0 += 1);
     world.query::<(Entity, &Position)>();
     world.query_mut::<(Entity, &mut Position)>();
     world.query::<Option<&Health>>();
