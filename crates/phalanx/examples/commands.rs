@@ -1,4 +1,4 @@
-//! Commands: changes recorded while a query runs, applied when the phase ends.
+//! Commands: changes recorded while a query runs, applied before the next system in order.
 //!
 //! Run with `cargo run -p phalanx --example commands`.
 
@@ -35,7 +35,7 @@ fn main() {
     app.add_systems(Update, (poison, reap).chain());
     app.world_mut().spawn_batch([(Health(3), Poisoned), (Health(12), Poisoned)]);
     app.world_mut().spawn(Health(1));
-    (0..3).for_each(|_| app.update(0.1));
+    (0..3).for_each(|_| app.step(0.1));
     let graves: Vec<Entity> = app.world().query::<&Grave>().into_iter().map(|grave| grave.0).collect();
     println!("{} graves, {} alive", graves.len(), app.world().query::<&Health>().count());
     assert_eq!((graves.len(), app.world().query::<&Health>().count()), (2, 1));

@@ -1,37 +1,38 @@
 //! The app: a world and the phases that run on it.
 //!
 //! ```text
-//!   startup()     PreStartup  Startup  PostStartup                      once
-//!   update(dt)    FixedUpdate 0..n times   PreUpdate  Update  PostUpdate    then messages end
+//!   startup()   PreStartup  Startup  PostStartup                          once
+//!   step(dt)    FixedUpdate 0..n times   PreUpdate  Update  PostUpdate    then old messages end
+//!   update()    the same, with the time since the last call, or one that is set
 //! ```
 //!
-//! Each phase is a [`Schedule`]; commands are applied when it ends. All phases are built before one of them runs, so
-//! that a contradiction in the order never leaves a frame half done. Messages of start-up live through the first
-//! update. The app knows no window, no clock and no loop: whoever calls `update` brings the time.
+//! Each phase is a [`Schedule`]; commands are applied at its sync points and when it ends. All phases are built before one of them runs, so
+//! that a contradiction in the order never leaves a frame half done. The app knows no window and no loop. With `step` the
+//! caller brings the time, and the same calls give the same world.
 
 use std::time::{Duration, Instant};
 
 use crate::resources::Resource;
 use crate::schedule::{
     Executor, IntoSetConfigs, IntoSystemConfigs, Label, NoSuchSystem, Schedule, ScheduleLabel, ScheduleView,
-    SystemError, SystemId, Timing,
+    SystemError, SystemKey, Timing,
 };
 use crate::system::ParamConflict;
 use crate::world::World;
 
-pub use config::AppConfig;
+pub use config::{AppConfig, FixedPlace};
 pub use error::UpdateError;
 pub use phase::{FixedUpdate, PostStartup, PostUpdate, PreStartup, PreUpdate, Startup, Update};
-pub use time::Time;
+pub use time::{Fixed, Real, Time, Virtual};
+pub use timer::{Stopwatch, Timer, TimerMode, on_real_timer, on_timer, once_after_delay, paused};
 
 mod config;
 mod error;
 mod phase;
 mod time;
+mod timer;
 
 use phase::{Phase, When};
-
-type Handler = Box<dyn FnMut(&mut World, SystemError) + Send>;
 
 /// The time that one phase took; zero unless [`AppConfig::timings`] is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,15 +60,15 @@ pub struct PhaseTiming {
 /// app.init_resource::<Frames>();
 /// app.add_systems(Update, |mut frames: ResMut<Frames>| frames.0 += 1);
 /// app.startup();
-/// app.update(1.0 / 60.0);
+/// app.step(1.0 / 60.0);
 /// assert_eq!(app.world().resource::<Frames>().0, 1);
 /// ```
 pub struct App {
     world: World,
     phases: Vec<Phase>,
     config: AppConfig,
-    handler: Handler,
-    accumulator: f64,
+    /// When `update` was last called.
+    last_update: Option<Instant>,
     started: bool,
     disposed: bool,
 }
@@ -86,12 +87,14 @@ impl App {
             world: World::new(),
             phases: phase::standard(),
             config: AppConfig::default(),
-            handler: Box::new(|_, error| panic!("{error}")),
-            accumulator: 0.0,
+            last_update: None,
             started: false,
             disposed: false,
         };
-        app.world.insert_resource(Time::new(app.config.fixed_timestep));
+        app.world.insert_resource(Time::<()>::default());
+        app.world.insert_resource(Time::<Real>::default());
+        app.world.insert_resource(Time::<Virtual>::default());
+        app.world.insert_resource(Time::<Fixed>::from_seconds(app.config.fixed_timestep));
         app.configure(AppConfig::default());
         app
     }
@@ -112,20 +115,20 @@ impl App {
     /// When the fixed timestep is not a positive number, or threads cannot be started.
     #[track_caller]
     pub fn configure(&mut self, config: AppConfig) -> &mut Self {
-        let step = config.fixed_timestep;
-        assert!(
-            step.is_finite() && step > 0.0,
-            "the fixed timestep is {step}: give a positive number of seconds"
-        );
+        // What systems set themselves stays, unless this is new.
+        if config.fixed_timestep.to_bits() != self.config.fixed_timestep.to_bits() {
+            self.world.resource_mut::<Time<Fixed>>().set_timestep_seconds(config.fixed_timestep);
+        }
         let mut executor = Executor::new(config.threads);
         executor.small = config.small_phase;
         executor.timed = config.timings;
         for phase in &mut self.phases {
             phase.schedule.set_executor(executor.clone());
             phase.schedule.set_strict(config.strict);
+            phase.schedule.set_sync_points(config.sync);
         }
         self.world.set_flush_order(config.flush_order);
-        self.world.resource_mut::<Time>().set_fixed(step);
+        self.world.set_report_dead(config.report_dead);
         self.config = config;
         self
     }
@@ -135,13 +138,14 @@ impl App {
         &self.config
     }
 
-    /// Sets who gets the errors that systems return, with the world as it is after their phase. Without a handler
-    /// an error is a panic.
+    /// Sets who gets the errors of systems, conditions and commands, at the next point where commands are applied:
+    /// [`panic`](crate::world::panic), which is the default, [`warn`](crate::world::warn),
+    /// [`ignore`](crate::world::ignore), or a function of your own.
     pub fn set_error_handler(
         &mut self,
-        handler: impl FnMut(&mut World, SystemError) + Send + 'static,
+        handler: impl FnMut(&mut World, SystemError) + Send + Sync + 'static,
     ) -> &mut Self {
-        self.handler = Box::new(handler);
+        self.world.set_error_handler(handler);
         self
     }
 
@@ -180,7 +184,7 @@ impl App {
         &mut self,
         phase: impl ScheduleLabel,
         system: impl IntoSystemConfigs<M>,
-    ) -> SystemId {
+    ) -> SystemKey {
         let added = self.try_add_systems(phase, system).unwrap_or_else(|conflict| panic!("{conflict}"));
         *added.first().expect("at least one system is added")
     }
@@ -197,7 +201,7 @@ impl App {
         &mut self,
         phase: impl ScheduleLabel,
         systems: impl IntoSystemConfigs<M>,
-    ) -> Result<Vec<SystemId>, ParamConflict> {
+    ) -> Result<Vec<SystemKey>, ParamConflict> {
         let at = self.position(&phase.label());
         self.phases[at].schedule.try_add_systems(&mut self.world, systems)
     }
@@ -206,7 +210,7 @@ impl App {
     ///
     /// # Errors
     /// When there is no such system.
-    pub fn remove_system(&mut self, id: SystemId) -> Result<(), NoSuchSystem> {
+    pub fn remove_system(&mut self, id: SystemKey) -> Result<(), NoSuchSystem> {
         let mut phases = self.phases.iter_mut();
         match phases.find(|phase| phase.schedule.contains(id)) {
             Some(phase) => phase.schedule.remove_system(&mut self.world, id),
@@ -317,53 +321,110 @@ impl App {
         Ok(())
     }
 
-    /// Runs one frame of `dt` seconds. Start-up runs first if it has not yet.
+    /// Runs one frame. It takes the time since the last call, none in the first, or what
+    /// [`AppConfig::update_step`] says. Start-up runs first if it has not yet.
     ///
     /// # Panics
-    /// When `dt` is negative or not finite, systems cannot be ordered, or one of them panics or fails; see
-    /// [`App::try_update`].
+    /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_update`].
     #[track_caller]
-    pub fn update(&mut self, dt: f64) {
-        self.try_update(dt).unwrap_or_else(|error| panic!("{error}"));
+    pub fn update(&mut self) {
+        self.try_update().unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// As [`App::update`], with an error when it cannot begin.
     ///
     /// # Errors
-    /// When `dt` is negative or not finite, or systems cannot be ordered; then nothing has run.
-    pub fn try_update(&mut self, dt: f64) -> Result<(), UpdateError> {
-        if !(dt.is_finite() && dt >= 0.0) {
-            return Err(UpdateError::Delta { dt });
-        }
+    /// When systems cannot be ordered; then nothing has run.
+    pub fn try_update(&mut self) -> Result<(), UpdateError> {
+        let now = Instant::now();
+        let last = self.last_update.replace(now);
+        let since = last.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
+        self.run_frame(self.config.update_step.unwrap_or(since))
+    }
+
+    /// Runs one frame of `dt` seconds. Start-up runs first if it has not yet.
+    ///
+    /// No clock is asked: the same steps give the same world, on every machine.
+    ///
+    /// # Panics
+    /// When `dt` is negative, not finite or too large, systems cannot be ordered, or one of them panics or fails; see
+    /// [`App::try_step`].
+    #[track_caller]
+    pub fn step(&mut self, dt: f64) {
+        self.try_step(dt).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// As [`App::step`], with an error when it cannot begin.
+    ///
+    /// # Errors
+    /// When `dt` is negative, not finite or too large, or systems cannot be ordered; then nothing has run.
+    pub fn try_step(&mut self, dt: f64) -> Result<(), UpdateError> {
+        self.run_frame(Duration::try_from_secs_f64(dt).map_err(|_| UpdateError::Delta { dt })?)
+    }
+
+    fn run_frame(&mut self, real: Duration) -> Result<(), UpdateError> {
+        let too_long = || UpdateError::Delta { dt: real.as_secs_f64() };
+        let delta = self.world.resource::<Time<Virtual>>().delta_of(real).ok_or_else(too_long)?;
+        let (on_real, on_virtual) =
+            (self.world.resource::<Time<Real>>(), self.world.resource::<Time<Virtual>>());
+        on_real.elapsed().checked_add(real).ok_or_else(too_long)?;
+        on_virtual.elapsed().checked_add(delta).ok_or_else(too_long)?;
         self.try_startup()?;
-        self.world.resource_mut::<Time>().begin_frame(dt);
-        self.run_fixed(dt);
-        self.world.resource_mut::<Time>().set_delta(dt);
-        self.run_all(When::Update);
+        self.begin_frame(real, delta);
+        if self.config.fixed_place == FixedPlace::FrameStart {
+            self.run_fixed(delta);
+        }
+        for at in 0..self.phases.len() {
+            if self.config.fixed_place == FixedPlace::BeforeUpdate && self.phases[at].label == Update.label()
+            {
+                self.run_fixed(delta);
+            }
+            if self.phases[at].when == When::Update {
+                self.run_at(at);
+            }
+        }
         self.world.end_frame();
         Ok(())
     }
 
+    /// Moves the clocks on.
+    fn begin_frame(&mut self, real: Duration, delta: Duration) {
+        let frame = self.world.resource::<Time>().frame() + 1;
+        let time = self.world.resource_mut::<Time<Real>>();
+        time.begin_frame(frame);
+        time.advance_by(real);
+        let time = self.world.resource_mut::<Time<Virtual>>();
+        time.begin_frame(frame);
+        time.note_speed();
+        time.advance_by(delta);
+        let shown = *time;
+        self.world.resource_mut::<Time<Fixed>>().begin_frame(frame);
+        let time = self.world.resource_mut::<Time>();
+        time.begin_frame(frame);
+        time.show(&shown);
+    }
+
     /// The fixed phases, as often as their time has come.
-    fn run_fixed(&mut self, dt: f64) {
+    fn run_fixed(&mut self, delta: Duration) {
         let fixed = |phase: &Phase| phase.when == When::Fixed && !phase.schedule.is_empty();
         if !self.phases.iter().any(fixed) {
             return;
         }
-        let (step, most) = (self.config.fixed_timestep, self.config.max_fixed_steps);
-        // Time that would take too many steps is lost, or the next frames would have to make up for it.
-        self.accumulator = (self.accumulator + dt).min(step * f64::from(most));
-        // Rounding must not turn four steps into three and nearly one more.
-        let due = (self.accumulator / step + 1e-9).floor();
-        self.accumulator = (self.accumulator - due * step).max(0.0);
-        let mut taken = 0.0;
-        while taken < due {
-            taken += 1.0;
-            self.world.resource_mut::<Time>().begin_step(step);
+        let due = self.world.resource_mut::<Time<Fixed>>().accumulate(delta, self.config.max_fixed_steps);
+        for _ in 0..due {
+            let fixed = self.world.resource_mut::<Time<Fixed>>();
+            fixed.begin_step();
+            let fixed = *fixed;
+            let time = self.world.resource_mut::<Time>();
+            time.show(&fixed);
+            time.set_alpha(fixed.overstep_fraction_f64());
             self.run_all(When::Fixed);
         }
-        let alpha = self.accumulator / step;
-        self.world.resource_mut::<Time>().set_alpha(alpha);
+        let alpha = self.world.resource::<Time<Fixed>>().overstep_fraction_f64();
+        let frame = *self.world.resource::<Time<Virtual>>();
+        let time = self.world.resource_mut::<Time>();
+        time.show(&frame);
+        time.set_alpha(alpha);
     }
 
     fn build(&mut self) -> Result<(), UpdateError> {
@@ -389,7 +450,7 @@ impl App {
         #[cfg(feature = "trace")]
         let _span = tracing::info_span!("phase", name = %phase.label).entered();
         let start = self.config.timings.then(Instant::now);
-        let built = phase.schedule.try_run(&mut self.world, &mut *self.handler);
+        let built = phase.schedule.try_run(&mut self.world, &mut World::fail);
         built.unwrap_or_else(|error| panic!("{error}"));
         if let Some(start) = start {
             phase.runs += 1;
