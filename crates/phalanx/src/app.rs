@@ -171,8 +171,11 @@ impl App {
         phase: impl ScheduleLabel,
         systems: impl IntoSystemConfigs<M>,
     ) -> &mut Self {
-        self.try_add_systems(phase, systems).unwrap_or_else(|conflict| panic!("{conflict}"));
-        self
+        // No closure: the panic is to point at the caller.
+        match self.try_add_systems(phase, systems) {
+            Ok(_) => self,
+            Err(conflict) => panic!("{conflict}"),
+        }
     }
 
     /// Adds a system to a phase, and returns its number. Of several, the number of the first.
@@ -185,8 +188,10 @@ impl App {
         phase: impl ScheduleLabel,
         system: impl IntoSystemConfigs<M>,
     ) -> SystemKey {
-        let added = self.try_add_systems(phase, system).unwrap_or_else(|conflict| panic!("{conflict}"));
-        *added.first().expect("at least one system is added")
+        match self.try_add_systems(phase, system) {
+            Ok(added) => *added.first().expect("at least one system is added"),
+            Err(conflict) => panic!("{conflict}"),
+        }
     }
 
     /// Adds systems to a phase, and returns their numbers in the order they were written.
@@ -272,7 +277,10 @@ impl App {
     #[track_caller]
     fn position(&self, label: &Label) -> usize {
         let found = self.phases.iter().position(|phase| phase.label == *label);
-        found.unwrap_or_else(|| panic!("there is no phase `{label}`: add it with `add_phase_after`"))
+        match found {
+            Some(at) => at,
+            None => panic!("there is no phase `{label}`: add it with `add_phase_after`"),
+        }
     }
 
     /// The phases in order.
@@ -306,7 +314,9 @@ impl App {
     /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_startup`].
     #[track_caller]
     pub fn startup(&mut self) {
-        self.try_startup().unwrap_or_else(|error| panic!("{error}"));
+        if let Err(error) = self.try_startup() {
+            panic!("{error}");
+        }
     }
 
     /// As [`App::startup`], with an error when systems cannot be ordered.
@@ -328,7 +338,9 @@ impl App {
     /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_update`].
     #[track_caller]
     pub fn update(&mut self) {
-        self.try_update().unwrap_or_else(|error| panic!("{error}"));
+        if let Err(error) = self.try_update() {
+            panic!("{error}");
+        }
     }
 
     /// As [`App::update`], with an error when it cannot begin.
@@ -351,7 +363,9 @@ impl App {
     /// [`App::try_step`].
     #[track_caller]
     pub fn step(&mut self, dt: f64) {
-        self.try_step(dt).unwrap_or_else(|error| panic!("{error}"));
+        if let Err(error) = self.try_step(dt) {
+            panic!("{error}");
+        }
     }
 
     /// As [`App::step`], with an error when it cannot begin.

@@ -150,7 +150,11 @@ impl Schedule {
         world: &mut World,
         systems: impl IntoSystemConfigs<M>,
     ) -> Vec<SystemKey> {
-        self.try_add_systems(world, systems).unwrap_or_else(|conflict| panic!("{conflict}"))
+        // No closure: the panic is to point at the caller.
+        match self.try_add_systems(world, systems) {
+            Ok(added) => added,
+            Err(conflict) => panic!("{conflict}"),
+        }
     }
 
     /// As [`Schedule::add_systems`], with an error instead of a panic.
@@ -346,7 +350,9 @@ impl Schedule {
     /// belongs to another world.
     #[track_caller]
     pub fn run(&mut self, world: &mut World) {
-        self.try_run(world, &mut World::fail).unwrap_or_else(|error| panic!("{error}"));
+        if let Err(error) = self.try_run(world, &mut World::fail) {
+            panic!("{error}");
+        }
     }
 
     /// As [`Schedule::run`]; errors that systems return go to `handler`, at the next point where commands are applied.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx::prelude::*;
 use phalanx::schedule::{Schedule, SystemError};
-use phalanx::system::{ParamError, RunSystemError};
+use phalanx::system::RunSystemError;
 use phalanx::world::{Failed, ignore, panic, warn};
 
 #[derive(Resource, Default)]
@@ -219,9 +219,7 @@ fn errors_are_handed_over_where_commands_are_applied() {
 fn a_schedule_alone_and_a_system_run_once_report_too() {
     let mut world = World::new();
     let failed = world.try_run_system_once(needs, ()).expect_err("the resource is missing");
-    assert!(
-        matches!(&failed, RunSystemError::Param { error: ParamError { param, .. }, .. } if param == "Res<Absent>")
-    );
+    assert!(matches!(&failed, RunSystemError::Param { error, .. } if error.param() == "Res<Absent>"));
     assert_eq!(failed.to_string(), MISSING);
     world.init_resource::<Log>();
     world.set_error_handler(|world, error| world.resource_mut::<Log>().0.push(error.to_string()));
@@ -229,4 +227,29 @@ fn a_schedule_alone_and_a_system_run_once_report_too() {
     schedule.add_systems(&mut world, needs);
     schedule.run(&mut world);
     assert_eq!(world.resource::<Log>().0, [MISSING]);
+}
+
+#[test]
+fn panics_of_steps_and_of_adding_systems_point_at_the_callers_line() {
+    use std::sync::{Arc, Mutex};
+    let places = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&places);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let file = info.location().map_or_else(String::new, |place| place.file().to_owned());
+        let text = info.payload_as_str().unwrap_or_default().to_owned();
+        noted.lock().expect("not poisoned").push((text, file));
+    }));
+    fn conflicts(_: ResMut<Log>, _: ResMut<Log>) {}
+    let mut app = app();
+    let adding =
+        catch_unwind(AssertUnwindSafe(|| drop(app.add_systems(Update, conflicts).world().entities().len())));
+    let stepping = catch_unwind(AssertUnwindSafe(|| app.step(-1.0)));
+    std::panic::set_hook(before);
+    assert!(adding.is_err() && stepping.is_err());
+    let places = places.lock().expect("not poisoned");
+    for part in ["both use", "cannot take -1"] {
+        let own = places.iter().find(|(text, _)| text.contains(part)).expect("it was noted");
+        assert!(own.1.ends_with("app_errors.rs"), "{own:?}");
+    }
 }

@@ -8,26 +8,36 @@ use std::fmt;
 
 use super::meta::ParamConflict;
 
-/// A parameter that could not be had.
+/// A parameter that could not be had. One pointer wide, as each parameter of each run may return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ParamError {
-    /// The parameter.
-    pub param: String,
-    /// What is wrong, and what to do.
-    pub reason: String,
+pub struct ParamError(Box<Parts>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Parts {
+    param: String,
+    reason: String,
 }
 
 impl ParamError {
-    /// An error about a parameter: what is wrong, and what to do.
+    /// An error about a parameter: what it needs, and what to do.
     pub fn new(param: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { param: param.into(), reason: reason.into() }
+        Self(Box::new(Parts { param: param.into(), reason: reason.into() }))
+    }
+
+    /// The parameter.
+    pub fn param(&self) -> &str {
+        &self.0.param
+    }
+
+    /// What the parameter needs, and what to do.
+    pub fn reason(&self) -> &str {
+        &self.0.reason
     }
 }
 
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "its parameter `{}` needs {}", self.param, self.reason)
+        write!(f, "its parameter `{}` needs {}", self.param(), self.reason())
     }
 }
 

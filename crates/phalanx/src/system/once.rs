@@ -27,7 +27,10 @@ impl World {
         system: impl IntoSystem<In, Out, M>,
         input: In,
     ) -> Out {
-        self.try_run_system_once(system, input).unwrap_or_else(|error| panic!("{error}"))
+        match self.try_run_system_once(system, input) {
+            Ok(out) => out,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// As [`World::run_system_once_with`], with an error for parameters that conflict or cannot be had.
