@@ -2,7 +2,7 @@
 //!
 //! Walking along x and along y are systems of their own: they write different columns, so they may run at the same
 //! time. Aiming uses several threads inside one system and writes only its own rows; blows are messages, which
-//! have one order; whoever dies or comes does so through commands, at the end of the phase.
+//! have one order; whoever dies or comes does so through commands, which are applied when the phase ends.
 
 use phalanx::prelude::*;
 

@@ -28,6 +28,7 @@ pub use timer::{Stopwatch, Timer, TimerMode, on_real_timer, on_timer, once_after
 
 mod config;
 mod error;
+mod frame;
 mod phase;
 mod time;
 mod timer;
@@ -69,6 +70,8 @@ pub struct App {
     config: AppConfig,
     /// When `update` was last called.
     last_update: Option<Instant>,
+    frames: u64,
+    real_elapsed: Duration,
     started: bool,
     disposed: bool,
 }
@@ -88,6 +91,8 @@ impl App {
             phases: phase::standard(),
             config: AppConfig::default(),
             last_update: None,
+            frames: 0,
+            real_elapsed: Duration::ZERO,
             started: false,
             disposed: false,
         };
@@ -139,8 +144,8 @@ impl App {
     }
 
     /// Sets who gets the errors of systems, conditions and commands, at the next point where commands are applied:
-    /// [`panic`](crate::world::panic), which is the default, [`warn`](crate::world::warn),
-    /// [`ignore`](crate::world::ignore), or a function of your own.
+    /// [`panic`](crate::error::panic), which is the default, [`warn`](crate::error::warn),
+    /// [`ignore`](crate::error::ignore), or a function of your own.
     pub fn set_error_handler(
         &mut self,
         handler: impl FnMut(&mut World, SystemError) + Send + Sync + 'static,
@@ -329,116 +334,6 @@ impl App {
             self.run_all(When::Startup);
         }
         Ok(())
-    }
-
-    /// Runs one frame. It takes the time since the last call, none in the first, or what
-    /// [`AppConfig::update_step`] says. Start-up runs first if it has not yet.
-    ///
-    /// # Panics
-    /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_update`].
-    #[track_caller]
-    pub fn update(&mut self) {
-        if let Err(error) = self.try_update() {
-            panic!("{error}");
-        }
-    }
-
-    /// As [`App::update`], with an error when it cannot begin.
-    ///
-    /// # Errors
-    /// When systems cannot be ordered; then nothing has run.
-    pub fn try_update(&mut self) -> Result<(), UpdateError> {
-        let now = Instant::now();
-        let last = self.last_update.replace(now);
-        let since = last.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
-        self.run_frame(self.config.update_step.unwrap_or(since))
-    }
-
-    /// Runs one frame of `dt` seconds. Start-up runs first if it has not yet.
-    ///
-    /// No clock is asked: the same steps give the same world, on every machine.
-    ///
-    /// # Panics
-    /// When `dt` is negative, not finite or too large, systems cannot be ordered, or one of them panics or fails; see
-    /// [`App::try_step`].
-    #[track_caller]
-    pub fn step(&mut self, dt: f64) {
-        if let Err(error) = self.try_step(dt) {
-            panic!("{error}");
-        }
-    }
-
-    /// As [`App::step`], with an error when it cannot begin.
-    ///
-    /// # Errors
-    /// When `dt` is negative, not finite or too large, or systems cannot be ordered; then nothing has run.
-    pub fn try_step(&mut self, dt: f64) -> Result<(), UpdateError> {
-        self.run_frame(Duration::try_from_secs_f64(dt).map_err(|_| UpdateError::Delta { dt })?)
-    }
-
-    fn run_frame(&mut self, real: Duration) -> Result<(), UpdateError> {
-        let too_long = || UpdateError::Delta { dt: real.as_secs_f64() };
-        let delta = self.world.resource::<Time<Virtual>>().delta_of(real).ok_or_else(too_long)?;
-        let (on_real, on_virtual) =
-            (self.world.resource::<Time<Real>>(), self.world.resource::<Time<Virtual>>());
-        on_real.elapsed().checked_add(real).ok_or_else(too_long)?;
-        on_virtual.elapsed().checked_add(delta).ok_or_else(too_long)?;
-        self.try_startup()?;
-        self.begin_frame(real, delta);
-        if self.config.fixed_place == FixedPlace::FrameStart {
-            self.run_fixed(delta);
-        }
-        for at in 0..self.phases.len() {
-            if self.config.fixed_place == FixedPlace::BeforeUpdate && self.phases[at].label == Update.label()
-            {
-                self.run_fixed(delta);
-            }
-            if self.phases[at].when == When::Update {
-                self.run_at(at);
-            }
-        }
-        self.world.end_frame();
-        Ok(())
-    }
-
-    /// Moves the clocks on.
-    fn begin_frame(&mut self, real: Duration, delta: Duration) {
-        let frame = self.world.resource::<Time>().frame() + 1;
-        let time = self.world.resource_mut::<Time<Real>>();
-        time.begin_frame(frame);
-        time.advance_by(real);
-        let time = self.world.resource_mut::<Time<Virtual>>();
-        time.begin_frame(frame);
-        time.note_speed();
-        time.advance_by(delta);
-        let shown = *time;
-        self.world.resource_mut::<Time<Fixed>>().begin_frame(frame);
-        let time = self.world.resource_mut::<Time>();
-        time.begin_frame(frame);
-        time.show(&shown);
-    }
-
-    /// The fixed phases, as often as their time has come.
-    fn run_fixed(&mut self, delta: Duration) {
-        let fixed = |phase: &Phase| phase.when == When::Fixed && !phase.schedule.is_empty();
-        if !self.phases.iter().any(fixed) {
-            return;
-        }
-        let due = self.world.resource_mut::<Time<Fixed>>().accumulate(delta, self.config.max_fixed_steps);
-        for _ in 0..due {
-            let fixed = self.world.resource_mut::<Time<Fixed>>();
-            fixed.begin_step();
-            let fixed = *fixed;
-            let time = self.world.resource_mut::<Time>();
-            time.show(&fixed);
-            time.set_alpha(fixed.overstep_fraction_f64());
-            self.run_all(When::Fixed);
-        }
-        let alpha = self.world.resource::<Time<Fixed>>().overstep_fraction_f64();
-        let frame = *self.world.resource::<Time<Virtual>>();
-        let time = self.world.resource_mut::<Time>();
-        time.show(&frame);
-        time.set_alpha(alpha);
     }
 
     fn build(&mut self) -> Result<(), UpdateError> {

@@ -72,6 +72,12 @@ pub use phalanx_store::{Entity, Exhausted};
 pub use registry::{ComponentId, RegisterError};
 pub use world::World;
 
+/// Errors of systems, conditions and commands, and handlers for them.
+pub mod error {
+    pub use crate::system::{ParamError, RunSystemError};
+    pub use crate::world::{BoxedError, CommandOutput, Failed, SystemError, ignore, panic, warn};
+}
+
 /// What most programs use.
 pub mod prelude {
     pub use crate::app::{

@@ -4,10 +4,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use phalanx::error::{Failed, RunSystemError, SystemError, ignore, panic, warn};
 use phalanx::prelude::*;
-use phalanx::schedule::{Schedule, SystemError};
-use phalanx::system::RunSystemError;
-use phalanx::world::{Failed, ignore, panic, warn};
+use phalanx::schedule::Schedule;
 
 #[derive(Resource, Default)]
 struct Log(Vec<String>);

@@ -114,7 +114,7 @@ impl Time {
 
     /// Shows another clock from now on.
     pub(crate) fn show<C>(&mut self, other: &Time<C>) {
-        (self.delta, self.elapsed) = (other.delta, other.elapsed);
+        (self.delta, self.elapsed, self.frame) = (other.delta, other.elapsed, other.frame);
     }
 
     pub(crate) fn set_alpha(&mut self, alpha: f64) {
@@ -123,8 +123,10 @@ impl Time {
 }
 
 impl<C> Time<C> {
-    pub(crate) fn begin_frame(&mut self, frame: u64) {
+    pub(crate) fn begin_frame(&mut self, frame: u64, delta: Duration) {
         self.frame = frame;
+        self.delta = delta;
+        self.elapsed = self.elapsed.saturating_add(delta);
     }
 }
 
@@ -307,7 +309,8 @@ impl Time<Fixed> {
     }
 
     /// Begins a step.
-    pub(crate) fn begin_step(&mut self) {
+    pub(crate) fn begin_step(&mut self, frame: u64) {
+        self.frame = frame;
         let timestep = self.clock.timestep;
         self.clock.overstep = self.clock.overstep.saturating_sub(timestep);
         self.clock.steps += 1;

@@ -172,11 +172,10 @@ fn hand_over(
     if !failed.swap(false, Ordering::Relaxed) {
         return;
     }
-    for at in 0..count {
-        let task = tasks.at(at);
-        if let Some(error) = task.error.take() {
-            handler(world, *error);
-        }
+    // All are taken first: after a handler that panics none is left for the next run.
+    let errors: Vec<Box<SystemError>> = (0..count).filter_map(|at| tasks.at(at).error.take()).collect();
+    for error in errors {
+        handler(world, *error);
     }
 }
 

@@ -62,14 +62,15 @@ fn always_applied(all: Constraints<'_>, gated: &[Vec<usize>]) -> Vec<bool> {
     always
 }
 
-/// Puts each gate right before the first of its systems; of several, those with more systems first.
+/// Puts each gate right before the first of its systems; of several, those with more systems first. One without
+/// systems is not asked.
 fn with_gates(systems: &[usize], gated: &[Vec<usize>], count: usize) -> Vec<usize> {
     let mut places = vec![0; count];
     systems.iter().enumerate().for_each(|(place, &node)| places[node] = place);
     let mut gates: Vec<(usize, Reverse<usize>, usize)> = (0..gated.len())
-        .map(|gate| {
+        .filter_map(|gate| {
             let first = gated[gate].iter().map(|&node| places[node]).min();
-            (first.unwrap_or(systems.len()), Reverse(gated[gate].len()), gate)
+            Some((first?, Reverse(gated[gate].len()), gate))
         })
         .collect();
     gates.sort_unstable();
@@ -81,14 +82,13 @@ fn with_gates(systems: &[usize], gated: &[Vec<usize>], count: usize) -> Vec<usiz
         }
         order.push(node);
     }
-    order.extend(gates.map(|(_, _, gate)| count + gate));
     order
 }
 
 /// The level of each task; a gate has that of the system it stands before.
 fn level_of_each(order: &[usize], levels: &[u32]) -> Vec<u32> {
     let mut each = vec![0; order.len()];
-    let mut next = levels.iter().copied().max().unwrap_or(0);
+    let mut next = 0;
     for (at, &node) in order.iter().enumerate().rev() {
         next = levels.get(node).copied().unwrap_or(next);
         each[at] = next;

@@ -133,7 +133,7 @@ impl World {
     ///
     /// ```
     /// use phalanx::prelude::*;
-    /// use phalanx::world::ignore;
+    /// use phalanx::error::ignore;
     ///
     /// let mut world = World::new();
     /// world.set_error_handler(ignore);
