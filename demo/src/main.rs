@@ -50,7 +50,7 @@ fn run(options: &Options) -> ExitCode {
     let start = Instant::now();
     let mut updated = 0;
     for frame in 0..options.frames {
-        app.update(1.0 / 60.0);
+        app.step(1.0 / 60.0);
         updated += app.world().entities().len();
         progress.show(frame + 1, app.world().entities().len());
     }

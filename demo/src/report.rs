@@ -129,7 +129,7 @@ mod tests {
         let fought = |seed, threads| {
             let options = Options { seed, threads, frames: 0, entities: 3000, picture: None };
             let mut app = battle::app(&options);
-            (0..30).for_each(|_| app.update(1.0 / 60.0));
+            (0..30).for_each(|_| app.step(1.0 / 60.0));
             digest(app.world())
         };
         let serial = fought(5, Threads::Serial);

@@ -2,7 +2,7 @@
 //!
 //! Walking along x and along y are systems of their own: they write different columns, so they may run at the same
 //! time. Aiming uses several threads inside one system and writes only its own rows; blows are messages, which
-//! have one order; whoever dies or comes does so through commands, at the end of the phase.
+//! have one order; whoever dies or comes does so through commands, which are applied when the phase ends.
 
 use phalanx::prelude::*;
 
@@ -14,14 +14,14 @@ use crate::grid::{Grid, Standing};
 
 pub fn walk_x(time: Res<Time>, mut all: Query<(&mut position::x, &velocity::x, Has<Wounded>)>) {
     for (x, v, wounded) in all.chunks_mut() {
-        let dt = time.delta() * if wounded { 0.5 } else { 1.0 };
+        let dt = time.delta_secs() * if wounded { 0.5 } else { 1.0 };
         x.iter_mut().zip(v).for_each(|(x, v)| *x += v * dt);
     }
 }
 
 pub fn walk_y(time: Res<Time>, mut all: Query<(&mut position::y, &velocity::y, Has<Wounded>)>) {
     for (y, v, wounded) in all.chunks_mut() {
-        let dt = time.delta() * if wounded { 0.5 } else { 1.0 };
+        let dt = time.delta_secs() * if wounded { 0.5 } else { 1.0 };
         y.iter_mut().zip(v).for_each(|(y, v)| *y += v * dt);
     }
 }
@@ -66,7 +66,7 @@ pub fn aim(grid: Res<Grid>, mut all: Query<(&mut Weapon, &Position, &Team)>) {
 
 pub fn reload(time: Res<Time>, mut all: Query<&mut Weapon>) {
     for mut weapon in &mut all {
-        weapon.wait = if weapon.target.is_some() { weapon.reload } else { weapon.wait - time.delta() };
+        weapon.wait = if weapon.target.is_some() { weapon.reload } else { weapon.wait - time.delta_secs() };
     }
 }
 

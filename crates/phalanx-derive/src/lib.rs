@@ -189,7 +189,7 @@ pub fn derive_resource(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
 /// app.world_mut().spawn_empty();
 /// app.world_mut().spawn_empty();
 /// app.add_systems(Update, (strike, sum_up, one_by_one).chain());
-/// app.update(0.1);
+/// app.step(0.1);
 /// ```
 #[proc_macro_derive(Message, attributes(message))]
 pub fn derive_message(input: proc_macro::TokenStream) -> proc_macro::TokenStream {

@@ -65,7 +65,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 __state: &'__w Self::State,
                 __world: &'__w #p::SharedWorld<'__w>,
                 __run: #p::Run<'__w>,
-            ) -> Self::Guard<'__w> {
+            ) -> ::core::result::Result<Self::Guard<'__w>, #p::ParamError> {
                 <#all as #p::SystemParam>::lock(__state, __world, __run)
             }
             fn item<'__g>(__guard: &'__g mut Self::Guard<'_>) -> Self::Item<'__g> {

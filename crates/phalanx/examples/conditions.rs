@@ -30,7 +30,7 @@ fn main() {
     app.add_systems(PostUpdate, announce.run_if(and(not_paused, resource_changed::<Score>)));
     for frame in 0..6 {
         app.world_mut().resource_mut::<Paused>().0 = frame % 2 == 1;
-        app.update(0.1);
+        app.step(0.1);
     }
     assert_eq!(app.world().resource::<Score>().0, 3);
 }

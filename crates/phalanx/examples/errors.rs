@@ -31,9 +31,9 @@ fn main() {
     });
     app.add_systems(Update, parse);
     app.add_systems(Update, count_words.map(|words| println!("{words} words")));
-    app.update(0.1);
+    app.step(0.1);
     app.insert_resource(Input("4 5"));
-    app.update(0.1);
+    app.step(0.1);
     let world = app.world();
     assert_eq!((world.resource::<Sum>().0, world.resource::<Failures>().0), (12, 1));
 }

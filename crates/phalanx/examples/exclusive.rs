@@ -39,6 +39,6 @@ fn main() {
     let mut app = App::new();
     app.world_mut().insert_non_send_resource(Window(Rc::clone(&drawn)));
     app.add_systems(Update, (grow, draw).chain());
-    (0..3).for_each(|_| app.update(0.1));
+    (0..3).for_each(|_| app.step(0.1));
     assert_eq!(drawn.get(), 3);
 }

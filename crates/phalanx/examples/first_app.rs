@@ -22,7 +22,7 @@ struct Velocity {
 struct Frozen; // a tag: no data
 
 fn movement(time: Res<Time>, mut movers: Query<(&mut Position, &Velocity), Without<Frozen>>) {
-    let dt = time.delta(); // seconds, f32
+    let dt = time.delta_secs(); // seconds, f32
     for (pos, vel) in movers.chunks_mut() {
         // slices, one set per table
         for i in 0..pos.len() {
@@ -39,7 +39,7 @@ fn main() {
     let runner = app.world_mut().spawn((Position { x: 0.0, y: 0.0 }, velocity)).id();
     let frozen = app.world_mut().spawn((Position { x: 5.0, y: 5.0 }, velocity, Frozen)).id();
     app.startup();
-    app.update(1.0 / 60.0);
+    app.step(1.0 / 60.0);
     let place = |entity| app.world().get::<Position>(entity).expect("it lives").get();
     println!("the runner is at {:?}, the frozen one at {:?}", place(runner), place(frozen));
     assert_eq!((place(runner).x, place(frozen).x), (1.0, 5.0));

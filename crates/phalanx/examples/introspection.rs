@@ -28,7 +28,7 @@ fn main() {
     app.configure(AppConfig { timings: true, ..Default::default() });
     app.world_mut().spawn_batch((0..1000).map(|_| Position { x: 0.0, y: 0.0 }));
     app.add_systems(Update, (draw, blow.before(draw), fall));
-    (0..10).for_each(|_| app.update(0.1));
+    (0..10).for_each(|_| app.step(0.1));
 
     let update = app.schedule(Update);
     println!("order: {}", update.order().expect("no cycle").join(", "));

@@ -23,9 +23,9 @@ fn main() {
             .on_removed(|world| println!("removed after {} frames", world.resource::<Drawn>().0)),
     );
     app.add_systems(Update, (|| ()).named("quiet").on_dispose(|_| println!("the app ends")));
-    (0..3).for_each(|_| app.update(0.1));
+    (0..3).for_each(|_| app.step(0.1));
     app.remove_system(id).expect("it was added above");
-    app.update(0.1);
+    app.step(0.1);
     assert_eq!(app.world().resource::<Drawn>().0, 3);
     app.dispose();
 }

@@ -32,10 +32,10 @@ fn count(mut scored: MessageReader<Scored>, mut points: ResMut<Points>, mut over
     }
 }
 
-fn announce(mut scored: MessageReader<Scored>, over: MessageReader<GameOver>) {
+fn announce(mut scored: MessageReader<Scored>, mut over: MessageReader<GameOver>) {
     // A second reader sees the same messages: each has its own place.
     scored.read().for_each(|one| println!("player {} scores {}", one.player, one.points));
-    if !over.is_empty() {
+    if over.read().next().is_some() {
         println!("game over");
     }
 }
@@ -44,6 +44,6 @@ fn main() {
     let mut app = App::new();
     app.init_resource::<Points>();
     app.add_systems(Update, (play, count).chain()).add_systems(PostUpdate, announce);
-    (0..5).for_each(|_| app.update(0.1));
+    (0..5).for_each(|_| app.step(0.1));
     assert_eq!(app.world().resource::<Points>().0, [6, 9]);
 }

@@ -22,7 +22,7 @@ fn main() {
     app.add_systems(Update, ((collide, reap).chain(), movement.after(input).before(collide), input));
     let order = app.schedule(Update).order().expect("the constraints do not contradict each other");
     assert_eq!(order, ["input", "movement", "collide", "reap"]);
-    (0..2).for_each(|_| app.update(0.1));
+    (0..2).for_each(|_| app.step(0.1));
 
     // A contradiction is found before anything runs, and names the systems.
     app.add_systems(Update, (|| ()).named("late").after(reap).before(input));

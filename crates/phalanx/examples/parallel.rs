@@ -33,7 +33,7 @@ fn run(threads: Threads) -> u64 {
     app.world_mut().spawn_batch((0..50_000).map(|n| State { x: n as f32, y: 0.5 }));
     app.add_systems(Update, (stir_x, stir_y));
     let start = Instant::now();
-    (0..10).for_each(|_| app.update(0.1));
+    (0..10).for_each(|_| app.step(0.1));
     println!("{threads:?}: {:?}", start.elapsed());
     let bits = |state: StateRef<'_>| u64::from(state.x.to_bits()) ^ (u64::from(state.y.to_bits()) << 32);
     app.world().query::<&State>().into_iter().fold(0, |hash: u64, state| hash.rotate_left(5) ^ bits(state))

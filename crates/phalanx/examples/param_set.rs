@@ -46,7 +46,7 @@ fn main() {
     app.insert_resource(TaxRate(10)).add_systems(Update, (tax, salary).chain());
     app.world_mut().spawn_batch((1..=4).map(|n| Gold(n * 100)));
     let king = app.world_mut().spawn((Gold(0), King)).id();
-    app.update(0.1);
+    app.step(0.1);
     println!("the king has {:?}", app.world().get::<Gold>(king));
     assert_eq!(app.world().get::<Gold>(king).map(|gold| gold.0), Some(90));
 }

@@ -18,7 +18,7 @@ struct Wings;
 // The systems know nothing of pools.
 fn march(time: Res<Time>, mut all: Query<&mut Position>) {
     for mut position in &mut all {
-        position.0 += 10.0 * time.delta();
+        position.0 += 10.0 * time.delta_secs();
     }
 }
 
@@ -43,7 +43,7 @@ fn run(spawn: impl Fn(&mut World, i32)) -> (App, Vec<(Position, Health, Option<R
     let mut app = App::new();
     app.add_systems(Update, (march, enrage).chain());
     (0..10).for_each(|n| spawn(app.world_mut(), n));
-    (0..3).for_each(|_| app.update(0.1));
+    (0..3).for_each(|_| app.step(0.1));
     let all = app.world().query::<(&Position, &Health, Option<&Rage>)>();
     let rows = all.iter().map(|(position, health, rage)| (*position, *health, rage.copied())).collect();
     (app, rows)

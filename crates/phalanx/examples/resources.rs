@@ -32,8 +32,8 @@ fn main() {
     let mut app = App::new();
     app.init_resource::<Wind>();
     app.add_systems(Update, (weather, report).chain());
-    (0..6).for_each(|_| app.update(1.0));
+    (0..6).for_each(|_| app.step(1.0));
     app.insert_resource(Lightning(3));
-    app.update(1.0);
+    app.step(1.0);
     assert_eq!(app.world().resource::<Wind>().speed, 3.0);
 }

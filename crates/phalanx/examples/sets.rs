@@ -25,7 +25,7 @@ fn main() {
     app.add_systems(Update, say("act").in_set(Step::Act));
     app.add_systems(Update, (say("see"), say("hear")).in_set(Step::Read));
     app.add_systems(Update, say("think").in_set(Step::Think));
-    app.update(0.1);
+    app.step(0.1);
     println!("{}", app.world().resource::<Log>().0.join(", "));
     assert_eq!(app.world().resource::<Log>().0, ["see", "hear", "think", "act"]);
 }

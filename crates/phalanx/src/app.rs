@@ -1,37 +1,39 @@
 //! The app: a world and the phases that run on it.
 //!
 //! ```text
-//!   startup()     PreStartup  Startup  PostStartup                      once
-//!   update(dt)    FixedUpdate 0..n times   PreUpdate  Update  PostUpdate    then messages end
+//!   startup()   PreStartup  Startup  PostStartup                          once
+//!   step(dt)    FixedUpdate 0..n times   PreUpdate  Update  PostUpdate    then old messages end
+//!   update()    the same, with the time since the last call, or one that is set
 //! ```
 //!
-//! Each phase is a [`Schedule`]; commands are applied when it ends. All phases are built before one of them runs, so
-//! that a contradiction in the order never leaves a frame half done. Messages of start-up live through the first
-//! update. The app knows no window, no clock and no loop: whoever calls `update` brings the time.
+//! Each phase is a [`Schedule`]; commands are applied at its sync points and when it ends. All phases are built before one of them runs, so
+//! that a contradiction in the order never leaves a frame half done. The app knows no window and no loop. With `step` the
+//! caller brings the time, and the same calls give the same world.
 
 use std::time::{Duration, Instant};
 
 use crate::resources::Resource;
 use crate::schedule::{
     Executor, IntoSetConfigs, IntoSystemConfigs, Label, NoSuchSystem, Schedule, ScheduleLabel, ScheduleView,
-    SystemError, SystemId, Timing,
+    SystemError, SystemKey, Timing,
 };
 use crate::system::ParamConflict;
 use crate::world::World;
 
-pub use config::AppConfig;
+pub use config::{AppConfig, FixedPlace};
 pub use error::UpdateError;
 pub use phase::{FixedUpdate, PostStartup, PostUpdate, PreStartup, PreUpdate, Startup, Update};
-pub use time::Time;
+pub use time::{Fixed, Real, Time, Virtual};
+pub use timer::{Stopwatch, Timer, TimerMode, on_real_timer, on_timer, once_after_delay, paused};
 
 mod config;
 mod error;
+mod frame;
 mod phase;
 mod time;
+mod timer;
 
 use phase::{Phase, When};
-
-type Handler = Box<dyn FnMut(&mut World, SystemError) + Send>;
 
 /// The time that one phase took; zero unless [`AppConfig::timings`] is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,15 +61,17 @@ pub struct PhaseTiming {
 /// app.init_resource::<Frames>();
 /// app.add_systems(Update, |mut frames: ResMut<Frames>| frames.0 += 1);
 /// app.startup();
-/// app.update(1.0 / 60.0);
+/// app.step(1.0 / 60.0);
 /// assert_eq!(app.world().resource::<Frames>().0, 1);
 /// ```
 pub struct App {
     world: World,
     phases: Vec<Phase>,
     config: AppConfig,
-    handler: Handler,
-    accumulator: f64,
+    /// When `update` was last called.
+    last_update: Option<Instant>,
+    frames: u64,
+    real_elapsed: Duration,
     started: bool,
     disposed: bool,
 }
@@ -86,12 +90,16 @@ impl App {
             world: World::new(),
             phases: phase::standard(),
             config: AppConfig::default(),
-            handler: Box::new(|_, error| panic!("{error}")),
-            accumulator: 0.0,
+            last_update: None,
+            frames: 0,
+            real_elapsed: Duration::ZERO,
             started: false,
             disposed: false,
         };
-        app.world.insert_resource(Time::new(app.config.fixed_timestep));
+        app.world.insert_resource(Time::<()>::default());
+        app.world.insert_resource(Time::<Real>::default());
+        app.world.insert_resource(Time::<Virtual>::default());
+        app.world.insert_resource(Time::<Fixed>::from_seconds(app.config.fixed_timestep));
         app.configure(AppConfig::default());
         app
     }
@@ -112,20 +120,20 @@ impl App {
     /// When the fixed timestep is not a positive number, or threads cannot be started.
     #[track_caller]
     pub fn configure(&mut self, config: AppConfig) -> &mut Self {
-        let step = config.fixed_timestep;
-        assert!(
-            step.is_finite() && step > 0.0,
-            "the fixed timestep is {step}: give a positive number of seconds"
-        );
+        // What systems set themselves stays, unless this is new.
+        if config.fixed_timestep.to_bits() != self.config.fixed_timestep.to_bits() {
+            self.world.resource_mut::<Time<Fixed>>().set_timestep_seconds(config.fixed_timestep);
+        }
         let mut executor = Executor::new(config.threads);
         executor.small = config.small_phase;
         executor.timed = config.timings;
         for phase in &mut self.phases {
             phase.schedule.set_executor(executor.clone());
             phase.schedule.set_strict(config.strict);
+            phase.schedule.set_sync_points(config.sync);
         }
         self.world.set_flush_order(config.flush_order);
-        self.world.resource_mut::<Time>().set_fixed(step);
+        self.world.set_report_dead(config.report_dead);
         self.config = config;
         self
     }
@@ -135,13 +143,14 @@ impl App {
         &self.config
     }
 
-    /// Sets who gets the errors that systems return, with the world as it is after their phase. Without a handler
-    /// an error is a panic.
+    /// Sets who gets the errors of systems, conditions and commands, at the next point where commands are applied:
+    /// [`panic`](crate::error::panic), which is the default, [`warn`](crate::error::warn),
+    /// [`ignore`](crate::error::ignore), or a function of your own.
     pub fn set_error_handler(
         &mut self,
-        handler: impl FnMut(&mut World, SystemError) + Send + 'static,
+        handler: impl FnMut(&mut World, SystemError) + Send + Sync + 'static,
     ) -> &mut Self {
-        self.handler = Box::new(handler);
+        self.world.set_error_handler(handler);
         self
     }
 
@@ -167,8 +176,11 @@ impl App {
         phase: impl ScheduleLabel,
         systems: impl IntoSystemConfigs<M>,
     ) -> &mut Self {
-        self.try_add_systems(phase, systems).unwrap_or_else(|conflict| panic!("{conflict}"));
-        self
+        // No closure: the panic is to point at the caller.
+        match self.try_add_systems(phase, systems) {
+            Ok(_) => self,
+            Err(conflict) => panic!("{conflict}"),
+        }
     }
 
     /// Adds a system to a phase, and returns its number. Of several, the number of the first.
@@ -180,9 +192,11 @@ impl App {
         &mut self,
         phase: impl ScheduleLabel,
         system: impl IntoSystemConfigs<M>,
-    ) -> SystemId {
-        let added = self.try_add_systems(phase, system).unwrap_or_else(|conflict| panic!("{conflict}"));
-        *added.first().expect("at least one system is added")
+    ) -> SystemKey {
+        match self.try_add_systems(phase, system) {
+            Ok(added) => *added.first().expect("at least one system is added"),
+            Err(conflict) => panic!("{conflict}"),
+        }
     }
 
     /// Adds systems to a phase, and returns their numbers in the order they were written.
@@ -197,7 +211,7 @@ impl App {
         &mut self,
         phase: impl ScheduleLabel,
         systems: impl IntoSystemConfigs<M>,
-    ) -> Result<Vec<SystemId>, ParamConflict> {
+    ) -> Result<Vec<SystemKey>, ParamConflict> {
         let at = self.position(&phase.label());
         self.phases[at].schedule.try_add_systems(&mut self.world, systems)
     }
@@ -206,7 +220,7 @@ impl App {
     ///
     /// # Errors
     /// When there is no such system.
-    pub fn remove_system(&mut self, id: SystemId) -> Result<(), NoSuchSystem> {
+    pub fn remove_system(&mut self, id: SystemKey) -> Result<(), NoSuchSystem> {
         let mut phases = self.phases.iter_mut();
         match phases.find(|phase| phase.schedule.contains(id)) {
             Some(phase) => phase.schedule.remove_system(&mut self.world, id),
@@ -268,7 +282,10 @@ impl App {
     #[track_caller]
     fn position(&self, label: &Label) -> usize {
         let found = self.phases.iter().position(|phase| phase.label == *label);
-        found.unwrap_or_else(|| panic!("there is no phase `{label}`: add it with `add_phase_after`"))
+        match found {
+            Some(at) => at,
+            None => panic!("there is no phase `{label}`: add it with `add_phase_after`"),
+        }
     }
 
     /// The phases in order.
@@ -302,7 +319,9 @@ impl App {
     /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_startup`].
     #[track_caller]
     pub fn startup(&mut self) {
-        self.try_startup().unwrap_or_else(|error| panic!("{error}"));
+        if let Err(error) = self.try_startup() {
+            panic!("{error}");
+        }
     }
 
     /// As [`App::startup`], with an error when systems cannot be ordered.
@@ -315,55 +334,6 @@ impl App {
             self.run_all(When::Startup);
         }
         Ok(())
-    }
-
-    /// Runs one frame of `dt` seconds. Start-up runs first if it has not yet.
-    ///
-    /// # Panics
-    /// When `dt` is negative or not finite, systems cannot be ordered, or one of them panics or fails; see
-    /// [`App::try_update`].
-    #[track_caller]
-    pub fn update(&mut self, dt: f64) {
-        self.try_update(dt).unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    /// As [`App::update`], with an error when it cannot begin.
-    ///
-    /// # Errors
-    /// When `dt` is negative or not finite, or systems cannot be ordered; then nothing has run.
-    pub fn try_update(&mut self, dt: f64) -> Result<(), UpdateError> {
-        if !(dt.is_finite() && dt >= 0.0) {
-            return Err(UpdateError::Delta { dt });
-        }
-        self.try_startup()?;
-        self.world.resource_mut::<Time>().begin_frame(dt);
-        self.run_fixed(dt);
-        self.world.resource_mut::<Time>().set_delta(dt);
-        self.run_all(When::Update);
-        self.world.end_frame();
-        Ok(())
-    }
-
-    /// The fixed phases, as often as their time has come.
-    fn run_fixed(&mut self, dt: f64) {
-        let fixed = |phase: &Phase| phase.when == When::Fixed && !phase.schedule.is_empty();
-        if !self.phases.iter().any(fixed) {
-            return;
-        }
-        let (step, most) = (self.config.fixed_timestep, self.config.max_fixed_steps);
-        // Time that would take too many steps is lost, or the next frames would have to make up for it.
-        self.accumulator = (self.accumulator + dt).min(step * f64::from(most));
-        // Rounding must not turn four steps into three and nearly one more.
-        let due = (self.accumulator / step + 1e-9).floor();
-        self.accumulator = (self.accumulator - due * step).max(0.0);
-        let mut taken = 0.0;
-        while taken < due {
-            taken += 1.0;
-            self.world.resource_mut::<Time>().begin_step(step);
-            self.run_all(When::Fixed);
-        }
-        let alpha = self.accumulator / step;
-        self.world.resource_mut::<Time>().set_alpha(alpha);
     }
 
     fn build(&mut self) -> Result<(), UpdateError> {
@@ -389,7 +359,7 @@ impl App {
         #[cfg(feature = "trace")]
         let _span = tracing::info_span!("phase", name = %phase.label).entered();
         let start = self.config.timings.then(Instant::now);
-        let built = phase.schedule.try_run(&mut self.world, &mut *self.handler);
+        let built = phase.schedule.try_run(&mut self.world, &mut World::fail);
         built.unwrap_or_else(|error| panic!("{error}"));
         if let Some(start) = start {
             phase.runs += 1;

@@ -15,14 +15,14 @@
 //!
 //! fn burn(time: Res<Time>, mut victims: Query<(&mut Health, &Burning)>) {
 //!     for (health, fire) in &mut victims {
-//!         health.0 -= fire.0 * time.delta();
+//!         health.0 -= fire.0 * time.delta_secs();
 //!     }
 //! }
 //!
 //! let mut app = App::new();
 //! app.add_systems(Update, burn);
 //! let e = app.world_mut().spawn((Health(10.0), Burning(4.0))).id();
-//! app.update(0.5);
+//! app.step(0.5);
 //! assert_eq!(app.world().get::<Health>(e).unwrap().0, 8.0);
 //! ```
 //!
@@ -73,10 +73,17 @@ pub use phalanx_store::{Entity, Exhausted};
 pub use registry::{ComponentId, RegisterError};
 pub use world::World;
 
+/// Errors of systems, conditions and commands, and handlers for them.
+pub mod error {
+    pub use crate::system::{ParamError, RunSystemError};
+    pub use crate::world::{BoxedError, CommandOutput, Failed, SystemError, ignore, panic, warn};
+}
+
 /// What most programs use.
 pub mod prelude {
     pub use crate::app::{
-        App, AppConfig, FixedUpdate, PostStartup, PostUpdate, PreStartup, PreUpdate, Startup, Time, Update,
+        App, AppConfig, Fixed, FixedPlace, FixedUpdate, PostStartup, PostUpdate, PreStartup, PreUpdate, Real,
+        Startup, Stopwatch, Time, Timer, TimerMode, Update, Virtual, on_timer, paused,
     };
     pub use crate::bundle::Bundle;
     pub use crate::component::{AnyComponent, Component};
@@ -88,8 +95,9 @@ pub mod prelude {
     };
     pub use crate::resources::Resource;
     pub use crate::schedule::{
-        IntoSetConfigs, IntoSystemConfigs, ScheduleLabel, SystemId, SystemSet, Threads, any_with_component,
-        on_message, resource_changed, resource_equals, resource_exists, run_once,
+        ApplyDeferred, IntoSetConfigs, IntoSystemConfigs, ScheduleLabel, SyncPoints, SystemKey, SystemSet,
+        Threads, any_with_component, on_message, resource_changed, resource_equals, resource_exists,
+        run_once,
     };
     pub use crate::schema::{Schema, StorageKind};
     pub use crate::system::{
@@ -120,7 +128,7 @@ pub mod __private {
     pub use crate::resources::Resource;
     pub use crate::schedule::{ScheduleLabel, SystemSet};
     pub use crate::storage::{SparseStorage, StableStorage, TableStorage};
-    pub use crate::system::{Run, SystemMeta, SystemParam};
+    pub use crate::system::{ParamError, Run, SystemMeta, SystemParam};
     pub use crate::tracking::{Mut, Tracked};
     pub use crate::world::{SharedWorld, World};
     pub use phalanx_store::{

@@ -1,4 +1,4 @@
-//! Messages: values that systems leave for each other within a frame.
+//! Messages: values that systems leave for each other, from one frame to the end of the next.
 //!
 //! ```text
 //!   sequence    0 .. expired .. first                    first + live.len()
@@ -81,9 +81,10 @@ pub struct Messages<M: Message> {
 }
 
 impl<M: Message> Messages<M> {
-    /// A channel whose messages are gone at the end of the frame they were written in.
+    /// A channel whose messages are gone at the end of the frame after the one they were written in, so that a reader
+    /// which runs in every frame misses none, wherever in the frame it runs.
     pub fn new() -> Self {
-        Self::with_keep(0)
+        Self::with_keep(1)
     }
 
     /// A channel whose messages live for `frames` more frames.
@@ -98,7 +99,7 @@ impl<M: Message> Messages<M> {
     }
 
     /// Sets for how many frames messages outlive the one they were written in, from the next end of a
-    /// frame on. Readers that do not run in every frame need 1 or more.
+    /// frame on: 1 unless it is set. Readers that do not run in every frame need more.
     pub fn set_keep(&mut self, frames: usize) {
         self.keep = frames;
     }
@@ -136,6 +137,17 @@ impl<M: Message> Messages<M> {
     /// How many messages `cursor` has not seen yet.
     pub fn unread(&self, cursor: &Cursor<M>) -> usize {
         self.live.len() - self.seen(cursor)
+    }
+
+    /// How many messages expired, or were taken out, between what `cursor` saw last and what is live now. Reading
+    /// begins with what is live, so ask before.
+    pub fn missed(&self, cursor: &Cursor<M>) -> u64 {
+        self.first.saturating_sub(cursor.next())
+    }
+
+    /// A cursor that will see what is live and what is written from now on, and has missed nothing.
+    pub(crate) fn cursor_at_oldest(&self) -> Cursor<M> {
+        Cursor::at(self.first)
     }
 
     /// A cursor that will see what is written from now on. `Cursor::default()` sees what is live as well.
@@ -322,7 +334,7 @@ mod tests {
     // O-247, O-256, O-257: what is written is there at once, for everyone, in order.
     #[test]
     fn written_messages_are_visible_at_once_and_in_order() {
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         assert!(messages.is_empty());
         let id = messages.write(Hit(7));
         messages.write_batch([Hit(8), Hit(9)]);
@@ -334,10 +346,38 @@ mod tests {
         assert_eq!(messages.get(id), None);
     }
 
+    #[test]
+    fn messages_live_to_the_end_of_the_next_frame() {
+        let mut messages = Messages::new();
+        assert_eq!(messages.keep(), 1);
+        messages.write(Hit(1));
+        messages.end_frame();
+        messages.write(Hit(2));
+        assert_eq!(messages.as_slice(), [Hit(1), Hit(2)]);
+        messages.end_frame();
+        assert_eq!(messages.as_slice(), [Hit(2)]);
+        messages.end_frame();
+        assert!(messages.is_empty());
+    }
+
+    #[test]
+    fn a_cursor_knows_how_many_messages_it_missed() {
+        let mut messages = Messages::with_keep(0);
+        let mut cursor = messages.cursor_at_oldest();
+        messages.write_batch([Hit(1), Hit(2), Hit(3)]);
+        assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
+        messages.end_frame();
+        messages.write(Hit(4));
+        assert_eq!((messages.missed(&cursor), messages.unread(&cursor)), (2, 1));
+        assert_eq!(read(&messages, &mut cursor), [4]);
+        messages.end_frame();
+        assert_eq!((messages.missed(&cursor), messages.missed(&messages.cursor_at_oldest())), (0, 0));
+    }
+
     // Hazard 59.
     #[test]
     fn each_cursor_sees_each_message_once() {
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         let (mut early, mut late) = (Cursor::default(), Cursor::default());
         messages.write(Hit(1));
         assert_eq!(read(&messages, &mut early), [1]);
@@ -351,7 +391,7 @@ mod tests {
     // Hazard 59: a reader that stops early goes on where it stopped.
     #[test]
     fn messages_left_in_an_iterator_come_again() {
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         messages.write_batch([Hit(1), Hit(2), Hit(3)]);
         let mut cursor = Cursor::default();
         assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
@@ -362,7 +402,7 @@ mod tests {
     // Hazard 59: the numbers go on, so an old cursor is neither fooled nor behind.
     #[test]
     fn a_cursor_stays_right_across_frames_clears_and_drains() {
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         let mut cursor = Cursor::default();
         messages.write_batch([Hit(1), Hit(2)]);
         assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
@@ -379,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_cursor_made_now_sees_only_what_follows() {
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         messages.write(Hit(1));
         let mut cursor = messages.cursor();
         messages.write(Hit(2));
@@ -388,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_cursor_from_a_longer_channel_begins_anew() {
-        let (mut long, mut short) = (Messages::new(), Messages::new());
+        let (mut long, mut short) = (Messages::with_keep(0), Messages::with_keep(0));
         long.write_batch([Hit(1), Hit(2), Hit(3)]);
         let mut cursor = long.cursor();
         short.write(Hit(9));
@@ -443,7 +483,7 @@ mod tests {
     // Messages of start-up live through the first update: start-up does not end its frame.
     #[test]
     fn a_frame_that_is_not_ended_goes_on() {
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         let mut cursor = Cursor::default();
         messages.write(Hit(1));
         // Start-up is over here, and the first update begins.
@@ -456,7 +496,7 @@ mod tests {
     // O-251, O-253: a signal is only counted.
     #[test]
     fn signals_are_counted_without_memory() {
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         let mut cursor = Cursor::default();
         messages.write_batch((0..100_000).map(|_| Signal));
         assert_eq!((messages.len(), messages.read(&mut cursor).count()), (100_000, 100_000));
@@ -467,7 +507,7 @@ mod tests {
     #[test]
     fn each_message_is_dropped_once_even_when_one_panics() {
         let count = Arc::new(());
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         for panics in [false, true, false] {
             messages.write(Counted(Arc::clone(&count), panics));
         }
@@ -480,7 +520,7 @@ mod tests {
 
     #[test]
     fn a_forgotten_drain_leaves_the_numbers_right() {
-        let mut messages = Messages::new();
+        let mut messages = Messages::with_keep(0);
         let mut cursor = Cursor::default();
         messages.write_batch([Hit(1), Hit(2)]);
         std::mem::forget(messages.drain());

@@ -2,14 +2,19 @@
 //!
 //! ```text
 //!   configs   (input, movement.after(input), (collide, reap).chain())     what the user writes
-//!   graph     nodes and edges; Kahn's algorithm, insertion order breaks ties
+//!   graph     nodes and edges; a set is two nodes
+//!   sync      levels: how many sync points come before a system
+//!   sort      Kahn's algorithm, level by level, insertion order breaks ties
 //!   plan      the order, cut into stages: exclusive systems stand alone, the others share a session
 //!   executor  one stage after the other; inside a stage serial, or several threads
 //! ```
 //!
+//! **Order is visibility.** What a system did by commands is applied before the systems that are ordered after it
+//! run; what the others did is there at the end at the latest (ADR 0040).
+//!
 //! **Deterministic by construction.** Two systems that conflict and have no declared order run in the order they
-//! were added. Only systems that do not conflict overlap, and commands are applied in the order of the plan when
-//! all systems have run: the same world, whatever the number of threads.
+//! were added, unless a sync point comes between them. Only systems that do not conflict overlap, and commands are
+//! applied in the order of the plan, between stages: the same world, whatever the number of threads.
 //!
 //! **Panics.** A panic in a system is passed on with the system's name; of several, the first in the order. The
 //! others that run at that moment finish, none is started any more. Commands of systems that finished are applied,
@@ -25,12 +30,15 @@ pub use condition::{
     resource_exists, run_once,
 };
 pub use config::{IntoSystemConfigs, SystemConfigs};
-pub use error::{BuildError, NoSuchSystem, OrderCycle, SystemError, SystemPanic, UnknownConstraint};
+pub use error::{BuildError, NoSuchSystem, OrderCycle, SystemPanic, UnknownConstraint};
 pub use executor::Threads;
 pub use label::{IntoSystemSet, Label, ScheduleLabel, SetId, SystemSet};
 pub use sets::{IntoSetConfigs, SetConfigs};
+pub use sync::{ApplyDeferred, SyncPoints};
 pub use timing::Timing;
 pub use view::{ConflictPair, ScheduleView};
+
+pub use crate::world::SystemError;
 
 pub(crate) use executor::Executor;
 
@@ -45,21 +53,26 @@ mod parallel;
 mod picture;
 mod plan;
 mod sets;
+mod sort;
+mod sync;
 mod task;
+#[cfg(test)]
+mod tests;
 mod timing;
 mod view;
+mod waits;
 
 use config::{Config, NodeConfig};
-use graph::{Gate, Members, Node};
+use graph::{Chain, Constraints, Gate, Item, Members, Node};
 use plan::Plan;
-use sets::SetConfig;
+use sets::{SetConfig, Tree};
 use task::Task;
 
 /// The number of a system, never given twice in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SystemId(u64);
+pub struct SystemKey(u64);
 
-impl SystemId {
+impl SystemKey {
     fn next() -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -100,6 +113,8 @@ pub struct Schedule {
     nodes: Vec<Node>,
     gates: Vec<Gate>,
     sets: Vec<SetConfig>,
+    chains: Vec<Chain>,
+    sync: SyncPoints,
     plan: Option<Plan>,
     executor: Executor,
     strict: bool,
@@ -130,8 +145,16 @@ impl Schedule {
     /// # Panics
     /// When parameters of a system conflict; see [`Schedule::try_add_systems`].
     #[track_caller]
-    pub fn add_systems<M>(&mut self, world: &mut World, systems: impl IntoSystemConfigs<M>) -> Vec<SystemId> {
-        self.try_add_systems(world, systems).unwrap_or_else(|conflict| panic!("{conflict}"))
+    pub fn add_systems<M>(
+        &mut self,
+        world: &mut World,
+        systems: impl IntoSystemConfigs<M>,
+    ) -> Vec<SystemKey> {
+        // No closure: the panic is to point at the caller.
+        match self.try_add_systems(world, systems) {
+            Ok(added) => added,
+            Err(conflict) => panic!("{conflict}"),
+        }
     }
 
     /// As [`Schedule::add_systems`], with an error instead of a panic.
@@ -142,7 +165,7 @@ impl Schedule {
         &mut self,
         world: &mut World,
         systems: impl IntoSystemConfigs<M>,
-    ) -> Result<Vec<SystemId>, ParamConflict> {
+    ) -> Result<Vec<SystemKey>, ParamConflict> {
         let mut config = systems.into_configs().0;
         self.bind(world);
         config.initialize(world)?;
@@ -159,32 +182,27 @@ impl Schedule {
     }
 
     /// Adds a config's systems, gates and inner order.
-    fn take(&mut self, config: Config, added: &mut Vec<SystemId>) {
+    fn take(&mut self, config: Config, added: &mut Vec<SystemKey>) {
         match config {
             Config::One(node) => {
-                let id = SystemId::next();
+                let id = SystemKey::next();
                 let NodeConfig { system, name, sets, before, after, conditions, hooks } = *node;
                 let task = Task::new(system, name, conditions);
-                self.nodes.push(Node { id, task, sets, before, after, follows: Vec::new(), hooks });
+                // Keys ascend, so that a system is found by its key.
+                self.nodes.push(Node { id, task, sets, before, after, hooks });
                 added.push(id);
             }
             Config::Many { parts, chained, conditions } => {
                 let start = added.len();
-                let mut before: Vec<SystemId> = Vec::new();
+                let mut chain = Vec::new();
                 for part in parts {
                     let from = added.len();
                     self.take(part, added);
-                    if added.len() == from {
-                        continue;
-                    }
-                    if chained {
-                        for id in &added[from..] {
-                            let at = self.position(*id).expect("it was added just now");
-                            self.nodes[at].follows.extend_from_slice(&before);
-                        }
-                        before = added[from..].to_vec();
+                    if chained.is_some() {
+                        chain.push(added[from..].iter().copied().map(Item::System).collect());
                     }
                 }
+                self.chains.extend(chained.map(|hop| Chain { parts: chain, hop }));
                 for condition in conditions {
                     let members = Members::Systems(added[start..].to_vec());
                     self.gates.push(Gate { task: Task::gate(condition), members });
@@ -200,24 +218,44 @@ impl Schedule {
     #[track_caller]
     pub fn configure_sets<M>(&mut self, world: &mut World, sets: impl IntoSetConfigs<M>) {
         self.bind(world);
-        for mut set in sets.into_set_configs().0 {
-            for mut condition in std::mem::take(&mut set.conditions) {
-                if let Err(conflict) = condition.initialize(world) {
-                    panic!("{conflict}");
-                }
-                let members = Members::Set(set.set.clone());
-                self.gates.push(Gate { task: Task::gate(condition), members });
-            }
-            self.sets.push(set);
-        }
+        self.take_sets(world, sets.into_set_configs().0, &mut Vec::new());
         self.plan = None;
+    }
+
+    #[track_caller]
+    fn take_sets(&mut self, world: &mut World, tree: Tree, taken: &mut Vec<SetId>) {
+        let start = taken.len();
+        let conditions = match tree {
+            Tree::One { config, conditions } => {
+                taken.push(config.set.clone());
+                self.sets.push(*config);
+                conditions
+            }
+            Tree::Many { parts, chained, conditions } => {
+                let mut chain = Vec::new();
+                for part in parts {
+                    let from = taken.len();
+                    self.take_sets(world, part, taken);
+                    chain.push(taken[from..].iter().cloned().map(Item::Set).collect());
+                }
+                self.chains.extend(chained.map(|hop| Chain { parts: chain, hop }));
+                conditions
+            }
+        };
+        for mut condition in conditions {
+            if let Err(conflict) = condition.initialize(world) {
+                panic!("{conflict}");
+            }
+            let members = Members::Sets(taken[start..].to_vec());
+            self.gates.push(Gate { task: Task::gate(condition), members });
+        }
     }
 
     /// Removes a system; its `on_removed` runs.
     ///
     /// # Errors
     /// When there is no such system.
-    pub fn remove_system(&mut self, world: &mut World, id: SystemId) -> Result<(), NoSuchSystem> {
+    pub fn remove_system(&mut self, world: &mut World, id: SystemKey) -> Result<(), NoSuchSystem> {
         let at = self.position(id).ok_or(NoSuchSystem { id })?;
         let mut node = self.nodes.remove(at);
         self.gates.retain_mut(|gate| match &mut gate.members {
@@ -225,8 +263,11 @@ impl Schedule {
                 ids.retain(|member| *member != id);
                 !ids.is_empty()
             }
-            Members::Set(_) => true,
+            Members::Sets(_) => true,
         });
+        for part in self.chains.iter_mut().flat_map(|chain| &mut chain.parts) {
+            part.retain(|item| *item != Item::System(id));
+        }
         self.plan = None;
         if let Some(hook) = node.hooks.removed.take() {
             hook(world);
@@ -235,12 +276,12 @@ impl Schedule {
     }
 
     /// Whether there is such a system.
-    pub fn contains(&self, id: SystemId) -> bool {
+    pub fn contains(&self, id: SystemKey) -> bool {
         self.position(id).is_some()
     }
 
-    fn position(&self, id: SystemId) -> Option<usize> {
-        self.nodes.iter().position(|node| node.id == id)
+    fn position(&self, id: SystemKey) -> Option<usize> {
+        graph::find(&self.nodes, id)
     }
 
     /// Runs `on_dispose` of every system, once.
@@ -269,6 +310,12 @@ impl Schedule {
         self.plan = None;
     }
 
+    /// When commands of systems are applied.
+    pub fn set_sync_points(&mut self, sync: SyncPoints) {
+        self.sync = sync;
+        self.plan = None;
+    }
+
     /// Works the order out, if systems or sets changed since the last time.
     ///
     /// # Errors
@@ -277,8 +324,9 @@ impl Schedule {
         if self.plan.is_some() {
             return Ok(());
         }
-        let sorted = graph::order(&self.nodes, &self.gates, &self.sets)?;
-        self.warnings = sorted.unknown.clone();
+        let Self { nodes, gates, sets, chains, .. } = &*self;
+        let sorted = sort::order(Constraints { nodes, gates, sets, chains }, self.sync)?;
+        self.warnings = sorted.graph.unknown.clone();
         if self.strict
             && let Some(unknown) = self.warnings.first()
         {
@@ -294,17 +342,20 @@ impl Schedule {
         self.sorted
     }
 
-    /// Runs all systems once, then applies their commands.
+    /// Runs all systems once, and applies their commands at sync points and at the end. Commands that wait in the
+    /// world are applied first.
     ///
     /// # Panics
-    /// When the order contradicts itself, a system panics or returns an error, or the schedule belongs to
-    /// another world.
+    /// When the order contradicts itself, a system panics or fails and the world has no error handler, or the schedule
+    /// belongs to another world.
     #[track_caller]
     pub fn run(&mut self, world: &mut World) {
-        self.try_run(world, &mut |_, error| panic!("{error}")).unwrap_or_else(|error| panic!("{error}"));
+        if let Err(error) = self.try_run(world, &mut World::fail) {
+            panic!("{error}");
+        }
     }
 
-    /// As [`Schedule::run`]; errors that systems return go to `handler`, when commands were applied.
+    /// As [`Schedule::run`]; errors that systems return go to `handler`, at the next point where commands are applied.
     ///
     /// # Errors
     /// When the order cannot be worked out; then nothing has run.
@@ -319,6 +370,7 @@ impl Schedule {
         self.build()?;
         if !self.is_empty() {
             self.bind(world);
+            world.flush();
             let plan = self.plan.as_mut().expect("it was built just now");
             executor::run(plan, &mut self.nodes, &mut self.gates, &self.executor, world, handler);
         }

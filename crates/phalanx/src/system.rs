@@ -15,17 +15,20 @@
 pub use access::{Access, Part};
 pub use combine::{Map, Pipe, and, not, or};
 pub use exclusive::{ExclusiveParam, ExclusiveSystem, ExclusiveSystemParamFunction, IsExclusive};
+pub use failed::{ParamError, RunSystemError};
 pub use function::{FunctionSystem, Input, IsFunction, SystemParamFunction};
 pub use meta::{ParamConflict, Run, SystemMeta};
-pub use output::{BoxedError, SystemOutput};
+pub use output::SystemOutput;
 pub use param::{Local, MessageReader, MessageWriter, ParamSet, ParamTuple, Res, ResMut, SystemParam};
 pub use traits::{IntoSystem, Mode, System};
 
+pub use crate::world::BoxedError;
 pub(crate) use output::{BoxedSystem, Finish};
 
 mod access;
 mod combine;
 mod exclusive;
+mod failed;
 mod function;
 mod meta;
 pub(crate) mod names;

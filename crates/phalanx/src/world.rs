@@ -22,6 +22,7 @@ pub(crate) use commands::{Ids, Queue};
 pub use dynamic::FieldError;
 pub use entity_ref::{EntityRef, EntityWorldMut};
 pub use error::{ChangeError, ComponentMissing, NoSuchEntity, NotInPool, RequiredByPool};
+pub use failure::{BoxedError, CommandOutput, Failed, SystemError, ignore, panic, warn};
 pub use migrate::MigrateError;
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use shared::SharedWorld;
@@ -36,6 +37,7 @@ mod commands;
 mod dynamic;
 mod entity_ref;
 mod error;
+mod failure;
 pub(crate) mod groups;
 #[cfg(test)]
 mod growth_tests;
@@ -86,6 +88,7 @@ pub struct World {
     pub(crate) resources: Resources,
     pub(crate) messages: MessageRegistry,
     pub(crate) commands: commands::Deferred,
+    pub(crate) handler: Option<failure::Handler>,
     pub(crate) queries: QueryCache,
     pub(crate) groups: Groups,
     /// Indexed by a sparse component's first column: how its values go in and out.
@@ -143,6 +146,7 @@ impl World {
             resources: Resources::new(),
             messages: MessageRegistry::new(),
             commands: commands::Deferred::default(),
+            handler: None,
             queries: QueryCache::default(),
             groups: Groups::default(),
             plans: Vec::new(),

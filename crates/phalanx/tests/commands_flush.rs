@@ -39,7 +39,7 @@ fn many_changes_of_one_entity_are_one_move() {
     app.add_systems(Update, (change, change_more));
     app.startup();
     let before = moves(app.world());
-    app.update(0.1);
+    app.step(0.1);
     assert_eq!(moves(app.world()) - before, 1);
     let world = app.world();
     assert_eq!(
@@ -47,7 +47,7 @@ fn many_changes_of_one_entity_are_one_move() {
         (Some(&A(5)), Some(&B(6)), Some(&C(8)), Some(&D))
     );
     // The second time nothing has to move.
-    app.update(0.1);
+    app.step(0.1);
     assert_eq!(moves(app.world()) - before, 1);
     assert_eq!(app.world().command_stats().applied, 20);
 }
@@ -119,7 +119,7 @@ fn pending_commands_are_dropped_once_with_their_world() {
         commands.spawn(Counted(Arc::clone(&given)));
         assert_eq!(Arc::strong_count(&given), 0, "before the flush");
     });
-    assert!(catch_unwind(AssertUnwindSafe(|| app.update(0.1))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| app.step(0.1))).is_err());
     assert_eq!(Arc::strong_count(&count), 2);
     drop(app);
     assert_eq!(Arc::strong_count(&count), 1);
@@ -327,7 +327,7 @@ fn ids_are_unique_and_alive_after_the_flush() {
             }
         });
     }
-    app.update(0.1);
+    app.step(0.1);
     let mut ids = std::mem::take(&mut app.world_mut().resource_mut::<Ids>().0);
     assert!(ids.iter().all(|&id| app.world().contains(id)));
     ids.sort();
@@ -377,5 +377,5 @@ fn structure_stands_still_within_a_phase() {
     app.add_systems(PostUpdate, move |all: Query<&A>, with_b: Query<&B>| {
         assert_eq!((all.count(), with_b.count(), all.contains(e)), (3, 1, false));
     });
-    app.update(0.1);
+    app.step(0.1);
 }

@@ -1,9 +1,11 @@
 //! Commands against a model: what a flush leaves is what direct application would leave, in both orders:
-//! the entities, their components, and the ids that come next.
+//! the entities, their components, and the ids that come next. The same with sync points in between.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use phalanx::prelude::*;
+use phalanx::schedule::Schedule;
 use random::Random;
 
 #[path = "common/random.rs"]
@@ -310,6 +312,69 @@ fn compare(order: FlushOrder, seed: u64) {
         steps.len() as u64,
         "seed {seed}: every command is accounted for"
     );
+}
+
+/// Parts of the commands recorded by systems in a line: each part is applied before the next is recorded.
+fn compare_chained(order: FlushOrder, threads: Threads, seed: u64) {
+    #[derive(SystemSet, Debug, Clone, Copy)]
+    struct Part(#[allow(dead_code, reason = "told apart by what it prints")] usize);
+    let mut random = Random::new(seed);
+    let (mut world, ids) = prepared();
+    let (mut model, _) = prepared();
+    world.set_flush_order(order);
+    let (entities, count) = (ids.len(), 4 + random.below(40));
+    let steps = steps(&mut random, entities, count);
+    let parts: Vec<Vec<Step>> = steps.chunks(1 + random.below(count)).map(<[Step]>::to_vec).collect();
+    let ids = Arc::new(Mutex::new(ids));
+    let mut schedule = Schedule::new();
+    schedule.set_threads(threads);
+    // Added in an order that is not theirs.
+    for (at, part) in parts.iter().cloned().enumerate().rev() {
+        let ids = Arc::clone(&ids);
+        let system = move |mut commands: Commands| {
+            let mut ids = ids.lock().expect("not poisoned");
+            part.iter().for_each(|step| record(&mut commands, &mut ids, step));
+        };
+        let system = system.in_set(Part(at));
+        let system = if at > 0 { system.after(Part(at - 1)) } else { system };
+        schedule.add_systems(&mut world, system);
+    }
+    assert_eq!(schedule.view(&world).sync_points(), Ok(parts.len() - 1));
+    schedule.run(&mut world);
+    let ids = ids.lock().expect("not poisoned");
+    let mut spawned = ids[entities..].iter();
+    for part in &parts {
+        let mut ordered: Vec<(usize, Step, Option<Entity>)> = Vec::new();
+        for (at, step) in part.iter().enumerate() {
+            let own = matches!(step, Step::Spawn(_)).then(|| *spawned.next().expect("one id per spawn"));
+            if own.is_some() {
+                model.spawn_empty();
+            }
+            ordered.push((at, step.clone(), own));
+        }
+        if order == FlushOrder::Staged {
+            ordered.sort_by_key(|(at, step, _)| (stage(step), *at));
+        }
+        for (_, step, own) in &ordered {
+            match (step, own) {
+                (Step::Spawn(n), Some(own)) => model.insert(*own, (A(*n), b(*n))).expect("spawned above"),
+                _ => direct(&mut model, &ids, step),
+            }
+        }
+    }
+    assert_eq!(contents(&world), contents(&model), "seed {seed}, {order:?}: {parts:?}");
+    let next = |world: &mut World| (0..12).map(|_| world.spawn_empty().id()).collect::<Vec<_>>();
+    assert_eq!(next(&mut world), next(&mut model), "seed {seed}, {order:?}: {parts:?}");
+    world.check().expect("the world is sound");
+}
+
+#[test]
+fn systems_in_a_line_equal_direct_application_part_by_part() {
+    for seed in 0..80 {
+        compare_chained(FlushOrder::Recorded, Threads::Serial, seed);
+        compare_chained(FlushOrder::Staged, Threads::Serial, seed);
+    }
+    (0..10).for_each(|seed| compare_chained(FlushOrder::Recorded, Threads::N(2), seed));
 }
 
 #[test]

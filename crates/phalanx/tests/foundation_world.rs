@@ -322,7 +322,7 @@ fn resources_are_inserted_read_written_and_removed() {
 }
 
 #[test]
-fn messages_live_until_the_end_of_the_frame() {
+fn messages_live_until_the_end_of_the_next_frame() {
     let mut world = World::new();
     assert!(world.messages::<Hit>().is_none());
     let first = world.write_message(Hit(1));
@@ -332,11 +332,12 @@ fn messages_live_until_the_end_of_the_frame() {
     assert_eq!(messages.as_slice(), [Hit(1), Hit(2)]);
     assert_eq!(messages.get(second), Some(&Hit(2)));
     world.end_frame();
-    assert!(world.messages::<Hit>().expect("written").is_empty());
-    world.messages_mut::<Hit>().set_keep(1);
     world.write_message(Hit(3));
     world.end_frame();
     assert_eq!(world.messages::<Hit>().expect("written").as_slice(), [Hit(3)]);
+    world.messages_mut::<Hit>().set_keep(0);
+    world.end_frame();
+    assert!(world.messages::<Hit>().expect("written").is_empty());
 }
 
 #[test]

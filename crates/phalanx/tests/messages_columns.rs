@@ -79,9 +79,11 @@ macro_rules! both_layouts {
                 let mut app = app();
                 app.add_systems(Update, (write(&[1, 2]), read, read_columns, write(&[3])).chain());
                 app.add_systems(PostUpdate, (read, read_columns).chain());
-                (0..2).for_each(|_| app.update(0.1));
-                let frame = [vec![1, 2], vec![1, 2], vec![1, 2, 3], vec![1, 2, 3]];
-                assert_eq!(log(&app), [frame.clone(), frame].concat());
+                (0..2).for_each(|_| app.step(0.1));
+                let first = [vec![1, 2], vec![1, 2], vec![1, 2, 3], vec![1, 2, 3]];
+                // What came behind the first readers reaches them in the next frame.
+                let second = [vec![3, 1, 2], vec![3, 1, 2], vec![1, 2, 3], vec![1, 2, 3]];
+                assert_eq!(log(&app), [first, second].concat());
             }
 
             // Hazard 59: one cursor for both ways of reading.
@@ -94,7 +96,7 @@ macro_rules! both_layouts {
                     log.0.push(reader.columns().iter().map(|hit| hit.number.to_owned()).collect());
                     assert_eq!((reader.read().count(), reader.columns().len()), (0, 0));
                 });
-                app.update(0.1);
+                app.step(0.1);
                 assert_eq!(log(&app), [vec![1], vec![2, 3]]);
             }
 
@@ -108,7 +110,7 @@ macro_rules! both_layouts {
                     writer.write_batch(hits(&[10 * frame, 10 * frame + 1]));
                 });
                 app.add_systems(PostUpdate, read_columns.run_if(|time: Res<Time>| time.frame() % 4 == 0));
-                (0..8).for_each(|_| app.update(0.1));
+                (0..8).for_each(|_| app.step(0.1));
                 assert_eq!(log(&app), [[20, 21, 30, 31, 40, 41], [60, 61, 70, 71, 80, 81]]);
             }
 
@@ -117,7 +119,7 @@ macro_rules! both_layouts {
                 let mut app = app();
                 app.add_systems(Startup, write(&[7]));
                 app.add_systems(Update, (read, read_columns).chain());
-                (0..2).for_each(|_| app.update(0.1));
+                (0..2).for_each(|_| app.step(0.1));
                 assert_eq!(log(&app), [vec![7], vec![7], vec![], vec![]]);
             }
 
@@ -183,7 +185,7 @@ macro_rules! both_layouts {
                 app.world_mut().write_message(hit(1));
                 app.add_systems(PreUpdate, |mut commands: Commands| commands.write_message(hit(2)));
                 app.add_systems(Update, read_columns);
-                app.update(0.1);
+                app.step(0.1);
                 assert_eq!(log(&app), [[1, 2]]);
             }
         })*
@@ -222,7 +224,7 @@ fn each_field_is_one_slice_of_the_channels_own_memory() {
 // The memory of two frames takes turns.
 #[test]
 fn frames_of_messages_allocate_nothing_once_there_is_room() {
-    let mut messages = Messages::new();
+    let mut messages = Messages::with_keep(0);
     let places: Vec<[usize; 2]> = (0..8)
         .map(|_| {
             messages.write_batch([1.0, 2.0, 3.0].map(shot));

@@ -255,8 +255,8 @@ fn spawner(mut commands: Commands, orcs: Query<Entity, In<Orcs>>) {
 fn systems_record_spawns_in_pools() {
     let mut app = App::new();
     app.add_systems(Update, spawner);
-    app.update(0.1);
-    app.update(0.1);
+    app.step(0.1);
+    app.step(0.1);
     let world = app.world();
     assert_eq!(world.pool::<Orcs>().len(), 2);
     assert_eq!(world.query_filtered::<Entity, (In<Orcs>, With<Rage>)>().count(), 1);

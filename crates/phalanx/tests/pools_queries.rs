@@ -255,10 +255,10 @@ fn systems_ask_for_pools_before_and_after_they_are_met() {
     let mut app = App::new();
     app.world_mut().init_resource::<Seen>();
     app.add_systems(Update, rally);
-    app.update(0.1);
+    app.step(0.1);
     let general = app.world_mut().spawn(Health(0)).id();
     let orc = app.world_mut().spawn_in(orc(5));
-    app.update(0.1);
+    app.step(0.1);
     assert_eq!(app.world().resource::<Seen>().0, [0, 0, 1, 1]);
     assert_eq!(app.world().get::<Health>(orc), Some(&Health(6)));
     assert_eq!(app.world().get::<Health>(general), Some(&Health(0)));

@@ -408,7 +408,7 @@ fn the_query_of_a_system_is_prepared_once_and_follows_the_world() {
             }
         }
         expected.push(kept.iter(world).collect::<Vec<_>>());
-        app.update(0.1);
+        app.step(0.1);
     }
     assert_eq!(app.world().resource::<Seen>().0, expected);
     assert_eq!(app.world().prepared_queries(), (0, 0), "frames ask the world for nothing");

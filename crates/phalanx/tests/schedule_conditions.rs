@@ -32,7 +32,7 @@ fn app() -> App {
 }
 
 fn ran(app: &mut App) -> Vec<&'static str> {
-    app.update(0.1);
+    app.step(0.1);
     std::mem::take(&mut app.world_mut().resource_mut::<Log>().0)
 }
 
@@ -86,6 +86,66 @@ fn a_condition_of_a_set_holds_for_systems_that_come_later() {
     assert!(ran(&mut app).is_empty());
     app.world_mut().resource_mut::<Flag>().0 = true;
     assert_eq!(ran(&mut app), ["a", "b"]);
+}
+
+#[test]
+fn a_condition_of_a_tuple_of_sets_is_asked_once_for_all_of_them() {
+    #[derive(SystemSet, Debug)]
+    struct One;
+    #[derive(SystemSet, Debug)]
+    struct Two;
+    fn ask(flag: Res<Flag>, mut asked: ResMut<Asked>) -> bool {
+        asked.0 += 1;
+        flag.0
+    }
+    let mut app = app();
+    app.configure_sets(Update, (One, Two).run_if(ask));
+    app.add_systems(Update, (a.in_set(One), b.in_set(Two)));
+    assert!(ran(&mut app).is_empty());
+    app.world_mut().resource_mut::<Flag>().0 = true;
+    assert_eq!(ran(&mut app), ["a", "b"]);
+    assert_eq!(app.world().resource::<Asked>().0, 2);
+}
+
+// Whoever looks for changes sees them in the frame in which they happen, whether its set is open or not.
+#[test]
+fn a_systems_own_condition_is_asked_while_its_set_is_closed() {
+    #[derive(SystemSet, Debug)]
+    struct Gated;
+    #[derive(Resource)]
+    struct Watched(u32);
+    let mut app = app();
+    app.insert_resource(Watched(0));
+    app.configure_sets(Update, Gated.run_if(flag));
+    app.add_systems(Update, a.run_if(resource_changed::<Watched>).in_set(Gated));
+    assert!(ran(&mut app).is_empty());
+    app.world_mut().resource_mut::<Flag>().0 = true;
+    // The change was seen behind the closed gate.
+    assert!(ran(&mut app).is_empty());
+    app.world_mut().resource_mut::<Watched>().0 = 1;
+    assert_eq!(ran(&mut app), ["a"]);
+}
+
+// As near to its systems as the order allows, so that it sees what comes before the first of them.
+#[test]
+fn a_condition_of_several_systems_stands_right_before_the_first_that_runs() {
+    fn turn_on(mut flag: ResMut<Flag>) {
+        flag.0 = true;
+    }
+    let mut app = app();
+    // `a` was added first but waits for `turn_on`, and so does `b`.
+    app.add_systems(Update, ((a.after(turn_on), b.after(a)).run_if(flag), turn_on));
+    assert_eq!(ran(&mut app), ["a", "b"]);
+}
+
+#[test]
+fn a_condition_of_a_set_without_systems_is_not_asked() {
+    #[derive(SystemSet, Debug)]
+    struct Nobody;
+    let mut app = app();
+    app.configure_sets(Update, Nobody.run_if(|| unreachable!("nobody lies in the set")));
+    app.add_systems(Update, a);
+    assert_eq!(ran(&mut app), ["a"]);
 }
 
 #[test]

@@ -41,6 +41,12 @@ struct Hit(Entity, i64);
 enum Group {
     Even,
     Odd,
+    /// Systems with commands.
+    Early,
+    Late,
+    Outer,
+    /// Nobody lies in it.
+    Empty,
 }
 
 fn move_x(mut query: Query<(&mut pos::x, &vel::x), Without<Frozen>>) {
@@ -140,6 +146,29 @@ fn system(random: &mut Random, number: usize) -> SystemConfigs {
     if random.chance(4) {
         configs = configs.in_set(if number.is_multiple_of(2) { Group::Even } else { Group::Odd });
     }
+    // Systems with commands, and those that see what they did.
+    if (6..9).contains(&number) {
+        configs = match random.below(5) {
+            0 => configs.in_set(Group::Early),
+            1 => configs.before(Group::Empty),
+            2 => configs.before_ignore_deferred(Group::Empty),
+            _ => configs,
+        };
+    }
+    if (9..12).contains(&number) {
+        configs = match random.below(8) {
+            0 => configs.after(reap),
+            1 => configs.after(breed),
+            2 => configs.after_ignore_deferred(freeze),
+            3 => configs.in_set(Group::Late),
+            4 => configs.after(Group::Empty),
+            5 => configs.after(Group::Early),
+            _ => configs,
+        };
+    }
+    if number == 8 && random.chance(3) {
+        configs = configs.after(breed).after_ignore_deferred(reap);
+    }
     // Only from higher numbers to lower ones, so that there is no circle.
     if (4..12).contains(&number) && random.chance(3) {
         configs = match random.below(4) {
@@ -174,6 +203,20 @@ fn build(seed: u64, threads: Threads) -> App {
             _ => app.world_mut().spawn((vel, Frozen)),
         };
     }
+    if random.chance(2) {
+        app.configure_sets(FixedUpdate, (Group::Early, Group::Late).chain());
+        app.configure_sets(PostUpdate, (Group::Early, Group::Late).chain_ignore_deferred());
+        app.configure_sets(Update, ((Group::Early, Group::Empty), Group::Late).chain());
+    }
+    if random.chance(3) {
+        app.configure_sets(Update, (Group::Late, Group::Empty).in_set(Group::Outer).run_if(sum_even));
+    }
+    match random.below(4) {
+        0 => app.add_systems(Update, (breed, freeze, (rename, look)).chain()),
+        1 => app.add_systems(Update, ((reap, breed), ApplyDeferred, alone).chain_ignore_deferred()),
+        2 => app.add_systems(Update, ((reap, freeze, wound), (rename, count_again, look)).chain()),
+        _ => &mut app,
+    };
     for _ in 0..4 + random.below(12) {
         let number = random.below(13);
         let configs = system(&mut random, number);
@@ -206,7 +249,7 @@ fn outcome(seed: u64, threads: Threads, frames: usize) -> Vec<String> {
     let mut app = build(seed, threads);
     (0..frames)
         .map(|_| {
-            app.update(0.1);
+            app.step(0.1);
             dump(&app)
         })
         .collect()
@@ -220,7 +263,10 @@ fn cases() -> Option<u64> {
 // Hazard 52.
 #[test]
 fn the_world_does_not_depend_on_the_number_of_threads() {
+    let mut synced = 0;
     for seed in 0..cases().unwrap_or(300) {
+        let built = build(seed, Threads::Serial);
+        synced += built.schedule(Update).sync_points().expect("no circle");
         let serial = outcome(seed, Threads::Serial, 5);
         for threads in [Threads::N(2), Threads::N(8)] {
             let parallel = outcome(seed, threads, 5);
@@ -229,6 +275,7 @@ fn the_world_does_not_depend_on_the_number_of_threads() {
             }
         }
     }
+    assert!(synced as u64 >= cases().unwrap_or(300) / 2, "only {synced} sync points in all");
 }
 
 #[test]
@@ -238,7 +285,7 @@ fn choosing_threads_by_measured_time_changes_nothing_either() {
         adaptive.configure(AppConfig { small_phase: Duration::from_nanos(1), ..adaptive.config().clone() });
         let serial = outcome(seed, Threads::Serial, 80);
         for one in &serial {
-            adaptive.update(0.1);
+            adaptive.step(0.1);
             assert_eq!(*one, dump(&adaptive), "seed {seed}");
         }
     }

@@ -38,7 +38,7 @@ fn order(app: &App) -> Vec<String> {
 }
 
 fn ran(app: &mut App) -> Vec<&'static str> {
-    app.update(0.1);
+    app.step(0.1);
     std::mem::take(&mut app.world_mut().resource_mut::<Log>().0)
 }
 
@@ -113,16 +113,94 @@ fn a_cycle_is_an_error_that_names_the_systems_on_it() {
     assert!(cycle.to_string().contains("`a`"), "{cycle}");
     // Raised when the schedule is built, before anything runs.
     app.add_systems(PreUpdate, e);
-    let error = app.try_update(0.1).expect_err("it cannot be built");
+    let error = app.try_step(0.1).expect_err("it cannot be built");
     assert!(matches!(&error, UpdateError::Build { phase, error: BuildError::Cycle(_) } if phase == "Update"));
     assert!(app.world().resource::<Log>().0.is_empty());
 }
 
 #[test]
-fn a_system_that_follows_itself_means_the_others_of_its_function() {
+fn a_system_ordered_after_itself_or_its_own_set_is_an_error_that_says_so() {
     let mut app = app();
     app.add_systems(Update, a.after(a));
-    assert_eq!(ran(&mut app), ["a"]);
+    let cycle = app.schedule(Update).order().expect_err("a waits for itself");
+    assert_eq!(
+        cycle.to_string(),
+        "`a` cannot be ordered: it is ordered before or after itself, or a set that it lies in; remove that constraint"
+    );
+    let mut app = self::app();
+    app.add_systems(Update, (b, a.in_set(Sets::First).before(Sets::First)));
+    let cycle = app.schedule(Update).order().expect_err("a waits for its set");
+    assert_eq!((cycle.systems.as_slice(), cycle.path.len()), (&["a".to_owned()][..], 2), "{cycle}");
+    assert!(cycle.path.contains(&"First".to_owned()), "{cycle}");
+}
+
+#[test]
+fn order_through_an_empty_set_is_kept() {
+    let mut app = app();
+    app.configure_sets(Update, (Sets::First, Sets::Second).chain());
+    app.add_systems(Update, (c.after(Sets::Second), b.before(Sets::First), a.after(c)));
+    assert_eq!(ran(&mut app), ["b", "c", "a"]);
+    // Also where nobody configured the set, and where it lies in another one.
+    let mut app = self::app();
+    app.configure_sets(Update, Sets::First.in_set(Sets::Outer));
+    app.add_systems(Update, (d.after(Sets::Outer), e.before(Sets::First), a.after(Sets::Second)));
+    app.add_systems(Update, b.before(Sets::Second));
+    assert_eq!(ran(&mut app), ["e", "d", "b", "a"]);
+}
+
+#[test]
+fn nested_tuples_of_sets_keep_their_structure_in_a_chain() {
+    let mut app = app();
+    app.configure_sets(Update, ((Sets::First, Sets::Second), Sets::Outer).chain());
+    app.add_systems(Update, (a.in_set(Sets::Outer), b.in_set(Sets::Second), c.in_set(Sets::First)));
+    // The first two have no order of their own.
+    assert_eq!(ran(&mut app), ["b", "c", "a"]);
+}
+
+#[test]
+fn order_cycles_among_empty_sets_are_errors_that_name_the_path() {
+    let mut app = app();
+    app.configure_sets(Update, (Sets::First, Sets::Second, Sets::Outer).chain());
+    app.configure_sets(Update, Sets::Outer.before(Sets::First));
+    let cycle = app.schedule(Update).order().expect_err("the sets wait for each other");
+    let mut path = cycle.path.clone();
+    path.sort();
+    assert_eq!(path, ["First", "Outer", "Second"]);
+    assert!(
+        cycle.systems.is_empty() && cycle.to_string().starts_with("these sets cannot be ordered"),
+        "{cycle}"
+    );
+}
+
+#[test]
+fn sets_that_lie_in_each_other_are_an_error_that_names_the_path() {
+    let mut app = app();
+    app.configure_sets(Update, (Sets::First.in_set(Sets::Second), Sets::Second.in_set(Sets::Outer)));
+    app.configure_sets(Update, Sets::Outer.in_set(Sets::First));
+    app.add_systems(Update, a.in_set(Sets::First));
+    let error = app.try_step(0.1).expect_err("it cannot be built").to_string();
+    assert!(error.contains("lie in each other") && error.contains("`Second` -> "), "{error}");
+    assert!(error.contains("`First`") && error.contains("`Outer`") && error.contains("in_set"), "{error}");
+}
+
+#[test]
+fn sets_that_are_ordered_and_share_a_system_are_an_error() {
+    let mut app = app();
+    app.configure_sets(Update, Sets::First.before(Sets::Second));
+    app.add_systems(Update, a.in_set(Sets::First).in_set(Sets::Second));
+    let cycle = app.schedule(Update).order().expect_err("a is in both");
+    assert_eq!((cycle.systems.as_slice(), cycle.path.len()), (&["a".to_owned()][..], 3), "{cycle}");
+}
+
+#[test]
+fn a_chain_keeps_its_order_when_a_part_of_it_goes() {
+    let mut app = app();
+    app.add_systems(Update, (c, b, a).chain());
+    let keys = app.schedule(Update).keys().expect("no cycle");
+    app.remove_system(keys[1]).expect("it is there");
+    app.add_systems(Update, c.after(a));
+    assert!(app.schedule(Update).order().is_ok());
+    assert_eq!(order(&app)[..2], ["c", "a"]);
 }
 
 // O-199, O-215, O-216.
@@ -162,7 +240,7 @@ fn a_constraint_across_phases_is_ignored_with_a_warning() {
     assert_eq!((warnings[0].of.as_str(), warnings[0].names.as_str()), ("a", "b"));
     assert_eq!(ran(&mut app), ["a", "b"]);
     app.configure(AppConfig { strict: true, ..Default::default() });
-    let error = app.try_update(0.1).expect_err("strict");
+    let error = app.try_step(0.1).expect_err("strict");
     assert!(error.to_string().contains("`a`") && error.to_string().contains("`b`"), "{error}");
 }
 
@@ -180,7 +258,7 @@ fn hooks_run_when_systems_come_go_and_end() {
     app.add_system(Update, b.on_dispose(note("b disposed")).on_removed(note("b removed")));
     assert_eq!(*log.lock().expect("not poisoned"), ["a added"]);
     app.remove_system(id).expect("it is there");
-    app.update(0.1);
+    app.step(0.1);
     app.dispose();
     app.dispose();
     drop(app);
@@ -263,10 +341,10 @@ fn pictures_show_every_system_and_arrow() {
 fn timings_are_taken_when_asked_for() {
     let mut app = app();
     app.add_systems(Update, (a, b));
-    app.update(0.1);
+    app.step(0.1);
     assert!(app.timings().iter().all(|phase| phase.runs == 0));
     app.configure(AppConfig { timings: true, ..Default::default() });
-    (0..3).for_each(|_| app.update(0.1));
+    (0..3).for_each(|_| app.step(0.1));
     let timings = app.timings();
     let update = timings.iter().find(|phase| phase.phase == "Update").expect("it is there");
     assert_eq!((update.runs, update.systems.len(), update.systems[1].runs), (3, 2, 3));

@@ -29,7 +29,7 @@ fn app(threads: Threads) -> App {
 }
 
 fn panic_text(app: &mut App) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(|| app.update(0.1))).expect_err("a system panics");
+    let panic = catch_unwind(AssertUnwindSafe(|| app.step(0.1))).expect_err("a system panics");
     *panic.downcast::<String>().expect("a text")
 }
 
@@ -51,7 +51,7 @@ fn systems_that_write_different_fields_run_at_the_same_time() {
         there.wait();
         ys.iter_mut().for_each(|y| *y = 2.0);
     });
-    app.update(0.1);
+    app.step(0.1);
     assert_eq!(app.world().get::<Pos>(e).map(|p| p.get()), Some(Pos { x: 1.0, y: 2.0 }));
 }
 
@@ -63,7 +63,7 @@ fn conflicting_systems_keep_their_insertion_order() {
         app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|mut h| h.0 += 1));
         app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|mut h| h.0 *= 10));
         app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|mut h| h.0 += 3));
-        app.update(0.1);
+        app.step(0.1);
         assert_eq!(app.world().query::<&Health>().single(), Ok(&Health(23)));
     }
 }
@@ -86,7 +86,7 @@ fn a_panic_comes_back_with_the_systems_name_and_the_world_stays_usable() {
         assert!(text.starts_with("system `bad` panicked: told to panic"), "{text}");
         // No flag is stuck, and the next frame runs everything.
         app.world_mut().resource_mut::<Log>().0.clear();
-        app.update(0.1);
+        app.step(0.1);
         assert_eq!(app.world().resource::<Log>().0, ["good", "good"]);
         assert_eq!(app.world().query::<&Health>().single(), Ok(&Health(3)));
         app.world().check().expect("the world is sound");
@@ -131,7 +131,7 @@ fn commands_of_a_panicking_system_are_forgotten_after_systems_came_and_went() {
         }
         fn beside(_: Query<&Pos>) {}
         app.add_systems(Update, (panics, beside));
-        (0..2).for_each(|_| app.update(0.1));
+        (0..2).for_each(|_| app.step(0.1));
         for _ in 0..4 {
             let id = app.add_system(Update, beside);
             panic_text(&mut app);
@@ -174,7 +174,7 @@ fn a_panic_that_is_no_text_keeps_what_it_carries() {
         })
         .named("thrower"),
     );
-    let panic = catch_unwind(AssertUnwindSafe(|| app.update(0.1))).expect_err("it panics");
+    let panic = catch_unwind(AssertUnwindSafe(|| app.step(0.1))).expect_err("it panics");
     let panic = panic.downcast::<SystemPanic>().expect("its own type");
     assert_eq!((panic.system.as_str(), panic.payload.downcast_ref::<u8>()), ("thrower", Some(&42)));
 }
@@ -188,7 +188,7 @@ fn an_exclusive_system_that_panics_is_named_too() {
     }
     app.add_systems(Update, exclusive);
     assert!(panic_text(&mut app).starts_with("system `exclusive` panicked"));
-    app.update(0.1);
+    app.step(0.1);
     assert_eq!(app.world().entities().len(), 2);
 }
 
@@ -217,7 +217,7 @@ fn a_schedule_run_inside_a_system_does_not_deadlock() {
         inner.add_systems(app.world_mut(), (x, y));
         app.add_systems(Update, move |world: &mut World| (0..3).for_each(|_| inner.run(world)));
         app.add_systems(Update, (x, y));
-        app.update(0.1);
+        app.step(0.1);
         let pos = app.world().query::<&Pos>().single().map(|p| p.get());
         assert_eq!(pos, Ok(Pos { x: 4.0, y: 4.0 }));
     }
@@ -236,7 +236,7 @@ fn more_systems_than_threads_each_with_parallel_work_do_not_deadlock() {
         app.world_mut()
             .spawn_batch((0..5000).map(|_| (N::<0>(0), N::<1>(0), N::<2>(0), N::<3>(0), N::<4>(0))));
         app.add_systems(Update, (work::<0>, work::<1>, work::<2>, work::<3>, work::<4>));
-        (0..10).for_each(|_| app.update(0.1));
+        (0..10).for_each(|_| app.step(0.1));
         assert!(app.world().query::<(&N<0>, &N<4>)>().into_iter().all(|(a, b)| a.0 == 10 && b.0 == 10));
     }
 }
@@ -253,7 +253,7 @@ fn exclusive_systems_stay_on_the_calling_thread() {
         });
         app.add_systems(Update, |_: Query<&Health>| {});
     }
-    app.update(0.1);
+    app.step(0.1);
     assert!(threads.lock().expect("not poisoned").iter().all(|id| *id == std::thread::current().id()));
 }
 
@@ -276,7 +276,7 @@ fn a_phase_of_a_hundred_empty_systems_stays_on_the_calling_thread() {
             ELSEWHERE.fetch_add(usize::from(std::thread::current().id() != caller), Ordering::Relaxed);
         });
     }
-    (0..100).for_each(|_| app.update(0.1));
+    (0..100).for_each(|_| app.step(0.1));
     assert_eq!((RUNS.load(Ordering::Relaxed), ELSEWHERE.load(Ordering::Relaxed)), (10_000, 0));
 }
 
@@ -290,16 +290,16 @@ fn systems_notice_new_archetypes_and_late_registered_components() {
     struct Seen(Vec<usize>);
     app.init_resource::<Seen>();
     app.add_systems(Update, |late: Query<&Late>, mut seen: ResMut<Seen>| seen.0.push(late.count()));
-    app.update(0.1);
+    app.step(0.1);
     app.world_mut().spawn(Late);
-    app.update(0.1);
+    app.step(0.1);
     app.world_mut().spawn((Late, Health(1)));
-    app.update(0.1);
+    app.step(0.1);
     app.world_mut().clear_entities();
     app.world_mut().drop_empty_archetypes();
-    app.update(0.1);
+    app.step(0.1);
     app.world_mut().spawn((Late, Health(1)));
-    app.update(0.1);
+    app.step(0.1);
     assert_eq!(app.world().resource::<Seen>().0, [0, 1, 2, 0, 1]);
 }
 
@@ -320,7 +320,7 @@ fn changes_are_seen_once_and_none_is_missed() {
             tracked.0 += 1;
         }
     });
-    (0..4).for_each(|_| app.update(0.1));
+    (0..4).for_each(|_| app.step(0.1));
     // The first look sees what was spawned, each later one what the frame before changed.
     assert_eq!(app.world().resource::<Seen>().0, [4, 1, 2, 3]);
 }

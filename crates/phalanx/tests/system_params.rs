@@ -3,7 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 use phalanx::prelude::*;
-use phalanx::system::ParamConflict;
+use phalanx::system::{ParamConflict, RunSystemError};
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 #[component(layout = "soa")]
@@ -28,7 +28,10 @@ struct Other;
 struct Hit(u32);
 
 fn conflict<M>(system: impl IntoSystem<(), (), M>) -> Option<ParamConflict> {
-    World::new().try_run_system_once(system, ()).err()
+    match World::new().try_run_system_once(system, ()) {
+        Err(RunSystemError::Conflict(conflict)) => Some(conflict),
+        _ => None,
+    }
 }
 
 #[test]
@@ -74,7 +77,7 @@ fn a_resource_counts_as_changed_only_when_it_is_written() {
     });
     app.add_systems(PostUpdate, |score: Res<Score>, mut seen: ResMut<Seen>| seen.0.push(score.is_changed()));
     for _ in 0..5 {
-        app.update(0.1);
+        app.step(0.1);
     }
     // The first look sees the insertion.
     assert_eq!(app.world().resource::<Seen>().0, [true, true, false, true, false]);
@@ -92,7 +95,7 @@ fn a_write_by_a_later_system_is_seen_in_the_next_frame() {
             score.0 += 1;
         }
     });
-    (0..4).for_each(|_| app.update(0.1));
+    (0..4).for_each(|_| app.step(0.1));
     assert_eq!(app.world().resource::<Seen>().0, [true, false, true, false]);
 }
 
@@ -121,7 +124,7 @@ fn local_values_stay_with_their_system() {
     }
     // The same function twice: two systems, two counters.
     app.add_systems(Update, (count, count));
-    (0..3).for_each(|_| app.update(0.1));
+    (0..3).for_each(|_| app.step(0.1));
     assert_eq!(app.world().resource::<Score>().0, 3);
 }
 
@@ -200,7 +203,7 @@ fn derived_parameters_bundle_others() {
     }
     let mut app = App::new();
     app.init_resource::<Score>().add_systems(Update, enter);
-    (0..3).for_each(|_| app.update(0.1));
+    (0..3).for_each(|_| app.step(0.1));
     assert_eq!(app.world().resource::<Score>().0, (1) + (1 + 2) + (2 + 3));
 }
 

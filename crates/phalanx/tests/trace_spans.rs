@@ -117,7 +117,7 @@ fn each_phase_and_each_system_has_a_span_with_its_name() {
     app.add_systems(Startup, first);
     app.add_systems(Update, (first, alone, second.named("the second")).chain());
     app.add_systems(Render, skipped.run_if(|| false));
-    app.update(0.1);
+    app.step(0.1);
     let all = entered();
     let wanted = [
         "phase PreStartup",
@@ -142,7 +142,7 @@ fn systems_on_other_threads_have_their_spans_there() {
     let mut app = App::new();
     app.configure(AppConfig { threads: Threads::N(2), small_phase: Duration::ZERO, ..Default::default() });
     app.add_systems(Update, (first, second));
-    (0..20).for_each(|_| app.update(0.1));
+    (0..20).for_each(|_| app.step(0.1));
     let all = entered();
     let count = |end: &str| all.iter().filter(|entered| entered.ends_with(end)).count();
     assert_eq!(["system first", "system second", "phase Update"].map(count), [20; 3]);
@@ -158,9 +158,9 @@ fn a_panic_closes_the_spans() {
             assert!(time.frame() > 1, "told to panic");
         }
         app.add_systems(Update, (first, bad));
-        assert!(catch_unwind(AssertUnwindSafe(|| app.update(0.1))).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| app.step(0.1))).is_err());
         assert!(entered().iter().any(|span| span.ends_with("system bad")));
-        app.update(0.1);
+        app.step(0.1);
         assert!(entered().iter().any(|span| span.ends_with("system bad")));
     }
 }

@@ -10,7 +10,7 @@ use crate::schedule::BuildError;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// The time step is negative or not a number.
+    /// The time step is negative, not a number, or more than can be counted.
     Delta {
         /// The time step given.
         dt: f64,
@@ -28,7 +28,10 @@ impl fmt::Display for UpdateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Delta { dt } => {
-                write!(f, "a frame cannot take {dt} seconds: give a finite number, zero or more")
+                write!(
+                    f,
+                    "a frame cannot take {dt} seconds: give zero or more, and not so much that time overflows"
+                )
             }
             Self::Build { phase, error } => write!(f, "phase `{phase}`: {error}"),
         }

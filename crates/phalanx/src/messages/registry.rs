@@ -210,6 +210,7 @@ mod tests {
         registry.get_or_register::<Hit>().set_keep(1);
         registry.get_or_register().write(Hit(1));
         registry.get_or_register().write(Noisy::<1> { log: Arc::clone(&log), panics: false });
+        registry.get_or_register::<Noisy<1>>().set_keep(0);
         registry.end_frame_all();
         assert_eq!(registry.get::<Hit>().map(Messages::len), Some(1));
         assert_eq!(registry.get::<Noisy<1>>().map(Messages::len), Some(0));
@@ -228,6 +229,9 @@ mod tests {
             registry.get_or_register().write(Noisy::<2> { log: Arc::clone(&log), panics: false });
         };
         fill(&mut registry);
+        registry.get_or_register::<Noisy<1>>().set_keep(0);
+        registry.get_or_register::<Noisy<2>>().set_keep(0);
+        registry.get_or_register::<Noisy<3>>().set_keep(0);
         registry.end_frame_all();
         fill(&mut registry);
         drop(registry);
@@ -241,6 +245,8 @@ mod tests {
         let log = Arc::default();
         registry.get_or_register().write(Noisy::<1> { log: Arc::clone(&log), panics: true });
         registry.get_or_register().write(Noisy::<2> { log: Arc::clone(&log), panics: false });
+        registry.get_or_register::<Noisy<1>>().set_keep(0);
+        registry.get_or_register::<Noisy<2>>().set_keep(0);
         assert!(catch_unwind(AssertUnwindSafe(|| registry.end_frame_all())).is_err());
         let mut cursor = Cursor::default();
         let late = registry.get_mut::<Noisy<2>>().expect("registered");

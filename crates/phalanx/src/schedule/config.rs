@@ -2,10 +2,14 @@
 //!
 //! Everything a user can add is an [`IntoSystemConfigs`]: a function, something already configured, or a tuple of
 //! such. What is said about a tuple holds for each part of it, but a condition is asked once for all.
+//!
+//! An order also says what is visible: commands of the earlier system are applied before the later one runs, unless
+//! the order is one of those that end in `_ignore_deferred`.
 
 use crate::system::{BoxedSystem, Finish, IntoSystem, ParamConflict, System, SystemOutput};
 use crate::world::World;
 
+use super::graph::Hop;
 use super::label::{IntoSystemSet, SetId};
 
 /// A condition as a schedule keeps it.
@@ -24,15 +28,15 @@ pub(crate) struct NodeConfig {
     pub(crate) system: BoxedSystem,
     pub(crate) name: Option<String>,
     pub(crate) sets: Vec<SetId>,
-    pub(crate) before: Vec<SetId>,
-    pub(crate) after: Vec<SetId>,
+    pub(crate) before: Vec<(SetId, Hop)>,
+    pub(crate) after: Vec<(SetId, Hop)>,
     pub(crate) conditions: Vec<BoxedCondition>,
     pub(crate) hooks: Hooks,
 }
 
 pub(crate) enum Config {
     One(Box<NodeConfig>),
-    Many { parts: Vec<Config>, chained: bool, conditions: Vec<BoxedCondition> },
+    Many { parts: Vec<Config>, chained: Option<Hop>, conditions: Vec<BoxedCondition> },
 }
 
 impl Config {
@@ -70,16 +74,28 @@ pub trait IntoSystemConfigs<Marker>: Sized {
     /// The systems, configured.
     fn into_configs(self) -> SystemConfigs;
 
-    /// They run before the systems of a set, or those of a function.
+    /// They run before the systems of a set, or those of a function, which see what they did by commands.
     fn before<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
         let set = set.into_set();
-        each(self.into_configs(), |node| node.before.push(set.clone()))
+        each(self.into_configs(), |node| node.before.push((set.clone(), Hop::After)))
     }
 
-    /// They run after the systems of a set, or those of a function.
+    /// They run after the systems of a set, or those of a function, and see what these did by commands.
     fn after<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
         let set = set.into_set();
-        each(self.into_configs(), |node| node.after.push(set.clone()))
+        each(self.into_configs(), |node| node.after.push((set.clone(), Hop::After)))
+    }
+
+    /// As [`before`](Self::before), without a sync point: commands may be applied later.
+    fn before_ignore_deferred<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
+        let set = set.into_set();
+        each(self.into_configs(), |node| node.before.push((set.clone(), Hop::AfterUnsynced)))
+    }
+
+    /// As [`after`](Self::after), without a sync point: commands may be applied later.
+    fn after_ignore_deferred<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
+        let set = set.into_set();
+        each(self.into_configs(), |node| node.after.push((set.clone(), Hop::AfterUnsynced)))
     }
 
     /// They belong to a set.
@@ -99,13 +115,14 @@ pub trait IntoSystemConfigs<Marker>: Sized {
         configs
     }
 
-    /// Each part of the tuple runs after the part before it.
+    /// Each part of the tuple runs after the part before it, and sees what that did by commands.
     fn chain(self) -> SystemConfigs {
-        let mut configs = self.into_configs();
-        if let Config::Many { chained, .. } = &mut configs.0 {
-            *chained = true;
-        }
-        configs
+        chained(self.into_configs(), Hop::After)
+    }
+
+    /// As [`chain`](Self::chain), without sync points: commands may be applied later.
+    fn chain_ignore_deferred(self) -> SystemConfigs {
+        chained(self.into_configs(), Hop::AfterUnsynced)
     }
 
     /// Another name than that of the function.
@@ -135,6 +152,13 @@ pub trait IntoSystemConfigs<Marker>: Sized {
 
 fn each(mut configs: SystemConfigs, mut f: impl FnMut(&mut NodeConfig)) -> SystemConfigs {
     configs.0.each(&mut f);
+    configs
+}
+
+fn chained(mut configs: SystemConfigs, hop: Hop) -> SystemConfigs {
+    if let Config::Many { chained, .. } = &mut configs.0 {
+        *chained = Some(hop);
+    }
     configs
 }
 
@@ -176,7 +200,7 @@ macro_rules! configs_tuple {
             fn into_configs(self) -> SystemConfigs {
                 let ($($name,)*) = self;
                 let parts = vec![$($name.into_configs().0),*];
-                SystemConfigs(Config::Many { parts, chained: false, conditions: Vec::new() })
+                SystemConfigs(Config::Many { parts, chained: None, conditions: Vec::new() })
             }
         }
     };

@@ -1,29 +1,44 @@
 //! What can go wrong with a schedule.
 //!
-//! Contradictions are found when the order is worked out, before anything runs. Errors and panics of systems carry
-//! the system's name.
+//! Contradictions are found when the order is worked out, before anything runs. Panics of systems carry the system's
+//! name.
 
 use std::any::Any;
 use std::fmt;
 
-use super::SystemId;
-use crate::system::BoxedError;
+use super::SystemKey;
 
-/// Systems that would each have to run before the next, in a circle.
+/// Systems or sets that would each have to come before the next, in a circle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OrderCycle {
     /// The systems on the circle, in the order they ask for.
     pub systems: Vec<String>,
+    /// The whole circle: its systems, and the sets by which they are ordered.
+    pub path: Vec<String>,
+    /// Whether it is a circle of sets of which each lies in the one before.
+    pub hierarchy: bool,
 }
 
 impl fmt::Display for OrderCycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "these systems cannot be ordered, each must run before the next: ")?;
-        for system in &self.systems {
-            write!(f, "`{system}` -> ")?;
+        let first = self.path.first().map_or("", String::as_str);
+        match (self.hierarchy, self.path.len()) {
+            (true, _) => write!(f, "these sets lie in each other, each contains the next: ")?,
+            (false, 1) => {
+                let itself = "it is ordered before or after itself, or a set that it lies in";
+                return write!(f, "`{first}` cannot be ordered: {itself}; remove that constraint");
+            }
+            (false, _) if self.systems.is_empty() => {
+                write!(f, "these sets cannot be ordered, each must come before the next: ")?;
+            }
+            (false, _) => write!(f, "these systems cannot be ordered, each must run before the next: ")?,
         }
-        write!(f, "`{}`: remove one of the constraints", self.systems.first().map_or("", String::as_str))
+        for part in &self.path {
+            write!(f, "`{part}` -> ")?;
+        }
+        let what = if self.hierarchy { "`in_set`s" } else { "constraints" };
+        write!(f, "`{first}`: remove one of the {what}")
     }
 }
 
@@ -84,7 +99,7 @@ impl From<OrderCycle> for BuildError {
 #[non_exhaustive]
 pub struct NoSuchSystem {
     /// The number asked for.
-    pub id: SystemId,
+    pub id: SystemKey,
 }
 
 impl fmt::Display for NoSuchSystem {
@@ -94,28 +109,6 @@ impl fmt::Display for NoSuchSystem {
 }
 
 impl std::error::Error for NoSuchSystem {}
-
-/// An error that a system returned.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct SystemError {
-    /// The system.
-    pub system: String,
-    /// What it returned.
-    pub error: BoxedError,
-}
-
-impl fmt::Display for SystemError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "system `{}` failed: {}", self.system, self.error)
-    }
-}
-
-impl std::error::Error for SystemError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&*self.error)
-    }
-}
 
 /// What is passed on when a system panics with something that is not text.
 pub struct SystemPanic {

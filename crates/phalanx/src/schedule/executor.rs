@@ -1,8 +1,8 @@
 //! Running a plan: stage after stage, on the calling thread or on several.
 //!
 //! Every system of a stage writes with a tick of its own, given by its position: what a system wrote is newer
-//! than the last run of those before it, and no tick depends on threads. Commands wait until all stages
-//! are through, then they are applied in the order of the plan.
+//! than the last run of those before it, and no tick depends on threads. Commands are applied at sync points and at
+//! the end, in the order of the plan; then errors that systems returned go to the handler.
 //!
 //! One `catch_unwind` guards a whole stage on the calling thread, so a system that does nothing costs one call.
 
@@ -11,13 +11,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::error::{SystemError, named_panic};
+use super::error::named_panic;
 use super::graph::{Gate, Node};
 use super::plan::{Plan, Stage};
 use super::task::Task;
 use super::tick_at;
 use crate::system::Mode;
-use crate::world::{SharedWorld, World};
+use crate::world::{SharedWorld, SystemError, World};
 
 /// On which threads systems run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Tasks<'_> {
     }
 }
 
-/// Runs every system once, applies commands, hands errors to the handler.
+/// Runs every system once, applies commands at sync points and at the end, hands errors to the handler.
 pub(crate) fn run(
     plan: &mut Plan,
     nodes: &mut [Node],
@@ -118,52 +118,64 @@ pub(crate) fn run(
     let mut tasks = Tasks { nodes, gates, order: &plan.order };
     let failed = AtomicBool::new(false);
     let now = Now { gates: &open, failed: &failed, executor };
-    let mut panicked: Option<Panicked> = None;
-    // How many tasks, in order, have certainly finished.
-    let mut finished = 0;
+    let mut unapplied = plan.deferring.as_slice();
     for stage in &mut plan.stages {
-        panicked = run_stage(stage, &mut tasks, &now, world);
-        match &panicked {
-            None => finished = stage.range.end,
-            Some((at, _)) if !stage.ran_on_threads => finished = *at,
-            Some(_) => {}
+        let start = stage.range.start;
+        if stage.synced {
+            apply(&mut tasks, &mut unapplied, start, world);
+            world.flush();
+            hand_over(&mut tasks, &failed, start, world, handler);
         }
-        if panicked.is_some() {
-            break;
+        if let Some((at, payload)) = run_stage(stage, &mut tasks, &now, world) {
+            // On threads, tasks that finished say so themselves.
+            let finished = if stage.ran_on_threads { start } else { at };
+            apply(&mut tasks, &mut unapplied, finished, world);
+            for &at in unapplied {
+                let task = tasks.at(at);
+                if std::mem::take(&mut task.finished) { task.apply(world) } else { task.discard() }
+            }
+            // The first panic is the one to be passed on; what a command then does is not lost, but waits.
+            let _ = catch_unwind(AssertUnwindSafe(|| world.flush()));
+            let name = tasks.at(at).name.clone();
+            (0..plan.order.len()).for_each(|at| tasks.at(at).error = None);
+            resume_unwind(named_panic(&name, payload));
+        }
+        if stage.mode == Mode::Exclusive && std::mem::take(&mut tasks.at(start).applies) {
+            apply(&mut tasks, &mut unapplied, start, world);
+            world.flush();
         }
     }
-    for &at in &plan.deferring {
+    apply(&mut tasks, &mut unapplied, plan.order.len(), world);
+    world.flush();
+    hand_over(&mut tasks, &failed, plan.order.len(), world, handler);
+}
+
+/// Hands the commands of tasks before a position to the world.
+fn apply(tasks: &mut Tasks<'_>, unapplied: &mut &[usize], before: usize, world: &mut World) {
+    let (ready, later) = unapplied.split_at(unapplied.partition_point(|&at| at < before));
+    *unapplied = later;
+    for &at in ready {
         let task = tasks.at(at);
-        // Taken, so that the next run, or that of another plan, does not take it for its own.
-        let elsewhere = std::mem::take(&mut task.finished);
-        if at < finished || elsewhere { task.apply(world) } else { task.discard() }
+        // Taken back, so that the next run, or that of another plan, does not take it for its own.
+        task.finished = false;
+        task.apply(world);
     }
-    let Some((at, payload)) = panicked else {
-        world.flush();
-        if failed.into_inner() {
-            hand_over(&mut tasks, plan.order.len(), world, handler);
-        }
-        return;
-    };
-    // The first panic is the one to be passed on; what a command then does is not lost, but waits.
-    let _ = catch_unwind(AssertUnwindSafe(|| world.flush()));
-    let name = tasks.at(at).name.clone();
-    (0..plan.order.len()).for_each(|at| tasks.at(at).error = None);
-    resume_unwind(named_panic(&name, payload));
 }
 
 fn hand_over(
     tasks: &mut Tasks<'_>,
+    failed: &AtomicBool,
     count: usize,
     world: &mut World,
     handler: &mut dyn FnMut(&mut World, SystemError),
 ) {
-    for at in 0..count {
-        let task = tasks.at(at);
-        if let Some(error) = task.error.take() {
-            let system = task.name.clone();
-            handler(world, SystemError { system, error });
-        }
+    if !failed.swap(false, Ordering::Relaxed) {
+        return;
+    }
+    // All are taken first: after a handler that panics none is left for the next run.
+    let errors: Vec<Box<SystemError>> = (0..count).filter_map(|at| tasks.at(at).error.take()).collect();
+    for error in errors {
+        handler(world, *error);
     }
 }
 
@@ -188,8 +200,9 @@ fn run_stage(stage: &mut Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mu
         }
     }
     let base = world.tick();
-    let threads = stage.wide && executor.has_threads() && stage.pace.wants_threads(executor.small);
-    let start = (stage.wide && executor.has_threads()).then(Instant::now);
+    let wide = stage.waits.wide && executor.has_threads();
+    let threads = wide && stage.pace.wants_threads(executor.small);
+    let start = wide.then(Instant::now);
     let outcome = {
         let session = match stage.mode {
             Mode::Reading => world.share_read(),

@@ -1,32 +1,34 @@
-//! The order of systems: constraints as edges, Kahn's algorithm, insertion order for ties.
+//! The constraints of a schedule as a graph.
 //!
 //! ```text
-//!   node n      system number n, in the order they were added
-//!   node len+g  gate number g: a condition for several systems, just before the first of them
-//!   edge a -> b a runs before b; said twice it is still one edge
+//!   node n            system number n, in the order they were added
+//!   a set             two nodes: its begin comes before its members, its end after them
+//!   a chain           one node between two parts that have several systems
+//!   edge a -> b       a comes before b; said twice it does no harm
 //! ```
 //!
-//! Conflicts are no edges here: they never decide the order, they only follow it (`plan`).
+//! A set is never multiplied out, so n systems after a set of n members are 2n edges; and an order through a set holds
+//! though the set is empty. Conflicts are no edges here: they never decide the order, they only follow it (`plan`).
+//! The order itself is worked out in `sort`, from this graph and the levels that `sync` gives.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::any::TypeId;
 
-use super::SystemId;
+use hashbrown::HashMap;
+
+use super::SystemKey;
 use super::config::Hooks;
-use super::error::{OrderCycle, UnknownConstraint};
+use super::error::UnknownConstraint;
 use super::label::SetId;
 use super::sets::SetConfig;
 use super::task::Task;
 
 /// A system of a schedule.
 pub(crate) struct Node {
-    pub(crate) id: SystemId,
+    pub(crate) id: SystemKey,
     pub(crate) task: Task,
     pub(crate) sets: Vec<SetId>,
-    pub(crate) before: Vec<SetId>,
-    pub(crate) after: Vec<SetId>,
-    /// Systems of a chain that come before.
-    pub(crate) follows: Vec<SystemId>,
+    pub(crate) before: Vec<(SetId, Hop)>,
+    pub(crate) after: Vec<(SetId, Hop)>,
     pub(crate) hooks: Hooks,
 }
 
@@ -38,181 +40,287 @@ pub(crate) struct Gate {
 
 /// The systems that a gate is for.
 pub(crate) enum Members {
-    Systems(Vec<SystemId>),
-    /// All of a set, whenever they were added.
+    Systems(Vec<SystemKey>),
+    /// All of some sets, whenever they were added.
+    Sets(Vec<SetId>),
+}
+
+/// Parts of which each comes before the next.
+pub(crate) struct Chain {
+    pub(crate) parts: Vec<Vec<Item>>,
+    pub(crate) hop: Hop,
+}
+
+/// What a chain can order.
+#[derive(Clone, PartialEq)]
+pub(crate) enum Item {
+    System(SystemKey),
     Set(SetId),
 }
 
-impl Gate {
-    fn members(&self, nodes: &[Node], sets: &[SetConfig]) -> Vec<usize> {
-        match &self.members {
-            Members::Systems(ids) => ids.iter().filter_map(|id| find(nodes, *id)).collect(),
-            Members::Set(set) => members(nodes, sets, set),
-        }
-    }
+/// What an edge means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hop {
+    /// Between a set and what lies in it: no order of its own.
+    Within,
+    /// An order, by which commands are visible.
+    After,
+    /// An order that leaves commands for later.
+    AfterUnsynced,
 }
 
-/// The result of sorting.
-pub(crate) struct Sorted {
-    /// Nodes in order.
-    pub(crate) order: Vec<usize>,
-    /// For each node, those that must come after it.
-    pub(crate) edges: Vec<Vec<usize>>,
-    /// For each gate, the systems that it is for.
-    pub(crate) gated: Vec<Vec<usize>>,
+/// Everything that orders systems.
+#[derive(Clone, Copy)]
+pub(crate) struct Constraints<'a> {
+    pub(crate) nodes: &'a [Node],
+    pub(crate) gates: &'a [Gate],
+    pub(crate) sets: &'a [SetConfig],
+    pub(crate) chains: &'a [Chain],
+}
+
+/// The position of a system among the nodes, whose keys ascend.
+pub(crate) fn find(nodes: &[Node], id: SystemKey) -> Option<usize> {
+    nodes.binary_search_by_key(&id, |node| node.id).ok()
+}
+
+/// Nodes and edges.
+pub(crate) struct Graph {
+    /// How many nodes are systems; they come first.
+    pub(crate) systems: usize,
+    /// For each node, those that come after it.
+    pub(crate) edges: Vec<Vec<(usize, Hop)>>,
+    /// The sets in use.
+    sets: Vec<SetId>,
+    /// For each set, the sets inside it.
+    inner: Vec<Vec<usize>>,
+    /// For each set, the systems that are said to lie in it.
+    members: Vec<Vec<usize>>,
+    index: HashMap<SetId, usize>,
     pub(crate) unknown: Vec<UnknownConstraint>,
 }
 
-/// Works the order out.
-pub(crate) fn order(nodes: &[Node], gates: &[Gate], sets: &[SetConfig]) -> Result<Sorted, OrderCycle> {
-    let mut graph = Graph { edges: vec![Vec::new(); nodes.len()], unknown: Vec::new() };
-    graph.add_systems(nodes, sets);
-    graph.add_sets(nodes, sets);
-    let gated: Vec<Vec<usize>> = gates.iter().map(|gate| gate.members(nodes, sets)).collect();
-    graph.add_gates(nodes.len(), &gated);
-    let gate_keys = gated.iter().map(|members| (members.iter().copied().min().unwrap_or(0), 0));
-    let keys = (0..nodes.len()).map(|node| (node, 1)).chain(gate_keys);
-    let keys: Vec<(usize, u8)> = keys.collect();
-    let name = |node: usize| match node.checked_sub(nodes.len()) {
-        None => nodes[node].task.name.clone(),
-        Some(gate) => gates[gate].task.name.clone(),
-    };
-    let order = kahn(&graph.edges, &keys)
-        .map_err(|circle| OrderCycle { systems: circle.into_iter().map(name).collect() })?;
-    Ok(Sorted { order, edges: graph.edges, gated, unknown: graph.unknown })
-}
-
-fn find(nodes: &[Node], id: SystemId) -> Option<usize> {
-    nodes.iter().position(|node| node.id == id)
-}
-
-/// The systems of a set, those of sets inside it included.
-fn members(nodes: &[Node], sets: &[SetConfig], set: &SetId) -> Vec<usize> {
-    let mut wanted = vec![set.clone()];
-    let mut at = 0;
-    while at < wanted.len() {
-        let outer = wanted[at].clone();
-        for inner in sets.iter().filter(|config| config.within.iter().any(|set| set.is(&outer))) {
-            if !wanted.iter().any(|known| known.is(&inner.set)) {
-                wanted.push(inner.set.clone());
-            }
-        }
-        at += 1;
-    }
-    let belongs = |node: &Node| {
-        wanted.iter().any(|set| set.is_systems_of(node.task.key()) || node.sets.iter().any(|own| own.is(set)))
-    };
-    (0..nodes.len()).filter(|&node| belongs(&nodes[node])).collect()
-}
-
-struct Graph {
-    edges: Vec<Vec<usize>>,
-    unknown: Vec<UnknownConstraint>,
+/// What a node stands for.
+pub(crate) enum Stands<'a> {
+    System(usize),
+    Set(&'a SetId),
+    Chain,
 }
 
 impl Graph {
-    fn edge(&mut self, from: usize, to: usize) {
-        // A system in the set that it is ordered against means the others.
-        if from != to && !self.edges[from].contains(&to) {
-            self.edges[from].push(to);
+    pub(crate) fn new(all: Constraints<'_>) -> Self {
+        let mut graph = Self {
+            systems: all.nodes.len(),
+            edges: vec![Vec::new(); all.nodes.len()],
+            sets: Vec::new(),
+            inner: Vec::new(),
+            members: Vec::new(),
+            index: HashMap::new(),
+            unknown: Vec::new(),
+        };
+        graph.intern_all(all);
+        graph.edges.resize_with(graph.systems + 2 * graph.sets.len(), Vec::new);
+        graph.add_members(all);
+        graph.add_hierarchy(all.sets);
+        graph.add_constraints(all);
+        for chain in all.chains {
+            graph.add_chain(all.nodes, chain);
+        }
+        graph.find_unknown(all);
+        graph
+    }
+
+    fn intern_all(&mut self, all: Constraints<'_>) {
+        for node in all.nodes {
+            node.sets.iter().for_each(|set| self.intern(set));
+            node.before.iter().chain(&node.after).for_each(|(set, _)| self.intern(set));
+        }
+        for config in all.sets {
+            self.intern(&config.set);
+            config.within.iter().for_each(|set| self.intern(set));
+            config.before.iter().chain(&config.after).for_each(|(set, _)| self.intern(set));
+        }
+        for item in all.chains.iter().flat_map(|chain| chain.parts.iter().flatten()) {
+            if let Item::Set(set) = item {
+                self.intern(set);
+            }
+        }
+        for gate in all.gates {
+            if let Members::Sets(sets) = &gate.members {
+                sets.iter().for_each(|set| self.intern(set));
+            }
         }
     }
 
-    fn targets(&mut self, nodes: &[Node], sets: &[SetConfig], of: &str, set: &SetId) -> Vec<usize> {
-        let found = members(nodes, sets, set);
-        let configured = || sets.iter().any(|config| config.set.is(set));
-        if found.is_empty() && !configured() {
-            self.unknown.push(UnknownConstraint { of: of.to_owned(), names: set.to_string() });
+    fn intern(&mut self, set: &SetId) {
+        if !self.index.contains_key(set) {
+            self.index.insert(set.clone(), self.sets.len());
+            self.sets.push(set.clone());
+            self.inner.push(Vec::new());
+            self.members.push(Vec::new());
         }
+    }
+
+    fn begin(&self, set: &SetId) -> usize {
+        self.systems + 2 * self.index[set]
+    }
+
+    fn end(&self, set: &SetId) -> usize {
+        self.begin(set) + 1
+    }
+
+    fn edge(&mut self, from: usize, to: usize, hop: Hop) {
+        self.edges[from].push((to, hop));
+    }
+
+    fn add_members(&mut self, all: Constraints<'_>) {
+        // A function is the set of its systems. No label shares its type.
+        let functions: HashMap<TypeId, usize> =
+            self.sets.iter().enumerate().map(|(at, set)| (set.key(), at)).collect();
+        for (at, node) in all.nodes.iter().enumerate() {
+            let own = node.sets.iter().map(|set| self.index[set]);
+            let mut own: Vec<usize> = own.chain(functions.get(&node.task.key()).copied()).collect();
+            own.sort_unstable();
+            own.dedup();
+            for set in own {
+                self.members[set].push(at);
+                self.edge(self.systems + 2 * set, at, Hop::Within);
+                self.edge(at, self.systems + 2 * set + 1, Hop::Within);
+            }
+        }
+    }
+
+    fn add_hierarchy(&mut self, configs: &[SetConfig]) {
+        for config in configs {
+            for outer in &config.within {
+                let (inner, within) = (self.index[&config.set], self.index[outer]);
+                if !self.inner[within].contains(&inner) {
+                    self.inner[within].push(inner);
+                    self.edge(self.begin(outer), self.begin(&config.set), Hop::Within);
+                    self.edge(self.end(&config.set), self.end(outer), Hop::Within);
+                }
+            }
+        }
+        // What comes before an empty set comes before what comes after it.
+        for set in 0..self.sets.len() {
+            if self.inner[set].is_empty() && self.members[set].is_empty() {
+                let begin = self.systems + 2 * set;
+                self.edge(begin, begin + 1, Hop::Within);
+            }
+        }
+    }
+
+    fn add_constraints(&mut self, all: Constraints<'_>) {
+        for (at, node) in all.nodes.iter().enumerate() {
+            node.before.iter().for_each(|(set, hop)| self.edge(at, self.begin(set), *hop));
+            node.after.iter().for_each(|(set, hop)| self.edge(self.end(set), at, *hop));
+        }
+        for config in all.sets {
+            let (begin, end) = (self.begin(&config.set), self.end(&config.set));
+            config.before.iter().for_each(|(set, hop)| self.edge(end, self.begin(set), *hop));
+            config.after.iter().for_each(|(set, hop)| self.edge(self.end(set), begin, *hop));
+        }
+    }
+
+    fn add_chain(&mut self, nodes: &[Node], chain: &Chain) {
+        let parts = chain.parts.iter().filter(|part| !part.is_empty());
+        let mut before: Option<&Vec<Item>> = None;
+        for part in parts {
+            if let Some(before) = before {
+                let ends: Vec<usize> = before.iter().filter_map(|item| self.place(nodes, item, 1)).collect();
+                let begins: Vec<usize> = part.iter().filter_map(|item| self.place(nodes, item, 0)).collect();
+                self.link(&ends, &begins, chain.hop);
+            }
+            before = Some(part);
+        }
+    }
+
+    /// The node of a system, or the begin (0) or end (1) of a set.
+    fn place(&self, nodes: &[Node], item: &Item, side: usize) -> Option<usize> {
+        match item {
+            Item::System(id) => find(nodes, *id),
+            Item::Set(set) => Some(self.begin(set) + side),
+        }
+    }
+
+    fn link(&mut self, ends: &[usize], begins: &[usize], hop: Hop) {
+        if ends.len() == 1 || begins.len() == 1 {
+            ends.iter().for_each(|&from| begins.iter().for_each(|&to| self.edge(from, to, hop)));
+        } else {
+            let between = self.edges.len();
+            self.edges.push(Vec::new());
+            ends.iter().for_each(|&from| self.edge(from, between, Hop::Within));
+            begins.iter().for_each(|&to| self.edge(between, to, hop));
+        }
+    }
+
+    fn find_unknown(&mut self, all: Constraints<'_>) {
+        let lies_in = |set: usize| !self.members[set].is_empty() || !self.inner[set].is_empty();
+        let mut known: Vec<bool> = (0..self.sets.len()).map(lies_in).collect();
+        all.sets.iter().for_each(|config| known[self.index[&config.set]] = true);
+        let named = all.nodes.iter().flat_map(|node| {
+            node.before.iter().chain(&node.after).map(|(set, _)| (node.task.name.clone(), set))
+        });
+        let sets = all.sets.iter().flat_map(|config| {
+            config.before.iter().chain(&config.after).map(|(set, _)| (config.set.to_string(), set))
+        });
+        for (of, set) in named.chain(sets) {
+            if !known[self.index[set]] {
+                self.unknown.push(UnknownConstraint { of, names: set.to_string() });
+            }
+        }
+    }
+
+    /// For each set, the begins of the sets inside it: what must not be a circle.
+    pub(crate) fn hierarchy(&self) -> &[Vec<usize>] {
+        &self.inner
+    }
+
+    pub(crate) fn set(&self, at: usize) -> &SetId {
+        &self.sets[at]
+    }
+
+    pub(crate) fn stands(&self, node: usize) -> Stands<'_> {
+        match node.checked_sub(self.systems) {
+            None => Stands::System(node),
+            Some(more) => self.sets.get(more / 2).map_or(Stands::Chain, Stands::Set),
+        }
+    }
+
+    /// The systems that a gate is for, those of sets inside its sets included.
+    pub(crate) fn gated(&self, nodes: &[Node], gate: &Gate) -> Vec<usize> {
+        let mut systems: Vec<usize> = match &gate.members {
+            Members::Systems(ids) => ids.iter().filter_map(|id| find(nodes, *id)).collect(),
+            Members::Sets(sets) => {
+                let mut wanted: Vec<usize> = sets.iter().map(|set| self.index[set]).collect();
+                let mut met = vec![false; self.sets.len()];
+                let mut systems = Vec::new();
+                while let Some(set) = wanted.pop() {
+                    if !std::mem::replace(&mut met[set], true) {
+                        systems.extend_from_slice(&self.members[set]);
+                        wanted.extend_from_slice(&self.inner[set]);
+                    }
+                }
+                systems
+            }
+        };
+        systems.sort_unstable();
+        systems.dedup();
+        systems
+    }
+
+    /// The systems that are declared to come right after one, by whatever names.
+    pub(crate) fn followers(&self, system: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut met = vec![false; self.edges.len()];
+        let mut open = vec![system];
+        while let Some(node) = open.pop() {
+            for &(to, _) in &self.edges[node] {
+                if !std::mem::replace(&mut met[to], true) {
+                    if to < self.systems { found.push(to) } else { open.push(to) }
+                }
+            }
+        }
+        found.sort_unstable();
         found
-    }
-
-    fn add_systems(&mut self, nodes: &[Node], sets: &[SetConfig]) {
-        for (at, node) in nodes.iter().enumerate() {
-            for set in &node.before {
-                for other in self.targets(nodes, sets, &node.task.name, set) {
-                    self.edge(at, other);
-                }
-            }
-            for set in &node.after {
-                for other in self.targets(nodes, sets, &node.task.name, set) {
-                    self.edge(other, at);
-                }
-            }
-            for earlier in node.follows.iter().filter_map(|id| find(nodes, *id)) {
-                self.edge(earlier, at);
-            }
-        }
-    }
-
-    fn add_sets(&mut self, nodes: &[Node], sets: &[SetConfig]) {
-        for config in sets {
-            let own = members(nodes, sets, &config.set);
-            let name = config.set.to_string();
-            for set in &config.before {
-                for other in self.targets(nodes, sets, &name, set) {
-                    own.iter().filter(|node| !own.contains(&other) || **node != other).for_each(|&node| {
-                        self.edge(node, other);
-                    });
-                }
-            }
-            for set in &config.after {
-                for other in self.targets(nodes, sets, &name, set) {
-                    own.iter().for_each(|&node| self.edge(other, node));
-                }
-            }
-        }
-    }
-
-    /// A gate comes before its members, and after whatever all of them come after.
-    fn add_gates(&mut self, systems: usize, gated: &[Vec<usize>]) {
-        for members in gated {
-            let own = self.edges.len();
-            self.edges.push(members.clone());
-            for from in 0..systems {
-                let before_all = members.iter().all(|member| self.edges[from].contains(member));
-                if before_all && !members.is_empty() && !members.contains(&from) {
-                    self.edges[from].push(own);
-                }
-            }
-        }
-    }
-}
-
-/// Kahn's algorithm; of the nodes that are free, the one with the least key comes first. When a circle is in the
-/// way, its nodes.
-fn kahn(edges: &[Vec<usize>], keys: &[(usize, u8)]) -> Result<Vec<usize>, Vec<usize>> {
-    let mut waits = vec![0usize; edges.len()];
-    edges.iter().flatten().for_each(|&to| waits[to] += 1);
-    let mut free: BinaryHeap<Reverse<((usize, u8), usize)>> =
-        (0..edges.len()).filter(|&node| waits[node] == 0).map(|node| Reverse((keys[node], node))).collect();
-    let mut order = Vec::with_capacity(edges.len());
-    while let Some(Reverse((_, node))) = free.pop() {
-        order.push(node);
-        for &to in &edges[node] {
-            waits[to] -= 1;
-            if waits[to] == 0 {
-                free.push(Reverse((keys[to], to)));
-            }
-        }
-    }
-    if order.len() == edges.len() { Ok(order) } else { Err(circle(edges, &waits)) }
-}
-
-/// One circle among the nodes that still wait.
-fn circle(edges: &[Vec<usize>], waits: &[usize]) -> Vec<usize> {
-    let waiting_before =
-        |node: usize| (0..edges.len()).find(|&from| waits[from] > 0 && edges[from].contains(&node));
-    let mut path = vec![waits.iter().position(|&count| count > 0).expect("some node waits")];
-    loop {
-        // Each node that waits does so for another that waits: going back must come round.
-        let last = *path.last().expect("the path has a first node");
-        let before = waiting_before(last).expect("a waiting node waits for another one");
-        if let Some(start) = path.iter().position(|&node| node == before) {
-            let mut found = path.split_off(start);
-            found.reverse();
-            return found;
-        }
-        path.push(before);
     }
 }

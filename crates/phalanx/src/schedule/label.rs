@@ -65,13 +65,9 @@ impl SetId {
         Self::of_systems(TypeId::of::<F>(), &crate::system::names::short_function::<F>())
     }
 
-    /// Functions are told apart by their type alone: a system may have been given another name.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        self == other
-    }
-
-    pub(crate) fn is_systems_of(&self, key: TypeId) -> bool {
-        self.0.of == key
+    /// The type of the label, or of the function.
+    pub(crate) fn key(&self) -> TypeId {
+        self.0.of
     }
 }
 

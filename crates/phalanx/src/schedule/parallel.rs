@@ -1,7 +1,7 @@
 //! A stage on several threads, through rayon.
 //!
 //! Each task counts the earlier ones it waits for; whoever finishes counts its followers down and starts those that
-//! are free, the first of them on its own thread. A task is locked only by the one that runs it, and holds no
+//! are free, the first of them on its own thread. A joint runs nothing: when its count is down, its followers' are. A task is locked only by the one that runs it, and holds no
 //! lock that another task could want, so a thread that takes a second task while the first one waits for
 //! inner parallel work cannot block itself.
 
@@ -49,7 +49,7 @@ struct Board<'a> {
 
 /// Runs all tasks of a stage; the first panic in order comes back when all have ended.
 pub(crate) fn run(pool: &Pool, stage: &Stage, tasks: Vec<&mut Task>, work: &Work<'_>) -> Option<Panicked> {
-    for (left, waits) in stage.left.iter().zip(&stage.waits) {
+    for (left, waits) in stage.waits.left.iter().zip(&stage.waits.counts) {
         left.store(*waits, Ordering::Relaxed);
     }
     let board = Board {
@@ -69,7 +69,7 @@ pub(crate) fn run(pool: &Pool, stage: &Stage, tasks: Vec<&mut Task>, work: &Work
 
 impl<'a> Board<'a> {
     fn start<'s>(&'s self, scope: &rayon::Scope<'s>) {
-        let mut free = (0..self.tasks.len()).filter(|&at| self.stage.waits[at] == 0);
+        let mut free = (0..self.tasks.len()).filter(|&at| self.stage.waits.counts[at] == 0);
         let first = free.next();
         free.for_each(|at| scope.spawn(move |scope| self.go(scope, at)));
         if let Some(first) = first {
@@ -82,14 +82,20 @@ impl<'a> Board<'a> {
         let mut next = Some(first);
         while let Some(at) = next.take() {
             self.run(at);
-            for &later in &self.stage.waiting[at] {
-                let later = later as usize;
-                // What was written before is seen by whoever counts to zero.
-                if self.stage.left[later].fetch_sub(1, Ordering::AcqRel) == 1 {
-                    match next {
-                        None => next = Some(later),
-                        Some(_) => scope.spawn(move |scope| self.go(scope, later)),
-                    }
+            self.release(scope, at, &mut next);
+        }
+    }
+
+    /// Starts what waited for a task or joint and for nothing else; the first is left to the caller.
+    fn release<'s>(&'s self, scope: &rayon::Scope<'s>, at: usize, next: &mut Option<usize>) {
+        for &later in &self.stage.waits.waiting[at] {
+            let later = later as usize;
+            // What was written before is seen by whoever counts to zero.
+            if self.stage.waits.left[later].fetch_sub(1, Ordering::AcqRel) == 1 {
+                match next {
+                    _ if later >= self.tasks.len() => self.release(scope, later, next),
+                    None => *next = Some(later),
+                    Some(_) => scope.spawn(move |scope| self.go(scope, later)),
                 }
             }
         }

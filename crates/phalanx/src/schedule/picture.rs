@@ -1,13 +1,17 @@
 //! Drawing a schedule, as text for Graphviz or as a picture of its own.
 //!
 //! Systems stand in columns: each as far to the right as its longest line of predecessors, so that what stands in
-//! one column could run at the same time. Solid arrows are declared, dashed ones follow from conflicts.
+//! one column could run at the same time. Solid arrows are declared, dashed ones follow from conflicts. Where commands
+//! are applied a line goes across, and no column reaches over it.
 
 use std::fmt::Write as _;
 
 /// What is drawn: names in order, and arrows between their positions.
 pub(crate) struct Drawing {
     pub(crate) names: Vec<String>,
+    /// How many sync points come before each, and whether it has commands.
+    pub(crate) levels: Vec<u32>,
+    pub(crate) deferring: Vec<bool>,
     pub(crate) declared: Vec<(usize, usize)>,
     pub(crate) conflicts: Vec<(usize, usize)>,
 }
@@ -27,6 +31,16 @@ pub(crate) fn dot(drawing: &Drawing) -> String {
     for (from, to) in &drawing.conflicts {
         let _ = writeln!(out, "  n{from} -> n{to} [style=dashed];");
     }
+    for level in 1..=drawing.levels.last().copied().unwrap_or(0) {
+        let _ = writeln!(out, "  sync{level} [label=\"ApplyDeferred\", shape=ellipse];");
+        for (at, own) in drawing.levels.iter().enumerate() {
+            if *own + 1 == level && drawing.deferring[at] {
+                let _ = writeln!(out, "  n{at} -> sync{level} [style=dotted];");
+            } else if *own == level {
+                let _ = writeln!(out, "  sync{level} -> n{at} [style=dotted];");
+            }
+        }
+    }
     out.push_str("}\n");
     out
 }
@@ -38,8 +52,17 @@ impl Drawing {
         let mut arrows: Vec<(usize, usize)> = self.declared.iter().chain(&self.conflicts).copied().collect();
         // The order is one in which every arrow points forward.
         arrows.sort_unstable();
-        for (from, to) in arrows {
-            columns[to] = columns[to].max(columns[from] + 1);
+        let mut arrows = arrows.into_iter().peekable();
+        let (mut level, mut least, mut most) = (0, 0, 0);
+        for at in 0..self.names.len() {
+            if self.levels[at] != level {
+                (level, least) = (self.levels[at], most + 1);
+            }
+            columns[at] = columns[at].max(least);
+            most = most.max(columns[at]);
+            while let Some((_, to)) = arrows.next_if(|(from, _)| *from == at) {
+                columns[to] = columns[to].max(columns[at] + 1);
+            }
         }
         let mut used = vec![0; self.names.len() + 1];
         let place = |column: usize| {
@@ -81,6 +104,19 @@ pub(crate) fn svg(drawing: &Drawing) -> String {
         .iter()
         .for_each(|pair| arrow(*pair, " stroke-dasharray=\"4 3\" stroke-opacity=\"0.5\""));
     drawing.declared.iter().for_each(|pair| arrow(*pair, ""));
+    for at in 1..drawing.names.len() {
+        if drawing.levels[at - 1] != drawing.levels[at] {
+            let level = drawing.levels[at];
+            let of_level = (at..drawing.names.len()).take_while(|&at| drawing.levels[at] == level);
+            let x = of_level.map(|at| corner(at).0).min().unwrap_or(0) - GAP.0 / 2;
+            let _ = writeln!(
+                out,
+                "<path d=\"M{x},0 V{height}\" stroke=\"#a33\"/>\
+                 <text x=\"{x}\" y=\"{}\" text-anchor=\"middle\" fill=\"#a33\">ApplyDeferred</text>",
+                MARGIN - 6,
+            );
+        }
+    }
     for (at, name) in drawing.names.iter().enumerate() {
         let (x, y) = corner(at);
         let _ = writeln!(

@@ -1,19 +1,21 @@
 //! The order, cut into stages that the executor runs one after the other.
 //!
 //! ```text
-//!   order    a  b  c  X  d  e          X is exclusive
-//!   stages  [a  b  c][X][d  e]         each but X's is one session
+//!   order    a  b  c  X  d | e  f       X is exclusive, | a sync point
+//!   stages  [a  b  c][X][d]|[e  f]      each but X's is one session
 //!   waits    a -> c: declared, or both use a column and one of them writes
 //! ```
 //!
-//! Inside a stage a system waits for all earlier ones that are declared to come before it or conflict with it. So
-//! every two systems that conflict have one order, whatever runs them.
+//! Inside a stage a system waits for all earlier ones that are declared to come before it or conflict with it
+//! (`waits`). So every two systems that conflict have one order, whatever runs them. Commands are applied between
+//! stages, never inside one.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use super::graph::{Gate, Node, Sorted};
+use super::graph::{Gate, Node};
+use super::sort::Sorted;
+use super::waits::{Source, Waits};
 use crate::archetype::Cursor;
 use crate::system::Mode;
 use crate::world::World;
@@ -28,18 +30,12 @@ pub(crate) struct Plan {
 }
 
 /// A run of tasks that share a session, or one that runs alone.
-#[cfg_attr(not(feature = "parallel"), allow(dead_code, reason = "only threads wait for each other"))]
 pub(crate) struct Stage {
     pub(crate) mode: Mode,
     pub(crate) range: Range<usize>,
-    /// For each task, how many others of the stage it waits for.
-    pub(crate) waits: Vec<u32>,
-    /// For each task, the later ones that wait for it.
-    pub(crate) waiting: Vec<Vec<u32>>,
-    /// Whether two tasks could run at the same time.
-    pub(crate) wide: bool,
-    /// Counters for one run.
-    pub(crate) left: Vec<AtomicU32>,
+    /// Whether commands are applied before it.
+    pub(crate) synced: bool,
+    pub(crate) waits: Waits,
     pub(crate) pace: Pace,
     /// Whether the last run used several threads.
     pub(crate) ran_on_threads: bool,
@@ -48,61 +44,44 @@ pub(crate) struct Stage {
 
 impl Plan {
     pub(crate) fn new(nodes: &mut [Node], gates: &mut [Gate], sorted: Sorted) -> Self {
-        let Sorted { order, edges, gated, .. } = sorted;
-        connect_gates(nodes, gates, &gated);
-        let count = nodes.len();
-        let task = |node: usize| if node < count { &nodes[node].task } else { &gates[node - count].task };
+        connect_gates(nodes, gates, &sorted.gated);
+        let mut source = Source::new(nodes, gates, &sorted);
+        let Sorted { order, levels, .. } = &sorted;
         let mut stages: Vec<Stage> = Vec::new();
         let mut start = 0;
         while start < order.len() {
-            let mode = task(order[start]).mode();
+            let (mode, level) = (source.task(order[start]).mode(), levels[start]);
+            let together =
+                |at: usize| at < order.len() && levels[at] == level && source.task(order[at]).mode() == mode;
             let mut end = start + 1;
-            while mode != Mode::Exclusive && end < order.len() && task(order[end]).mode() == mode {
+            while mode != Mode::Exclusive && together(end) {
                 end += 1;
             }
-            let len = end - start;
-            let mut waits = vec![0; len];
-            let mut waiting = vec![Vec::new(); len];
-            for later in 1..len {
-                let (b, late) = (order[start + later], task(order[start + later]));
-                for earlier in 0..later {
-                    let a = order[start + earlier];
-                    if edges[a].contains(&b) || task(a).access.conflicts_with(&late.access) {
-                        waits[later] += 1;
-                        waiting[earlier].push(u32::try_from(later).expect("fewer than 2^32 systems"));
-                    }
-                }
-            }
-            // In a chain each task waits for the one right before it.
-            let wide = (1..len).any(|at| !waiting[at - 1].contains(&u32::try_from(at).unwrap_or(0)));
-            let left = waits.iter().map(|_| AtomicU32::new(0)).collect();
-            let range = start..end;
             stages.push(Stage {
                 mode,
-                range,
-                waits,
-                waiting,
-                wide,
-                left,
+                range: start..end,
+                synced: start > 0 && levels[start - 1] != level,
+                waits: if end - start > 1 { source.waits(start..end) } else { Waits::default() },
                 pace: Pace::default(),
                 ran_on_threads: false,
                 seen: None,
             });
             start = end;
         }
-        let deferring = (0..order.len()).filter(|&at| task(order[at]).defers()).collect();
-        Self { order, stages, deferring }
+        let deferring = (0..order.len()).filter(|&at| source.task(order[at]).defers()).collect();
+        Self { order: sorted.order, stages, deferring }
     }
 }
 
 /// Tells each task which gates it must find open; a gate begins with its own number.
 fn connect_gates(nodes: &mut [Node], gates: &mut [Gate], gated: &[Vec<usize>]) {
+    let mut of_nodes = vec![Vec::new(); nodes.len()];
     for (number, gate) in gates.iter_mut().enumerate() {
         gate.task.set_gates(vec![number]);
+        gated[number].iter().for_each(|&node| of_nodes[node].push(number));
     }
-    for (at, node) in nodes.iter_mut().enumerate() {
-        let own = (0..gated.len()).filter(|&gate| gated[gate].contains(&at));
-        node.task.set_gates(own.collect());
+    for (node, own) in nodes.iter_mut().zip(of_nodes) {
+        node.task.set_gates(own);
     }
 }
 

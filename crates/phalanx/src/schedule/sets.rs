@@ -1,39 +1,67 @@
 //! Sets of systems with what is said about them.
 //!
 //! `configure_sets(Update, (Input, Physics).chain())` orders all systems of one set before those of the other. A
-//! set may lie in another, and its condition is asked once for all its systems.
+//! set may lie in another, and its condition is asked once for all its systems. Tuples keep their structure: in
+//! `((A, B), C).chain()` both `A` and `B` come before `C`, and a condition of a tuple is asked once for all its sets.
 
 use crate::system::IntoSystem;
 
 use super::config::BoxedCondition;
+use super::graph::Hop;
 use super::label::{IntoSystemSet, SetId, SystemSet};
 
+#[derive(Clone)]
 pub(crate) struct SetConfig {
     pub(crate) set: SetId,
-    pub(crate) before: Vec<SetId>,
-    pub(crate) after: Vec<SetId>,
+    pub(crate) before: Vec<(SetId, Hop)>,
+    pub(crate) after: Vec<(SetId, Hop)>,
     pub(crate) within: Vec<SetId>,
-    pub(crate) conditions: Vec<BoxedCondition>,
+}
+
+pub(crate) enum Tree {
+    One { config: Box<SetConfig>, conditions: Vec<BoxedCondition> },
+    Many { parts: Vec<Tree>, chained: Option<Hop>, conditions: Vec<BoxedCondition> },
+}
+
+impl Tree {
+    fn each(&mut self, f: &mut impl FnMut(&mut SetConfig)) {
+        match self {
+            Self::One { config, .. } => f(config),
+            Self::Many { parts, .. } => parts.iter_mut().for_each(|part| part.each(f)),
+        }
+    }
 }
 
 /// Sets, configured.
-pub struct SetConfigs(pub(crate) Vec<SetConfig>);
+pub struct SetConfigs(pub(crate) Tree);
 
 /// Sets of systems that can be configured.
 pub trait IntoSetConfigs<Marker>: Sized {
     /// The sets, configured.
     fn into_set_configs(self) -> SetConfigs;
 
-    /// Their systems run before those of another set, or of a function.
+    /// Their systems run before those of another set, or of a function, which see what they did by commands.
     fn before<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
         let set = set.into_set();
-        each(self.into_set_configs(), |config| config.before.push(set.clone()))
+        each(self.into_set_configs(), |config| config.before.push((set.clone(), Hop::After)))
     }
 
-    /// Their systems run after those of another set, or of a function.
+    /// Their systems run after those of another set, or of a function, and see what these did by commands.
     fn after<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
         let set = set.into_set();
-        each(self.into_set_configs(), |config| config.after.push(set.clone()))
+        each(self.into_set_configs(), |config| config.after.push((set.clone(), Hop::After)))
+    }
+
+    /// As [`before`](Self::before), without a sync point: commands may be applied later.
+    fn before_ignore_deferred<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
+        let set = set.into_set();
+        each(self.into_set_configs(), |config| config.before.push((set.clone(), Hop::AfterUnsynced)))
+    }
+
+    /// As [`after`](Self::after), without a sync point: commands may be applied later.
+    fn after_ignore_deferred<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
+        let set = set.into_set();
+        each(self.into_set_configs(), |config| config.after.push((set.clone(), Hop::AfterUnsynced)))
     }
 
     /// They lie in another set.
@@ -42,25 +70,36 @@ pub trait IntoSetConfigs<Marker>: Sized {
         each(self.into_set_configs(), |config| config.within.push(set.clone()))
     }
 
-    /// Each set comes after the one before it.
+    /// Each part of the tuple comes after the part before it, and sees what that did by commands.
     fn chain(self) -> SetConfigs {
-        let mut configs = self.into_set_configs();
-        for at in 1..configs.0.len() {
-            let before = configs.0[at - 1].set.clone();
-            configs.0[at].after.push(before);
-        }
-        configs
+        chained(self.into_set_configs(), Hop::After)
     }
 
-    /// Their systems run only if a condition holds. Of several sets, the first has it.
+    /// As [`chain`](Self::chain), without sync points: commands may be applied later.
+    fn chain_ignore_deferred(self) -> SetConfigs {
+        chained(self.into_set_configs(), Hop::AfterUnsynced)
+    }
+
+    /// Their systems run only if a condition holds. For several sets it is asked once, before the first system of
+    /// them.
     fn run_if<M>(self, condition: impl IntoSystem<(), bool, M>) -> SetConfigs {
-        let mut condition: Option<BoxedCondition> = Some(Box::new(condition.into_system()));
-        each(self.into_set_configs(), |config| config.conditions.extend(condition.take()))
+        let condition: BoxedCondition = Box::new(condition.into_system());
+        let mut configs = self.into_set_configs();
+        let (Tree::One { conditions, .. } | Tree::Many { conditions, .. }) = &mut configs.0;
+        conditions.push(condition);
+        configs
     }
 }
 
-fn each(mut configs: SetConfigs, f: impl FnMut(&mut SetConfig)) -> SetConfigs {
-    configs.0.iter_mut().for_each(f);
+fn each(mut configs: SetConfigs, mut f: impl FnMut(&mut SetConfig)) -> SetConfigs {
+    configs.0.each(&mut f);
+    configs
+}
+
+fn chained(mut configs: SetConfigs, hop: Hop) -> SetConfigs {
+    if let Tree::Many { chained, .. } = &mut configs.0 {
+        *chained = Some(hop);
+    }
     configs
 }
 
@@ -76,13 +115,8 @@ pub struct IsSet;
 
 impl<S: SystemSet> IntoSetConfigs<IsSet> for S {
     fn into_set_configs(self) -> SetConfigs {
-        SetConfigs(vec![SetConfig {
-            set: self.set(),
-            before: Vec::new(),
-            after: Vec::new(),
-            within: Vec::new(),
-            conditions: Vec::new(),
-        }])
+        let config = SetConfig { set: self.set(), before: Vec::new(), after: Vec::new(), within: Vec::new() };
+        SetConfigs(Tree::One { config: Box::new(config), conditions: Vec::new() })
     }
 }
 
@@ -92,9 +126,8 @@ macro_rules! sets_tuple {
             #[allow(non_snake_case)]
             fn into_set_configs(self) -> SetConfigs {
                 let ($($name,)*) = self;
-                let mut all = Vec::new();
-                $(all.extend($name.into_set_configs().0);)*
-                SetConfigs(all)
+                let parts = vec![$($name.into_set_configs().0),*];
+                SetConfigs(Tree::Many { parts, chained: None, conditions: Vec::new() })
             }
         }
     };

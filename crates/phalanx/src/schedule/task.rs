@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 use phalanx_store::Tick;
 
 use super::config::BoxedCondition;
-use crate::system::{Access, BoxedError, BoxedSystem, Mode};
-use crate::world::{SharedWorld, World};
+use super::sync::ApplyDeferred;
+use crate::system::{Access, BoxedSystem, Mode, ParamError, System};
+use crate::world::{BoxedError, Failed, SharedWorld, SystemError, World};
 
 enum What {
     System(BoxedSystem),
+    /// Applies commands; the executor does it.
+    Sync,
     Gate(BoxedCondition),
 }
 
@@ -34,7 +37,10 @@ pub(crate) struct Task {
     plain: bool,
     /// Whether it finished on another thread, until its commands are applied.
     pub(crate) finished: bool,
-    pub(crate) error: Option<BoxedError>,
+    /// Whether commands are to be applied now.
+    pub(crate) applies: bool,
+    /// The first error of a run, until it is handed over.
+    pub(crate) error: Option<Box<SystemError>>,
     conditions: Vec<BoxedCondition>,
     /// The gates that must be open; for a gate, first its own number.
     gates: Vec<usize>,
@@ -51,7 +57,8 @@ impl Task {
             access.extend(condition.access());
         }
         let name = name.unwrap_or_else(|| system.name().to_owned());
-        Self::with(name, What::System(system), conditions, access)
+        let what = if ApplyDeferred::is(system.key()) { What::Sync } else { What::System(system) };
+        Self::with(name, what, conditions, access)
     }
 
     /// A condition that several systems wait for.
@@ -65,6 +72,7 @@ impl Task {
             what,
             plain: false,
             finished: false,
+            applies: false,
             error: None,
             conditions,
             gates: Vec::new(),
@@ -84,8 +92,13 @@ impl Task {
     pub(crate) fn key(&self) -> TypeId {
         match &self.what {
             What::System(system) => system.key(),
+            What::Sync => TypeId::of::<ApplyDeferred>(),
             What::Gate(condition) => condition.key(),
         }
+    }
+
+    pub(crate) fn has_conditions(&self) -> bool {
+        !self.conditions.is_empty()
     }
 
     pub(crate) fn mode(&self) -> Mode {
@@ -95,6 +108,7 @@ impl Task {
     pub(crate) fn defers(&self) -> bool {
         let own = match &self.what {
             What::System(system) => system.defers(),
+            What::Sync => false,
             What::Gate(condition) => condition.defers(),
         };
         own || self.conditions.iter().any(|condition| condition.defers())
@@ -104,6 +118,7 @@ impl Task {
         self.conditions.iter_mut().for_each(|condition| condition.update(world));
         match &mut self.what {
             What::System(system) => system.update(world),
+            What::Sync => {}
             What::Gate(condition) => condition.update(world),
         }
     }
@@ -115,8 +130,9 @@ impl Task {
             && let What::System(system) = &mut self.what
         {
             return match system.run((), world, now) {
-                Ok(()) => true,
-                Err(error) => self.fail(error),
+                Ok(Ok(())) => true,
+                Ok(Err(error)) => self.fail(error),
+                Err(error) => self.fail(error.into()),
             };
         }
         self.run_asking(world, now, gates);
@@ -125,28 +141,27 @@ impl Task {
 
     #[cold]
     fn fail(&mut self, error: BoxedError) -> bool {
-        self.error = Some(error);
+        let error = SystemError::new(Failed::System, &*self.name, error);
+        self.error.get_or_insert_with(|| Box::new(error));
         false
     }
 
     fn run_asking(&mut self, world: &SharedWorld<'_>, now: Tick, gates: &[AtomicBool]) {
-        if !self.is_open(gates) {
-            return;
-        }
-        // All conditions are asked, so that each sees every change once.
-        let mut holds = true;
+        // All conditions are asked, also behind a gate that is shut, so that each sees every change once.
+        let mut holds = self.is_open(gates);
         for condition in &mut self.conditions {
-            holds &= condition.run((), world, now);
+            holds &= answer(condition.run((), world, now), &**condition, &mut self.error);
         }
         match &mut self.what {
             What::System(system) if holds => {
-                if let Err(error) = system.run((), world, now) {
-                    self.error = Some(error);
+                let outcome = system.run((), world, now);
+                if let Err(error) = outcome.unwrap_or_else(|error| Err(error.into())) {
+                    self.fail(error);
                 }
             }
-            What::System(_) => {}
+            What::System(_) | What::Sync => {}
             What::Gate(condition) => {
-                let open = condition.run((), world, now);
+                let open = answer(condition.run((), world, now), &**condition, &mut self.error);
                 set(gates, self.gates[0], open);
             }
         }
@@ -154,26 +169,26 @@ impl Task {
 
     /// Runs with the world to itself. False when the system returned an error, which is kept.
     pub(crate) fn run_alone(&mut self, world: &mut World, gates: &[AtomicBool]) -> bool {
-        if self.is_open(gates) {
-            self.run_alone_asking(world, gates);
-        }
+        self.run_alone_asking(world, gates);
         self.error.is_none()
     }
 
     fn run_alone_asking(&mut self, world: &mut World, gates: &[AtomicBool]) {
-        let mut holds = true;
+        let mut holds = self.is_open(gates);
         for condition in &mut self.conditions {
-            holds &= condition.run_alone((), world);
+            holds &= answer(condition.run_alone((), world), &**condition, &mut self.error);
         }
         match &mut self.what {
             What::System(system) if holds => {
-                if let Err(error) = system.run_alone((), world) {
-                    self.error = Some(error);
+                let outcome = system.run_alone((), world);
+                if let Err(error) = outcome.unwrap_or_else(|error| Err(error.into())) {
+                    self.fail(error);
                 }
             }
             What::System(_) => {}
+            What::Sync => self.applies = holds,
             What::Gate(condition) => {
-                let open = condition.run_alone((), world);
+                let open = answer(condition.run_alone((), world), &**condition, &mut self.error);
                 set(gates, self.gates[0], open);
             }
         }
@@ -201,6 +216,7 @@ impl Task {
         self.conditions.iter_mut().for_each(|condition| condition.apply(world));
         match &mut self.what {
             What::System(system) => system.apply(world),
+            What::Sync => {}
             What::Gate(condition) => condition.apply(world),
         }
     }
@@ -209,9 +225,23 @@ impl Task {
         self.conditions.iter_mut().for_each(|condition| condition.discard());
         match &mut self.what {
             What::System(system) => system.discard(),
+            What::Sync => {}
             What::Gate(condition) => condition.discard(),
         }
     }
+}
+
+/// What a condition says; one that could not be asked does not hold.
+fn answer(
+    outcome: Result<bool, ParamError>,
+    condition: &dyn System<In = (), Out = bool>,
+    error: &mut Option<Box<SystemError>>,
+) -> bool {
+    outcome.unwrap_or_else(|failed| {
+        let failed = SystemError::new(Failed::Condition, condition.name(), failed.into());
+        error.get_or_insert_with(|| Box::new(failed));
+        false
+    })
 }
 
 fn set(gates: &[AtomicBool], at: usize, open: bool) {

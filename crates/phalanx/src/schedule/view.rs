@@ -3,10 +3,12 @@
 //! A view computes from the systems as they are; it changes nothing and needs no plan.
 
 use super::error::{OrderCycle, UnknownConstraint};
-use super::graph::{self, Sorted};
+use super::graph::Constraints;
 use super::picture;
+use super::sort::{self, Sorted};
+use super::sync::ApplyDeferred;
 use super::timing::Timing;
-use super::{Schedule, SystemId};
+use super::{Schedule, SystemKey};
 use crate::world::World;
 
 /// Two systems that cannot run at the same time, and why.
@@ -34,19 +36,38 @@ impl<'a> ScheduleView<'a> {
         Self { schedule, world }
     }
 
-    /// The names of the systems in the order they run.
+    /// The names of the systems in the order they run, and `ApplyDeferred` wherever commands are applied between
+    /// them. At the end of the schedule they always are.
     ///
     /// # Errors
     /// When the constraints contradict each other.
     pub fn order(&self) -> Result<Vec<String>, OrderCycle> {
-        Ok(self.systems(&self.sorted()?).into_iter().map(|at| self.name(at)).collect())
+        let sorted = self.sorted()?;
+        let mut names = Vec::new();
+        let mut level = 0;
+        for (at, own) in self.systems_with_levels(&sorted) {
+            let nodes = &self.schedule.nodes;
+            if own != std::mem::replace(&mut level, own) && !ApplyDeferred::is(nodes[at].task.key()) {
+                names.push(ApplyDeferred::NAME.to_owned());
+            }
+            names.push(self.name(at));
+        }
+        Ok(names)
+    }
+
+    /// How often commands are applied before the end of the schedule.
+    ///
+    /// # Errors
+    /// When the constraints contradict each other.
+    pub fn sync_points(&self) -> Result<usize, OrderCycle> {
+        Ok(self.sorted()?.levels.last().map_or(0, |level| *level as usize))
     }
 
     /// The numbers of the systems in the order they run.
     ///
     /// # Errors
     /// When the constraints contradict each other.
-    pub fn ids(&self) -> Result<Vec<SystemId>, OrderCycle> {
+    pub fn keys(&self) -> Result<Vec<SystemKey>, OrderCycle> {
         let systems = self.systems(&self.sorted()?);
         Ok(systems.into_iter().map(|at| self.schedule.nodes[at].id).collect())
     }
@@ -58,6 +79,7 @@ impl<'a> ScheduleView<'a> {
     pub fn conflicts(&self) -> Result<Vec<ConflictPair>, OrderCycle> {
         let sorted = self.sorted()?;
         let order = self.systems(&sorted);
+        let followers: Vec<Vec<usize>> = self.followers(&sorted);
         let mut pairs = Vec::new();
         for (later, &b) in order.iter().enumerate() {
             for &a in &order[..later] {
@@ -71,7 +93,7 @@ impl<'a> ScheduleView<'a> {
                     parts = vec!["everything".to_owned()];
                 }
                 parts.dedup();
-                let declared = sorted.edges[a].contains(&b);
+                let declared = followers[a].binary_search(&b).is_ok();
                 pairs.push(ConflictPair { first: self.name(a), second: self.name(b), parts, declared });
             }
         }
@@ -80,7 +102,7 @@ impl<'a> ScheduleView<'a> {
 
     /// Constraints that name no system of this schedule, and are ignored.
     pub fn warnings(&self) -> Vec<UnknownConstraint> {
-        self.sorted().map_or_else(|_| Vec::new(), |sorted| sorted.unknown)
+        self.sorted().map_or_else(|_| Vec::new(), |sorted| sorted.graph.unknown)
     }
 
     /// The time each system took so far, in the order they were added.
@@ -98,7 +120,7 @@ impl<'a> ScheduleView<'a> {
         self.schedule.is_empty()
     }
 
-    /// The schedule in the language of Graphviz: declared order solid, conflicts dashed.
+    /// The schedule in the language of Graphviz: declared order solid, conflicts dashed, sync points as ellipses.
     ///
     /// # Errors
     /// When the constraints contradict each other.
@@ -106,7 +128,8 @@ impl<'a> ScheduleView<'a> {
         Ok(picture::dot(&self.drawing()?))
     }
 
-    /// The schedule as a picture, ready to be written to a file: declared order solid, conflicts dashed.
+    /// The schedule as a picture, ready to be written to a file: declared order solid, conflicts dashed, sync points
+    /// as lines across.
     ///
     /// # Errors
     /// When the constraints contradict each other.
@@ -116,31 +139,43 @@ impl<'a> ScheduleView<'a> {
 
     fn drawing(&self) -> Result<picture::Drawing, OrderCycle> {
         let sorted = self.sorted()?;
-        let order = self.systems(&sorted);
-        let place = |at: usize| order.iter().position(|&known| known == at);
+        let (order, levels): (Vec<usize>, Vec<u32>) = self.systems_with_levels(&sorted).unzip();
+        let followers = self.followers(&sorted);
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &at)| places[at] = place);
         let mut declared = Vec::new();
         let mut conflicts = Vec::new();
         for (from, &a) in order.iter().enumerate() {
-            declared.extend(sorted.edges[a].iter().filter_map(|&b| Some((from, place(b)?))));
+            declared.extend(followers[a].iter().map(|&b| (from, places[b])));
             for (more, &b) in order[from + 1..].iter().enumerate() {
                 let (first, second) = (&self.schedule.nodes[a].task, &self.schedule.nodes[b].task);
-                if !sorted.edges[a].contains(&b) && first.access.conflicts_with(&second.access) {
+                if followers[a].binary_search(&b).is_err() && first.access.conflicts_with(&second.access) {
                     conflicts.push((from, from + 1 + more));
                 }
             }
         }
+        let deferring = order.iter().map(|&at| self.schedule.nodes[at].task.defers()).collect();
         let names = order.into_iter().map(|at| self.name(at)).collect();
-        Ok(picture::Drawing { names, declared, conflicts })
+        Ok(picture::Drawing { names, levels, deferring, declared, conflicts })
     }
 
     fn sorted(&self) -> Result<Sorted, OrderCycle> {
-        let Schedule { nodes, gates, sets, .. } = self.schedule;
-        graph::order(nodes, gates, sets)
+        let Schedule { nodes, gates, sets, chains, sync, .. } = self.schedule;
+        sort::order(Constraints { nodes, gates, sets, chains }, *sync)
     }
 
     fn systems(&self, sorted: &Sorted) -> Vec<usize> {
+        self.systems_with_levels(sorted).map(|(at, _)| at).collect()
+    }
+
+    fn systems_with_levels<'s>(&self, sorted: &'s Sorted) -> impl Iterator<Item = (usize, u32)> + use<'s> {
         let count = self.schedule.nodes.len();
-        sorted.order.iter().copied().filter(|&node| node < count).collect()
+        let tasks = sorted.order.iter().copied().zip(sorted.levels.iter().copied());
+        tasks.filter(move |(node, _)| *node < count)
+    }
+
+    fn followers(&self, sorted: &Sorted) -> Vec<Vec<usize>> {
+        (0..self.schedule.nodes.len()).map(|at| sorted.graph.followers(at)).collect()
     }
 
     fn name(&self, at: usize) -> String {

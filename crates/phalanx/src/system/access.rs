@@ -68,8 +68,8 @@ impl Access {
     }
 
     /// Everything, for writing.
-    pub fn exclusive() -> Self {
-        Self { exclusive: true, ..Self::default() }
+    pub const fn exclusive() -> Self {
+        Self { uses: Vec::new(), reads_all: false, exclusive: true }
     }
 
     /// Adds everything, for reading.

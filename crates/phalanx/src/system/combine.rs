@@ -8,6 +8,7 @@ use std::any::TypeId;
 use phalanx_store::Tick;
 
 use super::access::Access;
+use super::failed::ParamError;
 use super::meta::ParamConflict;
 use super::traits::{IntoSystem, Mode, System, run_in_own_session};
 use crate::world::{SharedWorld, World};
@@ -56,12 +57,12 @@ impl<A: System, B: System<In = A::Out>> System for Pipe<A, B> {
         self.first.update(world);
         self.second.update(world);
     }
-    fn run(&mut self, input: A::In, world: &SharedWorld<'_>, now: Tick) -> B::Out {
-        let between = self.first.run(input, world, now);
+    fn run(&mut self, input: A::In, world: &SharedWorld<'_>, now: Tick) -> Result<B::Out, ParamError> {
+        let between = self.first.run(input, world, now)?;
         self.second.run(between, world, now)
     }
-    fn run_alone(&mut self, input: A::In, world: &mut World) -> B::Out {
-        let between = self.first.run_alone(input, world);
+    fn run_alone(&mut self, input: A::In, world: &mut World) -> Result<B::Out, ParamError> {
+        let between = self.first.run_alone(input, world)?;
         self.second.run_alone(between, world)
     }
     fn apply(&mut self, world: &mut World) {
@@ -118,11 +119,11 @@ impl<S: System, T, F: FnMut(S::Out) -> T + Send + 'static> System for Map<S, F> 
     fn update(&mut self, world: &World) {
         self.system.update(world);
     }
-    fn run(&mut self, input: S::In, world: &SharedWorld<'_>, now: Tick) -> T {
-        (self.f)(self.system.run(input, world, now))
+    fn run(&mut self, input: S::In, world: &SharedWorld<'_>, now: Tick) -> Result<T, ParamError> {
+        self.system.run(input, world, now).map(&mut self.f)
     }
-    fn run_alone(&mut self, input: S::In, world: &mut World) -> T {
-        (self.f)(self.system.run_alone(input, world))
+    fn run_alone(&mut self, input: S::In, world: &mut World) -> Result<T, ParamError> {
+        self.system.run_alone(input, world).map(&mut self.f)
     }
     fn apply(&mut self, world: &mut World) {
         self.system.apply(world);
@@ -171,16 +172,16 @@ impl<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>> System for 
         self.first.update(world);
         self.second.update(world);
     }
-    fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> bool {
-        let first = self.first.run((), world, now);
-        if first == self.decides { first } else { self.second.run((), world, now) }
+    fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<bool, ParamError> {
+        let first = self.first.run((), world, now)?;
+        if first == self.decides { Ok(first) } else { self.second.run((), world, now) }
     }
-    fn run_alone(&mut self, (): (), world: &mut World) -> bool {
+    fn run_alone(&mut self, (): (), world: &mut World) -> Result<bool, ParamError> {
         if self.mode() != Mode::Exclusive {
             return run_in_own_session(self, (), world);
         }
-        let first = self.first.run_alone((), world);
-        if first == self.decides { first } else { self.second.run_alone((), world) }
+        let first = self.first.run_alone((), world)?;
+        if first == self.decides { Ok(first) } else { self.second.run_alone((), world) }
     }
     fn apply(&mut self, world: &mut World) {
         self.first.apply(world);

@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use phalanx_store::Tick;
 
 use super::access::Access;
+use super::failed::ParamError;
 use super::meta::ParamConflict;
 use super::names::short_function;
 use super::param::Local;
@@ -147,18 +148,20 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
         Ok(())
     }
     fn update(&mut self, _: &World) {}
-    fn run(&mut self, _: F::In, _: &SharedWorld<'_>, _: Tick) -> F::Out {
+    fn run(&mut self, _: F::In, _: &SharedWorld<'_>, _: Tick) -> Result<F::Out, ParamError> {
         unreachable!("an exclusive system runs alone")
     }
-    fn run_alone(&mut self, input: F::In, world: &mut World) -> F::Out {
+    fn run_alone(&mut self, input: F::In, world: &mut World) -> Result<F::Out, ParamError> {
         let state = self.state.as_mut().expect("a system is initialized before it runs");
         let now = world.advance_tick();
         let before = std::mem::replace(&mut world.last_tick, self.last_run);
         let out = self.function.run(input, world, F::Param::item(state));
+        // What was recorded by `world.commands()` is part of what the system did.
+        world.flush();
         world.last_tick = before;
         self.last_run = now.max(world.tick());
         world.advance_tick();
-        out
+        Ok(out)
     }
     fn apply(&mut self, _: &mut World) {}
     fn discard(&mut self) {}

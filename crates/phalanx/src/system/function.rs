@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use phalanx_store::Tick;
 
 use super::access::Access;
+use super::failed::ParamError;
 use super::meta::{ParamConflict, Run, SystemMeta};
 use super::names::short_function;
 use super::param::SystemParam;
@@ -102,17 +103,17 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         }
     }
     #[inline]
-    fn run(&mut self, input: F::In, world: &SharedWorld<'_>, now: Tick) -> F::Out {
+    fn run(&mut self, input: F::In, world: &SharedWorld<'_>, now: Tick) -> Result<F::Out, ParamError> {
         let state = self.state.as_ref().expect("a system is initialized before it runs");
         let run = Run { name: self.meta.name(), now, since: self.last_run };
         let out = {
-            let mut guard = F::Param::lock(state, world, run);
+            let mut guard = F::Param::lock(state, world, run)?;
             self.function.run(input, F::Param::item(&mut guard))
         };
         self.last_run = now;
-        out
+        Ok(out)
     }
-    fn run_alone(&mut self, input: F::In, world: &mut World) -> F::Out {
+    fn run_alone(&mut self, input: F::In, world: &mut World) -> Result<F::Out, ParamError> {
         run_in_own_session(self, input, world)
     }
     fn apply(&mut self, world: &mut World) {

@@ -95,7 +95,7 @@ impl SystemMeta {
         self.declared.push((param, access));
     }
 
-    /// Says that the system keeps something to be applied at the end of the phase.
+    /// Says that the system keeps something to be applied at the next sync point.
     pub fn declare_deferred(&mut self) {
         self.defers = true;
     }

@@ -3,17 +3,14 @@
 //! A schedule keeps systems of one shape, so each is wrapped: its result becomes a [`BoxedError`] or nothing.
 
 use std::any::TypeId;
-use std::error::Error;
 
 use phalanx_store::Tick;
 
 use super::access::Access;
+use super::failed::ParamError;
 use super::meta::ParamConflict;
 use super::traits::{Mode, System};
-use crate::world::{SharedWorld, World};
-
-/// Any error.
-pub type BoxedError = Box<dyn Error + Send + Sync + 'static>;
+use crate::world::{BoxedError, SharedWorld, World};
 
 /// Something that a system of a schedule may return.
 #[diagnostic::on_unimplemented(
@@ -74,11 +71,11 @@ impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
         self.0.update(world);
     }
     #[inline]
-    fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<(), BoxedError> {
-        self.0.run((), world, now).into_result()
+    fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<Self::Out, ParamError> {
+        self.0.run((), world, now).map(SystemOutput::into_result)
     }
-    fn run_alone(&mut self, (): (), world: &mut World) -> Result<(), BoxedError> {
-        self.0.run_alone((), world).into_result()
+    fn run_alone(&mut self, (): (), world: &mut World) -> Result<Self::Out, ParamError> {
+        self.0.run_alone((), world).map(SystemOutput::into_result)
     }
     fn apply(&mut self, world: &mut World) {
         self.0.apply(world);

@@ -11,6 +11,7 @@ pub use message::{MessageReader, MessageWriter};
 pub use resource::{Res, ResMut};
 pub use set::{ParamSet, ParamTuple};
 
+use super::failed::ParamError;
 use super::meta::{Run, SystemMeta};
 use crate::world::{SharedWorld, World};
 
@@ -43,7 +44,14 @@ pub trait SystemParam {
         let _ = (state, world);
     }
     /// Takes the flags.
-    fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w>;
+    ///
+    /// # Errors
+    /// When the parameter cannot be had: the system is not run then, and the error goes to the error handler.
+    fn lock<'w>(
+        state: &'w Self::State,
+        world: &'w SharedWorld<'w>,
+        run: Run<'w>,
+    ) -> Result<Self::Guard<'w>, ParamError>;
     /// What the function gets.
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g>;
     /// Hands what was recorded to the world.
@@ -71,8 +79,12 @@ macro_rules! param_tuple {
                 $($name::update(&mut state.$at, world);)*
             }
             #[inline]
-            fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-                ($($name::lock(&state.$at, world, run),)*)
+            fn lock<'w>(
+                state: &'w Self::State,
+                world: &'w SharedWorld<'w>,
+                run: Run<'w>,
+            ) -> Result<Self::Guard<'w>, ParamError> {
+                Ok(($($name::lock(&state.$at, world, run)?,)*))
             }
             #[inline]
             fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {

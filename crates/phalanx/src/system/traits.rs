@@ -10,6 +10,7 @@ use phalanx_store::Tick;
 
 use super::access::Access;
 use super::combine::{Map, Pipe};
+use super::failed::ParamError;
 use super::meta::ParamConflict;
 use crate::world::{SharedWorld, World};
 
@@ -64,14 +65,20 @@ pub trait System: Send + 'static {
     fn update(&mut self, world: &World);
     /// Runs in a session. Writes carry the tick `now`.
     ///
+    /// # Errors
+    /// When a parameter cannot be had; then the system did nothing.
+    ///
     /// # Panics
     /// When the system is exclusive, is not initialized, or does itself.
-    fn run(&mut self, input: Self::In, world: &SharedWorld<'_>, now: Tick) -> Self::Out;
+    fn run(&mut self, input: Self::In, world: &SharedWorld<'_>, now: Tick) -> Result<Self::Out, ParamError>;
     /// Runs alone on a world.
+    ///
+    /// # Errors
+    /// When a parameter cannot be had; then the system did nothing.
     ///
     /// # Panics
     /// When the system is not initialized, or does itself.
-    fn run_alone(&mut self, input: Self::In, world: &mut World) -> Self::Out;
+    fn run_alone(&mut self, input: Self::In, world: &mut World) -> Result<Self::Out, ParamError>;
     /// Hands recorded commands to the world, which applies them at its next flush.
     fn apply(&mut self, world: &mut World);
     /// Forgets recorded commands.
@@ -117,7 +124,11 @@ impl<S: System> IntoSystem<S::In, S::Out, ()> for S {
 }
 
 /// Runs a system that shares the world in a session of its own.
-pub(crate) fn run_in_own_session<S: System>(system: &mut S, input: S::In, world: &mut World) -> S::Out {
+pub(crate) fn run_in_own_session<S: System>(
+    system: &mut S,
+    input: S::In,
+    world: &mut World,
+) -> Result<S::Out, ParamError> {
     system.update(world);
     let now = world.advance_tick();
     let out = match system.mode() {

@@ -1,11 +1,12 @@
 //! Changes recorded now and applied later.
 //!
 //! [`Commands`] only writes down: ids of spawned entities are reserved at once, everything else happens when
-//! the commands are flushed, at the end of a phase or by [`World::flush`]. How commands are kept is in
+//! the commands are flushed, at a sync point, at the end of a phase or by [`World::flush`]. How commands are kept is in
 //! `queue`, how they are applied in `flush`, how several changes of one entity become one move in `merge`.
 
 use phalanx_store::{Entity, Exhausted, Existing, Shared, Store};
 
+use super::failure::{CommandOutput, Failed, SystemError};
 use super::{EntityWorldMut, World};
 use crate::bundle::Bundle;
 use crate::messages::Message;
@@ -38,8 +39,8 @@ impl Ids<'_> {
 
 /// Records changes for later.
 ///
-/// As a parameter of a system it keeps commands of its own, which are applied when the phase ends, system by
-/// system in the order of the schedule. Systems with `Commands` run one after the other even when several
+/// As a parameter of a system it keeps commands of its own, which are applied before the systems that are ordered
+/// after it run, and when the phase ends at the latest, system by system in the order of the schedule. Systems with `Commands` run one after the other even when several
 /// threads are at work, so that ids do not depend on their number.
 pub struct Commands<'w> {
     queue: &'w mut Queue,
@@ -128,9 +129,17 @@ impl<'w> Commands<'w> {
         });
     }
 
-    /// Runs a function on the world, which has the commands recorded before by then.
-    pub fn queue(&mut self, command: impl FnOnce(&mut World) + Send + Sync + 'static) {
-        self.queue.call(Box::new(command));
+    /// Runs a function on the world, which has the commands recorded before by then. An error that it returns goes to
+    /// the error handler.
+    pub fn queue<F, Out: CommandOutput>(&mut self, command: F)
+    where
+        F: FnOnce(&mut World) -> Out + Send + Sync + 'static,
+    {
+        self.queue.call(Box::new(move |world| {
+            if let Err(error) = command(world).into_result() {
+                world.fail(SystemError::new(Failed::Command, std::any::type_name::<F>(), error));
+            }
+        }));
     }
 }
 
@@ -169,12 +178,39 @@ impl EntityCommands<'_> {
         self.queue.despawn(self.entity);
     }
 
+    /// As [`insert`](Self::insert); not an error if the entity was despawned, whatever the app's configuration says.
+    pub fn try_insert<B: Bundle>(&mut self, bundle: B) -> &mut Self {
+        self.insert(bundle);
+        self.queue.quiet_last();
+        self
+    }
+
+    /// As [`insert_if_new`](Self::insert_if_new); not an error if the entity was despawned.
+    pub fn try_insert_if_new<B: Bundle>(&mut self, bundle: B) -> &mut Self {
+        self.insert_if_new(bundle);
+        self.queue.quiet_last();
+        self
+    }
+
+    /// As [`remove`](Self::remove); not an error if the entity was despawned.
+    pub fn try_remove<B: Bundle>(&mut self) -> &mut Self {
+        self.remove::<B>();
+        self.queue.quiet_last();
+        self
+    }
+
+    /// As [`despawn`](Self::despawn); not an error if the entity was despawned.
+    pub fn try_despawn(&mut self) {
+        self.despawn();
+        self.queue.quiet_last();
+    }
+
     /// Runs a function on the entity, if it is alive by then.
     pub fn queue(&mut self, change: impl FnOnce(EntityWorldMut<'_>) + Send + Sync + 'static) -> &mut Self {
         let entity = self.entity;
         self.queue.call(Box::new(move |world| match world.get_entity_mut(entity) {
             Ok(entity) => change(entity),
-            Err(_) => world.commands.stats.skipped += 1,
+            Err(_) => world.note_dead(entity, false),
         }));
         self
     }

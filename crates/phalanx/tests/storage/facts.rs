@@ -582,7 +582,7 @@ fn systems_see_every_kind_of_storage() {
     let e = app.world_mut().spawn((Health(10), name("e"))).id();
     app.add_systems(Update, hurt);
     for _ in 0..3 {
-        app.update(0.1);
+        app.step(0.1);
     }
     let world = app.world();
     assert_eq!((world.get::<Health>(e), world.get::<Name>(e)), (Some(&Health(5)), None));

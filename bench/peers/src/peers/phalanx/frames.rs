@@ -86,7 +86,7 @@ pub fn empty_app() -> Contender {
             app.startup();
             app
         },
-        |app| app.update(1.0 / 60.0),
+        |app| app.step(1.0 / 60.0),
         |_| 0,
     )
 }

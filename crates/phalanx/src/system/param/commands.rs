@@ -1,4 +1,4 @@
-//! `Commands` as a parameter: a queue of the system's own, handed to the world when the phase ends.
+//! `Commands` as a parameter: a queue of the system's own, handed to the world at the next sync point.
 //!
 //! The queue stays with the system and keeps its memory. Recording counts as writing the order of entity ids, so
 //! that systems which spawn do so in the order of the schedule.
@@ -6,6 +6,7 @@
 use std::cell::{RefCell, RefMut};
 
 use super::super::access::{Access, Part};
+use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
 use crate::world::{Commands, Ids, Queue, SharedWorld, World};
@@ -32,8 +33,12 @@ impl SystemParam for Commands<'_> {
         meta.declare_deferred();
         Recorded::default()
     }
-    fn lock<'w>(state: &'w Recorded, world: &'w SharedWorld<'w>, _: Run<'w>) -> Recording<'w> {
-        Recording { queue: state.0.borrow_mut(), ids: Ids::Session(&world.store) }
+    fn lock<'w>(
+        state: &'w Recorded,
+        world: &'w SharedWorld<'w>,
+        _: Run<'w>,
+    ) -> Result<Recording<'w>, ParamError> {
+        Ok(Recording { queue: state.0.borrow_mut(), ids: Ids::Session(&world.store) })
     }
     fn item<'g>(guard: &'g mut Recording<'_>) -> Commands<'g> {
         Commands::new(&mut guard.queue, guard.ids)

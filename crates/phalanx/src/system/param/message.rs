@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use phalanx_store::{SlotMut, SlotRef};
 
 use super::super::access::{Access, Part};
+use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
@@ -38,6 +39,12 @@ impl<'w, M: Message> MessageReader<'w, M> {
     /// Whether no message is unread.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many messages expired since the system last read, without being read. Ask before reading, which goes on
+    /// with what is live.
+    pub fn missed(&self) -> u64 {
+        self.messages.missed(self.cursor)
     }
 
     /// Skips what is unread.
@@ -77,7 +84,7 @@ impl<'w, M: Message> MessageReader<'w, M> {
     }
 }
 
-/// Writes messages, which everyone who runs later in the frame can read.
+/// Writes messages, which everyone can read until the end of the next frame.
 pub struct MessageWriter<'w, M: Message> {
     messages: &'w mut Messages<M>,
 }
@@ -130,11 +137,17 @@ impl<M: Message> SystemParam for MessageReader<'_, M> {
         let mut access = Access::new();
         access.read(Part::Messages(channel));
         meta.declare(world, short_type::<Self>(), access);
-        Place { channel, cursor: RefCell::default() }
+        // What is gone by now was not missed.
+        let cursor = world.messages.get::<M>().map_or_else(Cursor::default, Messages::cursor_at_oldest);
+        Place { channel, cursor: RefCell::new(cursor) }
     }
-    fn lock<'w>(state: &'w Place<M>, world: &'w SharedWorld<'w>, run: Run<'w>) -> ReaderGuard<'w, M> {
+    fn lock<'w>(
+        state: &'w Place<M>,
+        world: &'w SharedWorld<'w>,
+        run: Run<'w>,
+    ) -> Result<ReaderGuard<'w, M>, ParamError> {
         let channel = world.messages.read(state.channel).unwrap_or_else(|| run.busy(&short_type::<M>()));
-        ReaderGuard { channel, cursor: state.cursor.borrow_mut() }
+        Ok(ReaderGuard { channel, cursor: state.cursor.borrow_mut() })
     }
     fn item<'g>(guard: &'g mut ReaderGuard<'_, M>) -> MessageReader<'g, M> {
         MessageReader { messages: typed(&**guard.channel), cursor: &mut guard.cursor }
@@ -153,9 +166,13 @@ impl<M: Message> SystemParam for MessageWriter<'_, M> {
         meta.declare(world, short_type::<Self>(), access);
         channel
     }
-    fn lock<'w>(state: &'w ChannelId, world: &'w SharedWorld<'w>, run: Run<'w>) -> WriterGuard<'w, M> {
+    fn lock<'w>(
+        state: &'w ChannelId,
+        world: &'w SharedWorld<'w>,
+        run: Run<'w>,
+    ) -> Result<WriterGuard<'w, M>, ParamError> {
         let channel = world.messages.write(*state).unwrap_or_else(|| run.busy(&short_type::<M>()));
-        WriterGuard { channel, of: PhantomData }
+        Ok(WriterGuard { channel, of: PhantomData })
     }
     fn item<'g>(guard: &'g mut WriterGuard<'_, M>) -> MessageWriter<'g, M> {
         MessageWriter { messages: typed_mut(&mut **guard.channel) }

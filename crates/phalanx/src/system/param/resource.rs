@@ -1,7 +1,7 @@
 //! `Res` and `ResMut`: one resource, read or written.
 //!
 //! Writing through [`ResMut`] marks the resource as changed at the first `&mut` taken, not before: who only
-//! looks leaves no trace. `Option<Res<T>>` is `None` where the plain form panics.
+//! looks leaves no trace. `Option<Res<T>>` is `None` where with the plain form the system is not run, and fails.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,6 +10,7 @@ use std::ops::{Deref, DerefMut};
 use phalanx_store::{SlotMut, SlotRef, Tick};
 
 use super::super::access::{Access, Part};
+use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
@@ -169,14 +170,26 @@ impl<R: Resource> ResMutGuard<'_, R> {
 }
 
 #[cold]
-fn missing<R>(run: Run<'_>) -> ! {
+fn missing<R>(param: &str) -> ParamError {
     let resource = short_type::<R>();
-    panic!(
-        "system `{}` needs the resource `{resource}`, which the world lacks: insert it with `insert_resource`, \
-         or ask for `Option<Res<{resource}>>`",
-        run.name
-    )
+    let reason = format!(
+        "the resource `{resource}`, which the world lacks: insert it with `insert_resource`, \
+         or ask for `Option<{param}<{resource}>>`"
+    );
+    ParamError::new(format!("{param}<{resource}>"), reason)
 }
+
+fn read<'w, R: Resource>(id: ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> ResGuard<'w, R> {
+    let slot = world.resources.read(id).unwrap_or_else(|| run.busy(&short_type::<R>()));
+    ResGuard { slot, run, of: PhantomData }
+}
+
+fn write<'w, R: Resource>(id: ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> ResMutGuard<'w, R> {
+    let slot = world.resources.write(id).unwrap_or_else(|| run.busy(&short_type::<R>()));
+    ResMutGuard { slot, run, of: PhantomData }
+}
+
+const CHECKED: &str = "the flag of a resource that is missing is not handed out";
 
 impl<R: Resource> SystemParam for Res<'_, R> {
     type State = ResourceId;
@@ -190,12 +203,16 @@ impl<R: Resource> SystemParam for Res<'_, R> {
         meta.declare(world, short_type::<Self>(), access);
         id
     }
-    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-        let slot = world.resources.read(*state).unwrap_or_else(|| run.busy(&short_type::<R>()));
-        ResGuard { slot, run, of: PhantomData }
+    fn lock<'w>(
+        state: &'w ResourceId,
+        world: &'w SharedWorld<'w>,
+        run: Run<'w>,
+    ) -> Result<Self::Guard<'w>, ParamError> {
+        let guard = read(*state, world, run);
+        if guard.slot.is_some() { Ok(guard) } else { Err(missing::<R>("Res")) }
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Res<'g, R> {
-        guard.get().unwrap_or_else(|| missing::<R>(guard.run))
+        guard.get().expect(CHECKED)
     }
 }
 
@@ -211,13 +228,16 @@ impl<R: Resource> SystemParam for ResMut<'_, R> {
         meta.declare(world, short_type::<Self>(), access);
         id
     }
-    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-        let slot = world.resources.write(*state).unwrap_or_else(|| run.busy(&short_type::<R>()));
-        ResMutGuard { slot, run, of: PhantomData }
+    fn lock<'w>(
+        state: &'w ResourceId,
+        world: &'w SharedWorld<'w>,
+        run: Run<'w>,
+    ) -> Result<Self::Guard<'w>, ParamError> {
+        let guard = write(*state, world, run);
+        if guard.slot.is_some() { Ok(guard) } else { Err(missing::<R>("ResMut")) }
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> ResMut<'g, R> {
-        let run = guard.run;
-        guard.get().unwrap_or_else(|| missing::<R>(run))
+        guard.get().expect(CHECKED)
     }
 }
 
@@ -229,8 +249,12 @@ impl<R: Resource> SystemParam for Option<Res<'_, R>> {
     fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
         <Res<'_, R> as SystemParam>::init(world, meta)
     }
-    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-        <Res<'_, R> as SystemParam>::lock(state, world, run)
+    fn lock<'w>(
+        state: &'w ResourceId,
+        world: &'w SharedWorld<'w>,
+        run: Run<'w>,
+    ) -> Result<Self::Guard<'w>, ParamError> {
+        Ok(read(*state, world, run))
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Option<Res<'g, R>> {
         guard.get()
@@ -245,8 +269,12 @@ impl<R: Resource> SystemParam for Option<ResMut<'_, R>> {
     fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
         <ResMut<'_, R> as SystemParam>::init(world, meta)
     }
-    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-        <ResMut<'_, R> as SystemParam>::lock(state, world, run)
+    fn lock<'w>(
+        state: &'w ResourceId,
+        world: &'w SharedWorld<'w>,
+        run: Run<'w>,
+    ) -> Result<Self::Guard<'w>, ParamError> {
+        Ok(write(*state, world, run))
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Option<ResMut<'g, R>> {
         guard.get()

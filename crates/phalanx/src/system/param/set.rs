@@ -1,8 +1,10 @@
 //! `ParamSet`: parameters that conflict with each other, used one at a time.
 //!
 //! The set takes no flag when the system starts. [`ParamSet::p0`] and its siblings take the flags of one
-//! parameter and give back those of the one before; what they return borrows the set, so only one lives.
+//! parameter and give back those of the one before; what they return borrows the set, so only one lives. That each
+//! can be had is found out when the system starts.
 
+use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
@@ -63,6 +65,7 @@ macro_rules! param_set {
                 pub fn $method(&mut self) -> $name::Item<'_> {
                     self.held = Default::default();
                     let guard = $name::lock(&self.state.$at, self.world, self.run);
+                    let guard = guard.expect("it could be had when the system started");
                     $name::item(self.held.$at.insert(guard))
                 }
             )*
@@ -87,8 +90,13 @@ macro_rules! param_set {
             fn update(state: &mut Self::State, world: &World) {
                 $($name::update(&mut state.$at, world);)*
             }
-            fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-                SetGuard { state, world, run }
+            fn lock<'w>(
+                state: &'w Self::State,
+                world: &'w SharedWorld<'w>,
+                run: Run<'w>,
+            ) -> Result<Self::Guard<'w>, ParamError> {
+                $(drop($name::lock(&state.$at, world, run)?);)*
+                Ok(SetGuard { state, world, run })
             }
             fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {
                 ParamSet { state: guard.state, world: guard.world, run: guard.run, held: Default::default() }

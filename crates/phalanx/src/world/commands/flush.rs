@@ -12,12 +12,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::Existing;
+use phalanx_store::{Entity, Existing};
 
 use super::merge::{self, Merge};
 use super::queue::{Queue, What};
 use crate::world::batch::for_each_despite_panics;
-use crate::world::{ChangeError, World};
+use crate::world::{ChangeError, Failed, NoSuchEntity, SystemError, World};
 
 /// In which order recorded commands take effect.
 ///
@@ -53,6 +53,9 @@ pub(crate) struct Deferred {
     pub(crate) order: FlushOrder,
     pub(crate) stats: CommandStats,
     pub(crate) last_refused: Option<ChangeError>,
+    /// Whether the error handler hears of commands on despawned entities, and of which it still has to.
+    report_dead: bool,
+    dead: Vec<Entity>,
     /// Memory kept between flushes.
     spare: Queue,
     pub(crate) merge: Merge,
@@ -97,6 +100,31 @@ impl World {
             self.commands.spare = work;
             self.store.flush();
         }
+        if !self.commands.dead.is_empty() {
+            self.report_dead();
+        }
+    }
+
+    /// Hands commands on despawned entities to the error handler.
+    #[cold]
+    fn report_dead(&mut self) {
+        for entity in std::mem::take(&mut self.commands.dead) {
+            self.fail(SystemError::new(Failed::Command, "of an entity", NoSuchEntity::new(entity).into()));
+        }
+    }
+
+    /// Counts a command whose entity is dead, and keeps it for the error handler if it is to hear of it.
+    pub(super) fn note_dead(&mut self, entity: Entity, quiet: bool) {
+        self.commands.stats.skipped += 1;
+        if self.commands.report_dead && !quiet {
+            self.commands.dead.push(entity);
+        }
+    }
+
+    /// Sets whether a command on a despawned entity is an error for the error handler; otherwise it is only skipped
+    /// and counted.
+    pub fn set_report_dead(&mut self, report: bool) {
+        self.commands.report_dead = report;
     }
 
     /// How many commands were applied and skipped so far.
@@ -113,8 +141,8 @@ impl World {
     #[cold]
     pub(super) fn note_refused(&mut self, error: ChangeError) {
         self.commands.stats.applied -= 1;
-        if matches!(error, ChangeError::NoSuchEntity(_)) {
-            self.commands.stats.skipped += 1;
+        if let ChangeError::NoSuchEntity(dead) = error {
+            self.note_dead(dead.entity, false);
         } else {
             self.commands.stats.refused += 1;
             self.commands.last_refused = Some(error);
@@ -178,7 +206,8 @@ fn apply_run(world: &mut World, work: &mut Queue, run: std::ops::Range<usize>) {
             continue;
         }
         if !world.contains(entity) {
-            world.commands.stats.skipped += 1;
+            let quiet = work.steps[at].quiet;
+            world.note_dead(entity, quiet);
             work.discard(at);
             continue;
         }
@@ -307,10 +336,15 @@ fn despawn(
 /// Counts the commands on an entity that is gone. What they would have inserted need not be: nobody can see it.
 fn bury(world: &mut World, work: &mut Queue, steps: &[usize], death: usize) {
     let staged = world.commands.order == FlushOrder::Staged;
-    let comes_before = |at: usize| at <= death || (staged && work.steps[at].what != What::Despawn);
-    let applied = steps.iter().filter(|&&at| comes_before(at)).count();
+    let comes_before =
+        |work: &Queue, at: usize| at <= death || (staged && work.steps[at].what != What::Despawn);
+    let applied = steps.iter().filter(|&&at| comes_before(work, at)).count();
     world.commands.stats.applied += applied as u64;
-    world.commands.stats.skipped += (steps.len() - applied) as u64;
+    for &at in steps {
+        if !comes_before(work, at) {
+            world.note_dead(work.steps[at].entity, work.steps[at].quiet);
+        }
+    }
     for &at in steps {
         work.discard(at);
     }

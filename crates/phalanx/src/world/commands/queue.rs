@@ -61,6 +61,14 @@ pub(crate) enum What {
 pub(crate) struct Step {
     pub(crate) entity: Entity,
     pub(crate) what: What,
+    /// Whether nobody is to hear of it when the entity is dead.
+    pub(crate) quiet: bool,
+}
+
+impl Step {
+    fn new(entity: Entity, what: What) -> Self {
+        Self { entity, what, quiet: false }
+    }
 }
 
 /// The recorded bundles of one type.
@@ -243,22 +251,22 @@ impl Queue {
         let bundles = &mut of_type::<B>(&mut *self.kinds[at]).0;
         bundles.push(Some(bundle));
         let slot = number(bundles.len() - 1);
-        self.steps.push(Step { entity, what: What::Insert { kind: number(at), slot, existing } });
+        self.steps.push(Step::new(entity, What::Insert { kind: number(at), slot, existing }));
     }
 
     pub(crate) fn remove<B: Bundle>(&mut self, entity: Entity) {
         let kind = number(self.kind::<B>());
-        self.steps.push(Step { entity, what: What::Remove { kind } });
+        self.steps.push(Step::new(entity, What::Remove { kind }));
     }
 
     pub(crate) fn despawn(&mut self, entity: Entity) {
-        self.steps.push(Step { entity, what: What::Despawn });
+        self.steps.push(Step::new(entity, What::Despawn));
     }
 
     pub(crate) fn call(&mut self, call: Call) {
         self.calls.push(Some(call));
         let at = number(self.calls.len() - 1);
-        self.steps.push(Step { entity: Entity::PLACEHOLDER, what: What::Call(at) });
+        self.steps.push(Step::new(Entity::PLACEHOLDER, What::Call(at)));
     }
 
     pub(crate) fn enter<P: DeclaredPool>(&mut self, entity: Entity, value: P) {
@@ -266,7 +274,14 @@ impl Queue {
         let values = &mut typed::<Entering<P>>(&mut *self.kinds[at]).0;
         values.push(Some(value));
         let slot = number(values.len() - 1);
-        self.steps.push(Step { entity, what: What::Enter { kind: number(at), slot } });
+        self.steps.push(Step::new(entity, What::Enter { kind: number(at), slot }));
+    }
+
+    /// Nobody is to hear of it when the entity of the last command is dead.
+    pub(crate) fn quiet_last(&mut self) {
+        if let Some(last) = self.steps.last_mut() {
+            last.quiet = true;
+        }
     }
 
     fn kind<B: Bundle>(&mut self) -> usize {

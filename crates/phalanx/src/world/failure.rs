@@ -1,0 +1,163 @@
+//! Errors of systems, conditions and commands, and who hears of them.
+//!
+//! A world has one error handler. Without one, an error is a panic that names what failed. The handler gets the world,
+//! at a moment when its structure is valid and no command is half applied; it may be replaced, but not called again
+//! while it runs: an error inside a handler is a panic.
+
+use std::error::Error;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::World;
+
+/// Any error.
+pub type BoxedError = Box<dyn Error + Send + Sync + 'static>;
+
+/// What failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failed {
+    /// A system: it returned an error, or one of its parameters could not be had.
+    System,
+    /// A condition: one of its parameters could not be had.
+    Condition,
+    /// A command: it returned an error, or its entity was despawned.
+    Command,
+}
+
+/// An error that a system, a condition or a command ended with.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SystemError {
+    /// What failed.
+    pub failed: Failed,
+    /// The name of the system or condition, or of the command's function.
+    pub system: String,
+    /// The error.
+    pub error: BoxedError,
+}
+
+impl SystemError {
+    pub(crate) fn new(failed: Failed, name: impl Into<String>, error: BoxedError) -> Self {
+        Self { failed, system: name.into(), error }
+    }
+}
+
+impl fmt::Display for SystemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.failed {
+            Failed::System => "system",
+            Failed::Condition => "condition",
+            Failed::Command => "command",
+        };
+        write!(f, "{what} `{}` failed: {}", self.system, self.error)
+    }
+}
+
+impl Error for SystemError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.error)
+    }
+}
+
+/// Who hears of errors.
+pub(crate) type Handler = Box<dyn FnMut(&mut World, SystemError) + Send + Sync>;
+
+/// Something that a command may return.
+#[diagnostic::on_unimplemented(
+    message = "a command cannot return `{Self}`",
+    note = "return nothing, or `Result<(), E>` where `E` is an error"
+)]
+pub trait CommandOutput {
+    /// Nothing, or the error.
+    ///
+    /// # Errors
+    /// When the command returned one.
+    fn into_result(self) -> Result<(), BoxedError>;
+}
+
+impl CommandOutput for () {
+    #[inline]
+    fn into_result(self) -> Result<(), BoxedError> {
+        Ok(())
+    }
+}
+
+impl<E: Into<BoxedError>> CommandOutput for Result<(), E> {
+    #[inline]
+    fn into_result(self) -> Result<(), BoxedError> {
+        self.map_err(Into::into)
+    }
+}
+
+/// The type that a function without an end returns, which has no stable name of its own.
+#[doc(hidden)]
+pub trait Returns {
+    /// What the function returns.
+    type Output;
+}
+
+impl<T> Returns for fn() -> T {
+    type Output = T;
+}
+
+impl CommandOutput for <fn() -> ! as Returns>::Output {
+    fn into_result(self) -> Result<(), BoxedError> {
+        self
+    }
+}
+
+/// An error handler that panics with the error's text; what a world does without a handler.
+///
+/// # Panics
+/// Always.
+#[allow(clippy::needless_pass_by_value, reason = "handlers own the error")]
+pub fn panic(_: &mut World, error: SystemError) {
+    panic!("{error}")
+}
+
+/// An error handler that writes the error's text to the standard error, or to the log with the feature `trace`.
+#[allow(clippy::needless_pass_by_value, reason = "handlers own the error")]
+pub fn warn(_: &mut World, error: SystemError) {
+    #[cfg(feature = "trace")]
+    tracing::warn!("{error}");
+    #[cfg(not(feature = "trace"))]
+    eprintln!("warning: {error}");
+}
+
+/// An error handler that does nothing.
+pub fn ignore(_: &mut World, _: SystemError) {}
+
+impl World {
+    /// Sets who gets the errors of systems, conditions and commands. Without a handler an error is a panic.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    /// use phalanx::error::ignore;
+    ///
+    /// let mut world = World::new();
+    /// world.set_error_handler(ignore);
+    /// world.commands().queue(|_: &mut World| Err("nobody hears of it"));
+    /// world.flush();
+    /// ```
+    pub fn set_error_handler(
+        &mut self,
+        handler: impl FnMut(&mut World, SystemError) + Send + Sync + 'static,
+    ) {
+        self.handler = Some(Box::new(handler));
+    }
+
+    /// Hands an error to the handler.
+    ///
+    /// # Panics
+    /// When there is no handler, or it panics.
+    #[cold]
+    pub(crate) fn fail(&mut self, error: SystemError) {
+        let Some(mut handler) = self.handler.take() else { return panic(self, error) };
+        let outcome = catch_unwind(AssertUnwindSafe(|| handler(self, error)));
+        self.handler.get_or_insert(handler);
+        if let Err(payload) = outcome {
+            resume_unwind(payload);
+        }
+    }
+}
