@@ -14,7 +14,7 @@
 //! struct Burning(f32);
 //!
 //! fn burn(time: Res<Time>, mut victims: Query<(&mut Health, &Burning)>) {
-//!     for (health, fire) in &mut victims {
+//!     for (mut health, fire) in &mut victims {
 //!         health.0 -= fire.0 * time.delta_secs();
 //!     }
 //! }

@@ -91,7 +91,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     /// # #[derive(Component)] struct Path(u64);
     /// # let mut world = World::new();
     /// # world.spawn_batch((0..100).map(Path));
-    /// world.query_mut::<&mut Path>().par_iter_mut().batch_rows(16).for_each(|path| {
+    /// world.query_mut::<&mut Path>().par_iter_mut().batch_rows(16).for_each(|mut path| {
     ///     path.0 += 1;
     /// });
     /// # assert!(world.query::<&Path>().iter().map(|path| path.0).eq(1..101));

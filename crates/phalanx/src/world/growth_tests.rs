@@ -165,7 +165,7 @@ fn moving_an_entity_looks_nothing_up() {
     let mut world = World::new();
     let kind = components(&mut world, "kind", 1)[0];
     let entity = world.spawn(First(1)).id();
-    let mut round = |world: &mut World| {
+    let round = |world: &mut World| {
         world.insert(entity, Second(2)).expect("alive");
         assert_eq!(world.insert_dynamic(entity, kind, &[]), Ok(()));
         assert_eq!(world.remove_by_id(entity, kind), Ok(true));

@@ -20,7 +20,7 @@ use crate::world::{SharedWorld, World};
 ///
 /// fn drain(mut set: ParamSet<(Query<&Health>, Query<&mut Health>)>) {
 ///     let worst = set.p0().iter().map(|health| health.0).min().unwrap_or(0);
-///     for health in &mut set.p1() {
+///     for mut health in &mut set.p1() {
 ///         health.0 -= worst;
 ///     }
 /// }
