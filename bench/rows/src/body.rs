@@ -143,5 +143,6 @@ macro_rules! spawn_tables {
 }
 
 pub(crate) use {
-    advance, advance_fields, advance_unless, advance_with_drag, components, filtered, spawn_filtered, spawn_tables,
+    advance, advance_fields, advance_unless, advance_with_drag, components, filtered, spawn_filtered,
+    spawn_tables,
 };

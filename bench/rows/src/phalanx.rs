@@ -115,7 +115,7 @@ pub fn lines() -> Vec<Line> {
     all.extend(lines!(
         "fields", field_movers, (&mut fields::Position, &fields::Velocity), (), moved_fields,
         query => {
-            for (mut p, v) in &mut query {
+            for (p, v) in &mut query {
                 advance_fields!(p, v);
             }
         }
