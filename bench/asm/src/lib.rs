@@ -66,7 +66,7 @@ pub fn asm_movement_rows(movers: &mut Query<'_, (&'static mut Position, &'static
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub fn asm_regeneration_rows(living: &mut Query<'_, (&'static mut Health, &'static Regeneration)>, dt: f32) {
-    living.iter_mut().for_each(|(health, regeneration)| health.0 += regeneration.0 * dt);
+    living.iter_mut().for_each(|(mut health, regeneration)| health.0 += regeneration.0 * dt);
 }
 
 /// Rows of whole components in nested plain loops.
@@ -77,7 +77,7 @@ pub fn asm_regeneration_tables(
     dt: f32,
 ) {
     for table in living.tables_mut() {
-        for (health, regeneration) in table.rows() {
+        for (mut health, regeneration) in table.rows() {
             health.0 += regeneration.0 * dt;
         }
     }

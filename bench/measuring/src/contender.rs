@@ -12,6 +12,8 @@ pub struct Contender {
     pub library: &'static str,
     /// Which way of using it; empty where there is only one.
     pub variant: &'static str,
+    /// Whether this is what people write before they look for speed: a `for` over rows, one call per entity.
+    pub plain: bool,
     start: Box<dyn Fn() -> Box<dyn Session>>,
 }
 
@@ -32,7 +34,7 @@ impl Contender {
         sum: impl Fn(&mut S) -> u64 + Copy + 'static,
     ) -> Self {
         let start = move || -> Box<dyn Session> { Box::new(Steady { state: setup(), run, sum }) };
-        Self { library: name.0, variant: name.1, start: Box::new(start) }
+        Self { library: name.0, variant: name.1, plain: false, start: Box::new(start) }
     }
 
     /// A contender that prepares each run outside of the timed part.
@@ -44,7 +46,7 @@ impl Contender {
         sum: impl Fn(&mut S) -> u64 + Copy + 'static,
     ) -> Self {
         let start = move || -> Box<dyn Session> { Box::new(Staged { state: setup(), before, run, sum }) };
-        Self { library: name.0, variant: name.1, start: Box::new(start) }
+        Self { library: name.0, variant: name.1, plain: false, start: Box::new(start) }
     }
 
     /// A contender that makes something anew in each run; what it made is dropped outside of the timed part.
@@ -60,6 +62,13 @@ impl Contender {
             move |made| *made = Some(run()),
             move |made| sum(made.as_mut().expect("a run came before")),
         )
+    }
+
+    /// The same, as a line of plain code.
+    #[must_use]
+    pub fn plain(mut self) -> Self {
+        self.plain = true;
+        self
     }
 
     /// Builds the state.

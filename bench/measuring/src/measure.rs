@@ -41,6 +41,8 @@ pub struct Measured {
     pub library: &'static str,
     /// Which way of using it.
     pub variant: &'static str,
+    /// Whether it was plain code.
+    pub plain: bool,
     /// Nanoseconds per item.
     pub time: Summary,
     /// The same, round by round.
@@ -50,7 +52,7 @@ pub struct Measured {
 impl Measured {
     /// The time of a contender whose rounds took so many nanoseconds per item.
     pub fn of(library: &'static str, variant: &'static str, samples: Vec<f64>) -> Self {
-        Self { library, variant, time: Summary::of(&samples), samples }
+        Self { library, variant, plain: false, time: Summary::of(&samples), samples }
     }
 
     /// This time in parts of another one: the median of the ratios of all rounds.
@@ -118,8 +120,9 @@ pub fn measure(
             }
         }
     }
-    let line = |(contender, samples): (&Contender, Vec<f64>)| {
-        Measured::of(contender.library, contender.variant, samples)
+    let line = |(contender, samples): (&Contender, Vec<f64>)| Measured {
+        plain: contender.plain,
+        ..Measured::of(contender.library, contender.variant, samples)
     };
     Ok(Taken { checksum, measured: contenders.iter().zip(samples).map(line).collect() })
 }

@@ -10,6 +10,7 @@ use options::{Mode, Options};
 use phalanx_measuring::{cache, checksum, contender, machine, random};
 use random::Random;
 
+mod bars;
 mod measure;
 mod options;
 mod peers;
@@ -90,6 +91,7 @@ fn measure_all(options: &Options) -> Result<(), String> {
         print!("{}", report::text::outcome(&outcome));
         outcomes.push(outcome);
     }
+    print!("{}", report::plain::misses(&outcomes));
     let machine = Machine::look(CRATES, options.rounds, options.seed);
     let write = |path: &Option<String>, text: &dyn Fn() -> String| match path {
         Some(path) => std::fs::write(path, text()).map_err(|error| format!("{path}: {error}")),
@@ -97,6 +99,7 @@ fn measure_all(options: &Options) -> Result<(), String> {
     };
     write(&options.json, &|| report::json::render(&machine, &outcomes))?;
     write(&options.markdown, &|| report::markdown::render(&machine, &outcomes))?;
+    write(&options.plain, &|| report::plain::render(&outcomes))?;
     write(&options.summary, &|| report::summary::render(&machine, &outcomes))?;
     write(&options.svg, &|| report::svg::render(&machine, &outcomes))
 }

@@ -18,6 +18,7 @@ usage: cargo run --release --manifest-path bench/Cargo.toml -- [options]
   --seed N                  for the order in which contenders take turns (1)
   --json FILE               all numbers
   --markdown FILE           tables
+  --plain FILE              the table of plain code: what has to be reached, and what is missed
   --summary FILE            one short table
   --svg FILE                bars
   --one WORKLOAD CONTENDER  runs one line --iterations times, without measuring
@@ -42,6 +43,7 @@ pub struct Options {
     pub seed: u64,
     pub json: Option<String>,
     pub markdown: Option<String>,
+    pub plain: Option<String>,
     pub summary: Option<String>,
     pub svg: Option<String>,
     contenders: Vec<String>,
@@ -60,6 +62,7 @@ impl Options {
             seed: 1,
             json: None,
             markdown: None,
+            plain: None,
             summary: None,
             svg: None,
             contenders: Vec::new(),
@@ -78,6 +81,7 @@ impl Options {
                 "--seed" => options.seed = number(&value()?)? as u64,
                 "--json" => options.json = Some(value()?),
                 "--markdown" => options.markdown = Some(value()?),
+                "--plain" => options.plain = Some(value()?),
                 "--summary" => options.summary = Some(value()?),
                 "--svg" => options.svg = Some(value()?),
                 "--one" => one = Some((value()?, value()?)),

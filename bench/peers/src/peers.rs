@@ -32,3 +32,20 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
     ];
     libraries.into_iter().flat_map(|library| library(workload)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::ALL;
+
+    #[test]
+    fn names_within_a_workload_are_unique() {
+        for &workload in ALL {
+            let mut names: Vec<String> = contenders(workload).iter().map(Contender::name).collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{}", workload.name());
+        }
+    }
+}

@@ -6,6 +6,7 @@ use phalanx_measuring::nanos;
 
 pub mod json;
 pub mod markdown;
+pub mod plain;
 pub mod summary;
 pub mod svg;
 pub mod text;

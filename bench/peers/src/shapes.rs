@@ -1,7 +1,7 @@
 //! The components of all contenders, as macros: each library wants its own derives on its own types, and all
 //! get the same fields, sizes and starting values.
 
-use crate::workload::{INVERSIONS, LOOKUPS};
+use crate::workload::{HUNDRED_THOUSAND, INVERSIONS, LOOKUPS, WRITTEN};
 
 /// Seconds per step wherever something moves.
 pub const DT: f32 = 1.0 / 60.0;
@@ -171,6 +171,40 @@ pub fn invert(columns: &mut [[f32; 4]; 4], position: &mut [f32; 3]) {
     }
     *columns = matrix.to_cols_array_2d();
     *position = matrix.transform_vector3(glam::Vec3::from_array(*position)).to_array();
+}
+
+/// What `five_components` does with one entity after it moved.
+#[inline(always)]
+pub fn place(columns: &mut [[f32; 4]; 4], position: [f32; 3], rotation: [f32; 3], scale: f32) {
+    columns[0][0] = scale;
+    columns[1][1] = rotation[1] * scale;
+    columns[2][2] = rotation[2];
+    columns[3] = [position[0], position[1], position[2], 1.0];
+}
+
+/// What `filtered` adds to A: B, C where there is one, and one where there is D.
+#[inline(always)]
+pub fn filtered(a: &mut f32, b: f32, c: Option<f32>, d: bool) {
+    *a += b;
+    if let Some(c) = c {
+        *a -= c;
+    }
+    if d {
+        *a += 1.0;
+    }
+}
+
+/// Which rows are written before each run of `changed_spread` and `changed_clustered`.
+pub fn written(spread: bool) -> impl Iterator<Item = usize> {
+    let step = HUNDRED_THOUSAND / WRITTEN;
+    (0..WRITTEN).map(move |index| if spread { index * step + step / 2 } else { HUNDRED_THOUSAND / 2 + index })
+}
+
+/// The order in which `pair_iter_sparse` gives its entities their second component: one half of them, shuffled.
+pub fn partners() -> Vec<usize> {
+    let mut partners: Vec<usize> = (0..HUNDRED_THOUSAND).step_by(2).collect();
+    crate::random::Random::new(7).shuffle(&mut partners);
+    partners
 }
 
 /// The order in which `random_get` looks entities up: positions in the list of all entities, which are as many.

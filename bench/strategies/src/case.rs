@@ -263,7 +263,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
                 let query = world.query_state_filtered::<&mut C0, S::Filter>();
                 (world, query)
             },
-            |(world, query)| query.iter_mut(world).for_each(|c0| c0.0 += 1.0),
+            |(world, query)| query.iter_mut(world).for_each(|mut c0| c0.0 += 1.0),
             |(world, _)| sum(world),
         ),
         Three => repeated(
@@ -274,7 +274,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
                 let query = world.query_state_filtered::<(&mut C0, &C1, &C2), S::Filter>();
                 (world, query)
             },
-            |(world, query)| query.iter_mut(world).for_each(|(c0, c1, c2)| c0.0 += c1.0 - c2.0),
+            |(world, query)| query.iter_mut(world).for_each(|(mut c0, c1, c2)| c0.0 += c1.0 - c2.0),
             |(world, _)| sum(world),
         ),
         Optional => repeated(
@@ -286,7 +286,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
                 (world, query)
             },
             |(world, query)| {
-                query.iter_mut(world).for_each(|(c0, c2)| c0.0 += c2.map_or(0.5, |c2| c2.0));
+                query.iter_mut(world).for_each(|(mut c0, c2)| c0.0 += c2.map_or(0.5, |c2| c2.0));
             },
             |(world, _)| sum(world),
         ),

@@ -13,6 +13,7 @@ use crate::workload::{
 
 mod change;
 mod frames;
+mod plain;
 
 const NAME: (&str, &str) = ("bevy", "");
 const CONTIGUOUS: (&str, &str) = ("bevy", "contiguous");
@@ -26,24 +27,46 @@ shapes::letters!(#[derive(Component)]; A B C D E F G H I J K L M N O P Q R S T U
 pub fn contenders(workload: Workload) -> Vec<Contender> {
     match workload {
         Workload::SimpleInsert => vec![simple_insert()],
-        Workload::InsertLoop => vec![insert_loop()],
-        Workload::SimpleIter => vec![simple_iter(MANY), simple_iter_contiguous()],
-        Workload::IterCold => vec![iter_1m(evict), iter_1m_contiguous(evict)],
-        Workload::IterWarm => vec![iter_1m(|| ()), iter_1m_contiguous(|| ())],
-        Workload::FragmentedIter => vec![fragmented_iter(), contiguous_data(fragmented_world)],
-        Workload::FragmentedWide => vec![fragmented_wide(), contiguous_data(wide_world)],
-        Workload::AddRemove => vec![change::add_remove(MANY)],
+        Workload::InsertLoop => vec![insert_loop().plain()],
+        Workload::InsertEight => vec![plain::insert_eight()],
+        Workload::InsertSparse => vec![plain::insert_sparse()],
+        Workload::InsertGroup | Workload::AddRemoveGroup => vec![],
+        Workload::SimpleIter => vec![simple_iter(MANY), simple_iter_contiguous(), plain::simple_iter()],
+        Workload::IterCold => vec![iter_1m(evict), iter_1m_contiguous(evict), plain::iter_1m(evict)],
+        Workload::IterWarm => vec![iter_1m(|| ()), iter_1m_contiguous(|| ()), plain::iter_1m(|| ())],
+        Workload::FragmentedIter => {
+            vec![fragmented_iter(), contiguous_data(fragmented_world), plain::add_to_data(fragmented_world)]
+        }
+        Workload::FragmentedWide => {
+            vec![fragmented_wide(), contiguous_data(wide_world), plain::add_to_data(wide_world)]
+        }
+        Workload::FiveComponents => plain::five_components().into(),
+        Workload::Filtered => plain::filtered().into(),
+        Workload::PairSparse => vec![plain::pair_sparse()],
+        Workload::AddRemove => vec![change::add_remove(MANY).plain()],
         Workload::AddRemoveSparse => vec![change::add_remove_sparse()],
-        Workload::RandomGet => vec![random_get(), random_get_many()],
-        Workload::RandomGetWorld => vec![random_get_world()],
+        Workload::RandomGet => vec![random_get().plain(), random_get_many()],
+        Workload::RandomGetWorld => vec![random_get_world().plain()],
+        Workload::RandomGetMut => vec![plain::random_get_mut()],
+        Workload::RandomGetMutWorld => vec![plain::random_get_mut_world()],
         Workload::SpawnDespawn => change::spawn_despawn().into(),
-        Workload::Schedule => vec![frames::schedule(true), frames::schedule(false)],
-        Workload::HeavyCompute => vec![heavy_compute()],
-        Workload::GroupIter => vec![group_iter(), group_iter_contiguous()],
+        Workload::Schedule => {
+            vec![
+                frames::schedule(true),
+                frames::schedule(false),
+                frames::plain_schedule(true),
+                frames::plain_schedule(false),
+            ]
+        }
+        Workload::HeavyCompute => vec![heavy_compute().plain()],
+        Workload::ParLight(size) => vec![plain::par_light(size)],
+        Workload::GroupIter => vec![group_iter(), group_iter_contiguous(), plain::group_iter()],
         Workload::FrameEmpty => vec![frames::empty(true), frames::empty(false)],
         Workload::BulkInsert => vec![change::bulk_insert()],
-        Workload::Commands => vec![change::commands()],
+        Workload::Commands => vec![change::commands().plain()],
         Workload::Changed => vec![change::changed()],
+        Workload::ChangedSpread => plain::changed(true).into(),
+        Workload::ChangedClustered => plain::changed(false).into(),
         Workload::FrameOne => vec![frames::frame(false)],
         Workload::FrameTwo => vec![frames::frame(true)],
         Workload::GrowIter(size) => vec![simple_iter(size)],

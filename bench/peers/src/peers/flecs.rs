@@ -28,23 +28,24 @@ shapes::letters!(#[derive(Component)]; A B C D E F G H I J K L M N O P Q R S T U
 pub fn contenders(workload: Workload) -> Vec<Contender> {
     match workload {
         Workload::SimpleInsert => vec![simple_insert()],
-        Workload::InsertLoop => vec![insert_loop()],
+        Workload::InsertLoop => vec![insert_loop().plain()],
         Workload::SimpleIter => vec![simple_iter(), simple_iter_run()],
         Workload::IterCold => vec![iter_1m(evict)],
         Workload::IterWarm => vec![iter_1m(|| ())],
         Workload::FragmentedIter => vec![add_to_data(fragmented_world), run_over_data(fragmented_world)],
         Workload::FragmentedWide => vec![add_to_data(wide_world), run_over_data(wide_world)],
-        Workload::AddRemove => vec![change::add_remove()],
+        Workload::AddRemove => vec![change::add_remove().plain()],
         Workload::AddRemoveSparse => vec![change::add_remove_sparse()],
         Workload::RandomGet => vec![random_get()],
-        Workload::RandomGetWorld => vec![random_get_world()],
-        Workload::SpawnDespawn => vec![change::spawn_despawn()],
+        Workload::RandomGetWorld => vec![random_get_world().plain()],
+        Workload::RandomGetMutWorld => vec![random_get_mut_world()],
+        Workload::SpawnDespawn => vec![change::spawn_despawn().plain()],
         Workload::Schedule => vec![frames::schedule()],
         Workload::HeavyCompute => vec![frames::heavy_compute()],
         Workload::GroupIter => vec![group_iter()],
         Workload::FrameEmpty => vec![frames::empty()],
         Workload::BulkInsert => vec![change::bulk_insert()],
-        Workload::Commands => vec![change::commands()],
+        Workload::Commands => vec![change::commands().plain()],
         Workload::Changed => vec![change::changed()],
         Workload::FrameOne => vec![frames::frame(1)],
         Workload::FrameTwo => vec![frames::frame(2)],
@@ -288,6 +289,24 @@ fn random_get_world() -> Contender {
         },
         |(_, _, sum)| *sum,
     )
+}
+
+fn random_get_mut_world() -> Contender {
+    Contender::steady(
+        NAME,
+        || {
+            let (world, entities) = movers(LOOKUPS);
+            let order: Vec<Entity> = lookups().into_iter().map(|at| entities[at]).collect();
+            (world, order)
+        },
+        |(world, order)| {
+            for &entity in order.iter() {
+                world.entity_from_id(entity).try_get::<&mut Position>(|position| position.x += 1.0);
+            }
+        },
+        |(world, _)| positions(world),
+    )
+    .plain()
 }
 
 fn group_iter() -> Contender {

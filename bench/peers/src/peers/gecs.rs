@@ -21,14 +21,16 @@ shapes::letters!(; A B C D E Data);
 pub fn contenders(workload: Workload) -> Vec<Contender> {
     match workload {
         Workload::SimpleInsert => vec![bodies::simple_insert()],
-        Workload::InsertLoop => vec![bodies::insert_loop()],
+        Workload::InsertLoop => vec![bodies::insert_loop().plain()],
         Workload::SimpleIter => vec![movers::simple_iter()],
         Workload::IterCold => vec![flat::iter_1m(evict)],
         Workload::IterWarm => vec![flat::iter_1m(|| ())],
         Workload::FragmentedIter => vec![letters::fragmented_iter()],
-        Workload::RandomGet => vec![movers::random_get()],
-        Workload::RandomGetWorld => vec![movers::random_get_world()],
-        Workload::SpawnDespawn => vec![movers::spawn_despawn()],
+        Workload::RandomGet => vec![movers::random_get().plain()],
+        Workload::RandomGetWorld => vec![movers::random_get_world().plain()],
+        Workload::RandomGetMut => vec![movers::random_get_mut()],
+        Workload::RandomGetMutWorld => vec![movers::random_get_mut_world()],
+        Workload::SpawnDespawn => vec![movers::spawn_despawn().plain()],
         Workload::Schedule => vec![swaps::schedule()],
         Workload::GroupIter => vec![groups::group_iter()],
         _ => vec![],
@@ -135,6 +137,48 @@ mod movers {
             },
             |state| state.sum,
         )
+    }
+
+    fn writes<E: From<Entity<Movers>>>() -> (EcsWorld, Vec<E>) {
+        let Lookup { world, order, .. } = lookup();
+        (world, order)
+    }
+
+    fn positions(world: &mut EcsWorld) -> u64 {
+        let mut rows = Vec::new();
+        ecs_iter!(world, |position: &Position| rows.push(position.row()));
+        of_rows(rows)
+    }
+
+    pub fn random_get_mut() -> Contender {
+        Contender::steady(
+            ("gecs", "archetype view"),
+            writes::<Entity<Movers>>,
+            |(world, order)| {
+                let archetype = world.archetype_mut::<Movers>();
+                for &entity in order.iter() {
+                    if let Some(view) = archetype.view(entity) {
+                        view.position.x += 1.0;
+                    }
+                }
+            },
+            |(world, _)| positions(world),
+        )
+        .plain()
+    }
+
+    pub fn random_get_mut_world() -> Contender {
+        Contender::steady(
+            ("gecs", "any entity"),
+            writes::<EntityAny>,
+            |(world, order)| {
+                for &entity in order.iter() {
+                    ecs_find!(world, entity, |position: &mut Position| position.x += 1.0);
+                }
+            },
+            |(world, _)| positions(world),
+        )
+        .plain()
     }
 
     pub fn spawn_despawn() -> Contender {

@@ -13,6 +13,8 @@ use crate::workload::{
     HEAVY, HUNDRED_THOUSAND, LOOKUPS, MANY, MILLION, PER_LETTER, PER_WIDE_TABLE, WIDE_TABLES, Workload,
 };
 
+mod plain;
+
 const NAME: (&str, &str) = ("hecs", "");
 
 shapes::motion!();
@@ -24,26 +26,41 @@ shapes::letters!(#[derive(PartialEq)]; A B C D E F G H I J K L M N O P Q R S T U
 pub fn contenders(workload: Workload) -> Vec<Contender> {
     match workload {
         Workload::SimpleInsert => vec![simple_insert()],
-        Workload::InsertLoop => vec![insert_loop()],
-        Workload::SimpleIter => vec![simple_iter(MANY)],
-        Workload::IterCold => vec![iter_1m(evict)],
-        Workload::IterWarm => vec![iter_1m(|| ())],
-        Workload::FragmentedIter => vec![fragmented_iter()],
-        Workload::FragmentedWide => vec![fragmented_wide()],
-        Workload::AddRemove => vec![add_remove(MANY)],
-        Workload::RandomGet => vec![random_get()],
-        Workload::RandomGetWorld => vec![random_get_world()],
+        Workload::InsertLoop => vec![insert_loop().plain()],
+        Workload::InsertEight => vec![plain::insert_eight()],
+        Workload::SimpleIter => vec![simple_iter(MANY), plain::simple_iter()],
+        Workload::IterCold => vec![iter_1m(evict), plain::iter_1m(evict)],
+        Workload::IterWarm => vec![iter_1m(|| ()), plain::iter_1m(|| ())],
+        Workload::FragmentedIter => vec![add_to_data(fragmented_world), plain::add_to_data(fragmented_world)],
+        Workload::FragmentedWide => vec![add_to_data(wide_world), plain::add_to_data(wide_world)],
+        Workload::FiveComponents => plain::five_components().into(),
+        Workload::Filtered => plain::filtered().into(),
+        Workload::AddRemove => vec![add_remove(MANY).plain()],
+        Workload::RandomGet => vec![random_get().plain()],
+        Workload::RandomGetWorld => vec![random_get_world().plain()],
+        Workload::RandomGetMut => vec![plain::random_get_mut()],
+        Workload::RandomGetMutWorld => plain::random_get_mut_world().into(),
         Workload::SpawnDespawn => spawn_despawn().into(),
-        Workload::Schedule => vec![schedule()],
+        Workload::Schedule => vec![schedule(), plain::schedule()],
         Workload::HeavyCompute => vec![heavy_compute()],
-        Workload::GroupIter => vec![group_iter()],
+        Workload::ParLight(size) => vec![plain::par_light(size)],
+        Workload::GroupIter => vec![group_iter(), plain::group_iter()],
         Workload::BulkInsert => vec![bulk_insert()],
-        Workload::Commands => vec![commands()],
+        Workload::Commands => vec![commands().plain()],
         Workload::Changed => vec![changed()],
+        Workload::ChangedSpread => vec![plain::changed(true)],
+        Workload::ChangedClustered => vec![plain::changed(false)],
         Workload::GrowIter(size) => vec![simple_iter(size)],
         Workload::GrowSpawn(size) => vec![grow_spawn(size)],
         Workload::GrowAddRemove(size) => vec![add_remove(size)],
-        Workload::AddRemoveSparse | Workload::FrameEmpty | Workload::FrameOne | Workload::FrameTwo => vec![],
+        Workload::AddRemoveSparse
+        | Workload::AddRemoveGroup
+        | Workload::InsertSparse
+        | Workload::InsertGroup
+        | Workload::PairSparse
+        | Workload::FrameEmpty
+        | Workload::FrameOne
+        | Workload::FrameTwo => vec![],
     }
 }
 
@@ -123,21 +140,19 @@ fn add_to_data(setup: impl Fn() -> World + Copy + 'static) -> Contender {
     )
 }
 
-fn fragmented_iter() -> Contender {
-    add_to_data(|| {
-        let mut world = World::new();
-        let mut next = 0;
-        macro_rules! spawn {
-            ($($letter:ident)*) => {
-                $(for _ in 0..PER_LETTER {
-                    world.spawn(($letter(0.0), Data(scalar(next))));
-                    next += 1;
-                })*
-            };
-        }
-        shapes::for_each_letter!(spawn);
-        world
-    })
+fn fragmented_world() -> World {
+    let mut world = World::new();
+    let mut next = 0;
+    macro_rules! spawn {
+        ($($letter:ident)*) => {
+            $(for _ in 0..PER_LETTER {
+                world.spawn(($letter(0.0), Data(scalar(next))));
+                next += 1;
+            })*
+        };
+    }
+    shapes::for_each_letter!(spawn);
+    world
 }
 
 fn wide_world() -> World {
@@ -152,10 +167,6 @@ fn wide_world() -> World {
         shapes::for_each_tag!(index / PER_WIDE_TABLE, add);
     }
     world
-}
-
-fn fragmented_wide() -> Contender {
-    add_to_data(wide_world)
 }
 
 fn add_remove(size: usize) -> Contender {
@@ -221,7 +232,8 @@ fn spawn_despawn() -> [Contender; 2] {
     [
         spawned_and_despawned(NAME, |world, entities| {
             entities.extend((0..MANY).map(|index| world.spawn((Position::nth(index), Velocity::nth(index)))));
-        }),
+        })
+        .plain(),
         spawned_and_despawned(("hecs", "spawn_batch"), |world, entities| {
             let movers = (0..MANY).map(|index| (Position::nth(index), Velocity::nth(index)));
             entities.extend(world.spawn_batch(movers));
@@ -260,44 +272,49 @@ fn grow_spawn(size: usize) -> Contender {
     })
 }
 
-fn schedule() -> Contender {
-    struct State {
-        world: World,
-        ab: PreparedQuery<(&'static mut A, &'static mut B)>,
-        cd: PreparedQuery<(&'static mut C, &'static mut D)>,
-        ce: PreparedQuery<(&'static mut C, &'static mut E)>,
-    }
+struct Swaps {
+    world: World,
+    ab: PreparedQuery<(&'static mut A, &'static mut B)>,
+    cd: PreparedQuery<(&'static mut C, &'static mut D)>,
+    ce: PreparedQuery<(&'static mut C, &'static mut E)>,
+}
+
+fn swaps() -> Swaps {
     let value = |index: usize, shift: usize| scalar(index + shift);
+    let mut world = World::new();
+    let ab = move |i| (A(value(i, 0)), B(value(i, 1)));
+    let abc = move |i| (A(value(i, 0)), B(value(i, 1)), C(value(i, 2)));
+    world.spawn_batch((0..MANY).map(ab));
+    world.spawn_batch((0..MANY).map(abc));
+    world.spawn_batch((0..MANY).map(|i| {
+        let (a, b, c) = abc(i);
+        (a, b, c, D(value(i, 3)))
+    }));
+    world.spawn_batch((0..MANY).map(|i| {
+        let (a, b, c) = abc(i);
+        (a, b, c, E(value(i, 4)))
+    }));
+    let (ab, cd, ce) = Default::default();
+    Swaps { world, ab, cd, ce }
+}
+
+fn swapped(swaps: &mut Swaps) -> u64 {
+    let rows = swaps.world.query_mut::<(&A, &B, Option<&C>, Option<&D>, Option<&E>)>();
+    of_rows(rows.into_iter().map(|(a, b, c, d, e)| {
+        [a.0, b.0, c.map_or(-1.0, |c| c.0), d.map_or(-1.0, |d| d.0), e.map_or(-1.0, |e| e.0)]
+    }))
+}
+
+fn schedule() -> Contender {
     Contender::steady(
         ("hecs", "no scheduler"),
-        move || {
-            let mut world = World::new();
-            let ab = move |i| (A(value(i, 0)), B(value(i, 1)));
-            let abc = move |i| (A(value(i, 0)), B(value(i, 1)), C(value(i, 2)));
-            world.spawn_batch((0..MANY).map(ab));
-            world.spawn_batch((0..MANY).map(abc));
-            world.spawn_batch((0..MANY).map(|i| {
-                let (a, b, c) = abc(i);
-                (a, b, c, D(value(i, 3)))
-            }));
-            world.spawn_batch((0..MANY).map(|i| {
-                let (a, b, c) = abc(i);
-                (a, b, c, E(value(i, 4)))
-            }));
-            let (ab, cd, ce) = Default::default();
-            State { world, ab, cd, ce }
-        },
-        |State { world, ab, cd, ce }| {
+        swaps,
+        |Swaps { world, ab, cd, ce }| {
             ab.query_mut(world).for_each(|(a, b)| std::mem::swap(&mut a.0, &mut b.0));
             cd.query_mut(world).for_each(|(c, d)| std::mem::swap(&mut c.0, &mut d.0));
             ce.query_mut(world).for_each(|(c, e)| std::mem::swap(&mut c.0, &mut e.0));
         },
-        |state| {
-            let rows = state.world.query_mut::<(&A, &B, Option<&C>, Option<&D>, Option<&E>)>();
-            of_rows(rows.into_iter().map(|(a, b, c, d, e)| {
-                [a.0, b.0, c.map_or(-1.0, |c| c.0), d.map_or(-1.0, |d| d.0), e.map_or(-1.0, |e| e.0)]
-            }))
-        },
+        swapped,
     )
 }
 
@@ -326,21 +343,23 @@ fn heavy_compute() -> Contender {
     )
 }
 
+fn group_world() -> World {
+    let mut world = World::new();
+    for index in 0..HUNDRED_THOUSAND {
+        let value = scalar(index);
+        match index % 4 {
+            0 => world.spawn((A(value), B(value), C(0.5))),
+            2 => world.spawn((A(value), B(value))),
+            _ => world.spawn((A(value),)),
+        };
+    }
+    world
+}
+
 fn group_iter() -> Contender {
     Contender::steady(
         NAME,
-        || {
-            let mut world = World::new();
-            for index in 0..HUNDRED_THOUSAND {
-                let value = scalar(index);
-                match index % 4 {
-                    0 => world.spawn((A(value), B(value), C(0.5))),
-                    2 => world.spawn((A(value), B(value))),
-                    _ => world.spawn((A(value),)),
-                };
-            }
-            (world, PreparedQuery::<(&mut A, &B, &C)>::new())
-        },
+        || (group_world(), PreparedQuery::<(&mut A, &B, &C)>::new()),
         |(world, query)| query.query_mut(world).for_each(|(a, b, c)| a.0 += b.0 * c.0),
         |(world, _)| of_floats(world.query_mut::<&A>().into_iter().map(|a| a.0)),
     )

@@ -17,6 +17,7 @@ use crate::workload::{
 use slot_map::SlotMap;
 
 mod frames;
+mod rows;
 mod slot_map;
 
 const NAME: &str = "limit";
@@ -28,7 +29,8 @@ shapes::flat_motion!();
 pub fn contenders(workload: Workload) -> Vec<Contender> {
     match workload {
         Workload::SimpleInsert => vec![insert_structs(), insert_components()],
-        Workload::InsertLoop => vec![insert_slot_map()],
+        Workload::InsertLoop | Workload::InsertSparse | Workload::InsertGroup => vec![insert_slot_map()],
+        Workload::InsertEight => vec![rows::insert_eight()],
         Workload::SimpleIter => {
             vec![iter_structs(MANY), iter_components(MANY), iter_fields(MANY)]
         }
@@ -38,16 +40,22 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::FragmentedWide => {
             vec![tables(WIDE_TABLES, PER_WIDE_TABLE), one_array(WIDE_TABLES * PER_WIDE_TABLE)]
         }
-        Workload::AddRemove | Workload::AddRemoveSparse => vec![add_remove(MANY)],
+        Workload::FiveComponents => vec![rows::five_components()],
+        Workload::Filtered => vec![rows::filtered()],
+        Workload::AddRemove | Workload::AddRemoveSparse | Workload::AddRemoveGroup => vec![add_remove(MANY)],
         Workload::RandomGet | Workload::RandomGetWorld => vec![random_get()],
+        Workload::RandomGetMut | Workload::RandomGetMutWorld => vec![rows::random_get_mut()],
         Workload::SpawnDespawn => vec![spawn_despawn()],
         Workload::Schedule => vec![frames::schedule()],
         Workload::HeavyCompute => vec![heavy_compute()],
+        Workload::ParLight(size) => rows::par_light(size).into(),
         Workload::GroupIter => vec![group_iter()],
         Workload::FrameEmpty => vec![frame_empty()],
         Workload::BulkInsert => vec![bulk_insert()],
-        Workload::Commands => vec![],
+        Workload::Commands | Workload::PairSparse => vec![],
         Workload::Changed => vec![changed()],
+        Workload::ChangedSpread => vec![rows::changed(true)],
+        Workload::ChangedClustered => vec![rows::changed(false)],
         Workload::FrameOne => vec![frames::frame(1)],
         Workload::FrameTwo => vec![frames::frame(2)],
         Workload::GrowIter(size) => vec![iter_components(size), iter_fields(size)],

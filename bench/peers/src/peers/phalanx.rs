@@ -11,9 +11,12 @@ mod change;
 mod fields;
 mod frames;
 mod group;
+mod parallel;
+mod plain;
 mod pool;
 mod sparse;
 mod table;
+mod ticks;
 
 const LIBRARY: &str = "phalanx";
 
@@ -24,10 +27,20 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
             vec![table::simple_insert(), fields::simple_insert(), pool::simple_insert()]
         }
         Workload::InsertLoop => {
-            vec![table::insert_loop(), table::insert_loop_door(), fields::insert_loop(), pool::insert_loop()]
+            vec![
+                table::insert_loop().plain(),
+                table::insert_loop_door(),
+                fields::insert_loop(),
+                pool::insert_loop(),
+                pool::insert_loop_plain(),
+            ]
         }
+        Workload::InsertEight => vec![plain::insert_eight()],
+        Workload::InsertSparse => vec![sparse::insert_loop()],
+        Workload::InsertGroup => vec![sparse::insert_loop_group()],
         Workload::SimpleIter => vec![
             table::simple_iter(MANY),
+            plain::simple_iter(),
             table::simple_iter_chunks(),
             fields::simple_iter(),
             fields::simple_iter_chunks(MANY),
@@ -38,6 +51,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::IterCold => {
             vec![
                 table::iter_1m(evict),
+                plain::iter_1m(evict),
                 table::iter_1m_chunks(evict),
                 fields::iter_1m(evict),
                 fields::iter_1m_chunks(evict),
@@ -46,6 +60,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         }
         Workload::IterWarm => vec![
             table::iter_1m(|| ()),
+            plain::iter_1m(|| ()),
             table::iter_1m_chunks(|| ()),
             fields::iter_1m(|| ()),
             fields::iter_1m_chunks(|| ()),
@@ -54,6 +69,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::FragmentedIter => {
             vec![
                 table::fragmented(),
+                plain::fragmented(),
                 table::fragmented_chunks(),
                 pool::fragmented(),
                 sparse::fragmented(),
@@ -61,19 +77,30 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
             ]
         }
         Workload::FragmentedWide => {
-            vec![table::wide(), table::wide_chunks(), pool::wide(), sparse::wide(), sparse::wide_slices()]
+            vec![
+                table::wide(),
+                plain::wide(),
+                table::wide_chunks(),
+                pool::wide(),
+                sparse::wide(),
+                sparse::wide_slices(),
+            ]
         }
+        Workload::FiveComponents => plain::five_components().into(),
+        Workload::Filtered => plain::filtered().into(),
+        Workload::PairSparse => sparse::pair_iter().into(),
         Workload::AddRemove => {
             vec![
-                change::add_remove(MANY),
+                change::add_remove(MANY).plain(),
                 pool::add_remove(),
                 change::add_remove_sparse(),
                 group::add_remove(),
             ]
         }
         Workload::AddRemoveSparse => vec![change::add_remove_sparse(), change::add_remove_sparse_door()],
+        Workload::AddRemoveGroup => vec![group::add_remove().plain()],
         Workload::RandomGet => vec![
-            table::random_get(),
+            table::random_get().plain(),
             table::random_get_many(),
             fields::random_get(),
             fields::random_get_many(),
@@ -84,16 +111,18 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         ],
         Workload::RandomGetWorld => {
             vec![
-                table::random_get_world(),
+                table::random_get_world().plain(),
                 fields::random_get_world(),
                 pool::random_get_world(),
                 pool::random_get_world_handle(),
                 sparse::random_get_world(),
             ]
         }
+        Workload::RandomGetMut => vec![plain::random_get_mut()],
+        Workload::RandomGetMutWorld => vec![plain::random_get_mut_world()],
         Workload::SpawnDespawn => {
             vec![
-                change::spawn_despawn(),
+                change::spawn_despawn().plain(),
                 change::spawn_despawn_door(),
                 change::spawn_despawn_batch(),
                 fields::spawn_despawn(),
@@ -102,11 +131,18 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
                 sparse::spawn_despawn(),
             ]
         }
-        Workload::Schedule => vec![frames::schedule(false), frames::schedule(true)],
-        Workload::HeavyCompute => vec![table::heavy_compute()],
+        Workload::Schedule => vec![
+            frames::schedule(false),
+            frames::schedule(true),
+            frames::plain_schedule(false),
+            frames::plain_schedule(true),
+        ],
+        Workload::HeavyCompute => vec![table::heavy_compute(), parallel::heavy_compute()],
+        Workload::ParLight(size) => parallel::light(size).into(),
         Workload::GroupIter => {
             vec![
                 table::group_iter(),
+                plain::group_iter(),
                 table::group_iter_chunks(),
                 pool::group_iter(),
                 sparse::group_iter(),
@@ -115,8 +151,10 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         }
         Workload::FrameEmpty => vec![frames::empty(false), frames::empty(true), frames::empty_app()],
         Workload::BulkInsert => vec![change::bulk_insert(), change::bulk_insert_loop()],
-        Workload::Commands => vec![change::commands()],
+        Workload::Commands => vec![change::commands().plain()],
         Workload::Changed => vec![change::changed()],
+        Workload::ChangedSpread => ticks::changed(true),
+        Workload::ChangedClustered => ticks::changed(false),
         Workload::FrameOne => vec![frames::frame(false)],
         Workload::FrameTwo => vec![frames::frame(true)],
         Workload::GrowIter(size) => vec![table::simple_iter(size), fields::simple_iter_chunks(size)],

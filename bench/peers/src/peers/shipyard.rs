@@ -15,6 +15,8 @@ use crate::workload::{
     Workload,
 };
 
+mod plain;
+
 const NAME: (&str, &str) = ("shipyard", "");
 const VIEWS: (&str, &str) = ("shipyard", "views");
 
@@ -28,27 +30,53 @@ shapes::letters!(#[derive(Component)]; A B C D E F G H I J K L M N O P Q R S T U
 #[track(Modification)]
 struct Tracked(f32);
 
+/// Entities in order, with the tags by which an archetype library would spread them over tables.
+macro_rules! wide_world {
+    ($component:ident) => {{
+        let mut world = World::new();
+        let mut entities = Vec::new();
+        for index in 0..WIDE_TABLES * PER_WIDE_TABLE {
+            let entity = world.add_entity(($component(scalar(index)),));
+            macro_rules! add {
+                ($tag:ident) => {
+                    world.add_component(entity, ($tag,))
+                };
+            }
+            shapes::for_each_tag!(index / PER_WIDE_TABLE, add);
+            entities.push(entity);
+        }
+        (world, entities)
+    }};
+}
+
 /// The contenders of a workload.
 pub fn contenders(workload: Workload) -> Vec<Contender> {
     match workload {
         Workload::SimpleInsert => vec![simple_insert()],
-        Workload::InsertLoop => vec![insert_loop(), insert_views()],
-        Workload::SimpleIter => vec![simple_iter()],
-        Workload::IterCold => vec![iter_1m(evict)],
-        Workload::IterWarm => vec![iter_1m(|| ())],
-        Workload::FragmentedIter => vec![fragmented_iter()],
-        Workload::FragmentedWide => vec![fragmented_wide()],
-        Workload::AddRemove => vec![add_remove()],
+        Workload::InsertLoop => vec![insert_loop().plain(), insert_views()],
+        Workload::InsertEight => vec![plain::insert_eight()],
+        Workload::SimpleIter => vec![simple_iter(), plain::simple_iter()],
+        Workload::IterCold => vec![iter_1m(evict), plain::iter_1m(evict)],
+        Workload::IterWarm => vec![iter_1m(|| ()), plain::iter_1m(|| ())],
+        Workload::FragmentedIter => vec![add_to_data(fragmented_world), plain::add_to_data(fragmented_world)],
+        Workload::FragmentedWide => {
+            vec![add_to_data(|| wide_world!(Data).0), plain::add_to_data(|| wide_world!(Data).0)]
+        }
+        Workload::AddRemove => vec![add_remove().plain()],
         Workload::AddRemoveSparse => vec![add_remove_views()],
-        Workload::RandomGet => vec![random_get()],
-        Workload::RandomGetWorld => vec![random_get_world()],
+        Workload::RandomGet => vec![random_get().plain()],
+        Workload::RandomGetWorld => vec![random_get_world().plain()],
+        Workload::RandomGetMut => vec![plain::random_get_mut()],
+        Workload::RandomGetMutWorld => vec![plain::random_get_mut_world()],
         Workload::SpawnDespawn => spawn_despawn().into(),
-        Workload::Schedule => vec![schedule()],
-        Workload::HeavyCompute => vec![heavy_compute()],
-        Workload::GroupIter => vec![group_iter()],
+        Workload::Schedule => vec![schedule(), plain::schedule()],
+        Workload::HeavyCompute => vec![heavy_compute().plain()],
+        Workload::GroupIter => vec![group_iter(), plain::group_iter()],
         Workload::FrameEmpty => vec![frame_empty()],
         Workload::BulkInsert => vec![bulk_insert()],
         Workload::Changed => vec![changed()],
+        Workload::ChangedSpread => vec![plain::changed(true)],
+        Workload::ChangedClustered => vec![plain::changed(false)],
         Workload::FrameOne => vec![frame(1)],
         Workload::FrameTwo => vec![frame(2)],
         _ => vec![],
@@ -155,44 +183,19 @@ fn add_to_data(setup: impl Fn() -> World + Copy + 'static) -> Contender {
     )
 }
 
-fn fragmented_iter() -> Contender {
-    add_to_data(|| {
-        let mut world = World::new();
-        let mut next = 0;
-        macro_rules! spawn {
-            ($($letter:ident)*) => {
-                $(for _ in 0..PER_LETTER {
-                    world.add_entity(($letter(0.0), Data(scalar(next))));
-                    next += 1;
-                })*
-            };
-        }
-        shapes::for_each_letter!(spawn);
-        world
-    })
-}
-
-/// Entities in order, with the tags by which an archetype library would spread them over tables.
-macro_rules! wide_world {
-    ($component:ident) => {{
-        let mut world = World::new();
-        let mut entities = Vec::new();
-        for index in 0..WIDE_TABLES * PER_WIDE_TABLE {
-            let entity = world.add_entity(($component(scalar(index)),));
-            macro_rules! add {
-                ($tag:ident) => {
-                    world.add_component(entity, ($tag,))
-                };
-            }
-            shapes::for_each_tag!(index / PER_WIDE_TABLE, add);
-            entities.push(entity);
-        }
-        (world, entities)
-    }};
-}
-
-fn fragmented_wide() -> Contender {
-    add_to_data(|| wide_world!(Data).0)
+fn fragmented_world() -> World {
+    let mut world = World::new();
+    let mut next = 0;
+    macro_rules! spawn {
+        ($($letter:ident)*) => {
+            $(for _ in 0..PER_LETTER {
+                world.add_entity(($letter(0.0), Data(scalar(next))));
+                next += 1;
+            })*
+        };
+    }
+    shapes::for_each_letter!(spawn);
+    world
 }
 
 fn with_a() -> (World, Vec<EntityId>) {
@@ -283,7 +286,8 @@ fn spawn_despawn() -> [Contender; 2] {
     [
         spawned_and_despawned(NAME, |world, entities| {
             entities.extend((0..MANY).map(|i| world.add_entity((Position::nth(i), Velocity::nth(i)))));
-        }),
+        })
+        .plain(),
         spawned_and_despawned(("shipyard", "bulk"), |world, entities| {
             let movers = (0..MANY).map(|i| (Position::nth(i), Velocity::nth(i)));
             entities.extend(world.bulk_add_entity(movers));
@@ -321,34 +325,41 @@ fn ce(mut c: ViewMut<C>, mut e: ViewMut<E>) {
     (&mut c, &mut e).iter().for_each(|(c, e)| std::mem::swap(&mut c.0, &mut e.0));
 }
 
+fn swapping_world() -> World {
+    let mut world = World::new();
+    for i in 0..MANY {
+        let (a, b, c) = (A(scalar(i)), B(scalar(i + 1)), C(scalar(i + 2)));
+        world.add_entity((a, b));
+        world.add_entity((a, b, c));
+        world.add_entity((a, b, c, D(scalar(i + 3))));
+        world.add_entity((a, b, c, E(scalar(i + 4))));
+    }
+    world
+}
+
+fn swapped(world: &mut World) -> u64 {
+    type Optional<'v> = (View<'v, C>, View<'v, D>, View<'v, E>);
+    world.run(|entities: EntitiesView, a: View<A>, b: View<B>, (c, d, e): Optional| {
+        of_rows(entities.iter().map(|entity| {
+            let at = |value: Option<f32>| value.unwrap_or(-1.0);
+            let (a, b) = ((&a).get(entity).ok().map(|a| a.0), (&b).get(entity).ok().map(|b| b.0));
+            let (c, d) = ((&c).get(entity).ok().map(|c| c.0), (&d).get(entity).ok().map(|d| d.0));
+            [at(a), at(b), at(c), at(d), at((&e).get(entity).ok().map(|e| e.0))]
+        }))
+    })
+}
+
 fn schedule() -> Contender {
     Contender::steady(
         ("shipyard", "workload"),
         || {
-            let mut world = World::new();
-            for i in 0..MANY {
-                let (a, b, c) = (A(scalar(i)), B(scalar(i + 1)), C(scalar(i + 2)));
-                world.add_entity((a, b));
-                world.add_entity((a, b, c));
-                world.add_entity((a, b, c, D(scalar(i + 3))));
-                world.add_entity((a, b, c, E(scalar(i + 4))));
-            }
+            let world = swapping_world();
             let workload = ::shipyard::Workload::new("swaps").with_system(ab).with_system(cd).with_system(ce);
             workload.add_to_world(&world).expect("no other workload");
             world
         },
         |world| world.run_workload("swaps").expect("no system fails"),
-        |world| {
-            type Optional<'v> = (View<'v, C>, View<'v, D>, View<'v, E>);
-            world.run(|entities: EntitiesView, a: View<A>, b: View<B>, (c, d, e): Optional| {
-                of_rows(entities.iter().map(|entity| {
-                    let at = |value: Option<f32>| value.unwrap_or(-1.0);
-                    let (a, b) = ((&a).get(entity).ok().map(|a| a.0), (&b).get(entity).ok().map(|b| b.0));
-                    let (c, d) = ((&c).get(entity).ok().map(|c| c.0), (&d).get(entity).ok().map(|d| d.0));
-                    [at(a), at(b), at(c), at(d), at((&e).get(entity).ok().map(|e| e.0))]
-                }))
-            })
-        },
+        swapped,
     )
 }
 
@@ -377,21 +388,23 @@ fn heavy_compute() -> Contender {
     )
 }
 
+fn group_world() -> World {
+    let mut world = World::new();
+    for index in 0..HUNDRED_THOUSAND {
+        let value = scalar(index);
+        match index % 4 {
+            0 => world.add_entity((A(value), B(value), C(0.5))),
+            2 => world.add_entity((A(value), B(value))),
+            _ => world.add_entity((A(value),)),
+        };
+    }
+    world
+}
+
 fn group_iter() -> Contender {
     Contender::steady(
         NAME,
-        || {
-            let mut world = World::new();
-            for index in 0..HUNDRED_THOUSAND {
-                let value = scalar(index);
-                match index % 4 {
-                    0 => world.add_entity((A(value), B(value), C(0.5))),
-                    2 => world.add_entity((A(value), B(value))),
-                    _ => world.add_entity((A(value),)),
-                };
-            }
-            world
-        },
+        group_world,
         |world| {
             world.run(|mut a: ViewMut<A>, b: View<B>, c: View<C>| {
                 (&mut a, &b, &c).iter().for_each(|(a, b, c)| a.0 += b.0 * c.0);

@@ -13,6 +13,8 @@ use crate::workload::{
     HEAVY, HUNDRED_THOUSAND, LOOKUPS, MANY, MILLION, PER_LETTER, PER_WIDE_TABLE, WIDE_TABLES, Workload,
 };
 
+mod plain;
+
 const NAME: (&str, &str) = ("sparsey", "");
 const GROUP: (&str, &str) = ("sparsey", "group");
 
@@ -25,19 +27,26 @@ shapes::letters!(; A B C D E F G H I J K L M N O P Q R S T U V W X Y Z Data);
 pub fn contenders(workload: Workload) -> Vec<Contender> {
     match workload {
         Workload::SimpleInsert => vec![simple_insert()],
-        Workload::InsertLoop => vec![insert_loop()],
-        Workload::SimpleIter => vec![simple_iter(), simple_iter_group()],
-        Workload::IterCold => vec![iter_1m(evict), iter_1m_group(evict)],
-        Workload::IterWarm => vec![iter_1m(|| ()), iter_1m_group(|| ())],
-        Workload::FragmentedIter => vec![fragmented_iter()],
-        Workload::FragmentedWide => vec![fragmented_wide()],
-        Workload::AddRemove | Workload::AddRemoveSparse => vec![add_remove(NAME), add_remove(GROUP)],
-        Workload::RandomGet => vec![random_get()],
-        Workload::RandomGetWorld => vec![random_get_world()],
+        Workload::InsertLoop | Workload::InsertSparse => vec![insert_loop().plain()],
+        Workload::InsertEight => vec![plain::insert_eight()],
+        Workload::InsertGroup => vec![plain::insert_group()],
+        Workload::SimpleIter => vec![simple_iter(), simple_iter_group(), plain::simple_iter()],
+        Workload::IterCold => vec![iter_1m(evict), iter_1m_group(evict), plain::iter_1m(evict)],
+        Workload::IterWarm => vec![iter_1m(|| ()), iter_1m_group(|| ()), plain::iter_1m(|| ())],
+        Workload::FragmentedIter => vec![add_to_data(fragmented_world), plain::add_to_data(fragmented_world)],
+        Workload::FragmentedWide => vec![add_to_data(wide_world), plain::add_to_data(wide_world)],
+        Workload::PairSparse => plain::pair_sparse().into(),
+        Workload::AddRemove | Workload::AddRemoveSparse => vec![add_remove(NAME).plain(), add_remove(GROUP)],
+        Workload::AddRemoveGroup => vec![add_remove(GROUP).plain()],
+        Workload::RandomGet => vec![random_get().plain()],
+        Workload::RandomGetWorld => vec![random_get_world().plain()],
+        Workload::RandomGetMut => vec![plain::random_get_mut()],
+        Workload::RandomGetMutWorld => vec![plain::random_get_mut_world()],
         Workload::SpawnDespawn => spawn_despawn().into(),
         Workload::Schedule => vec![schedule()],
-        Workload::HeavyCompute => vec![heavy_compute()],
-        Workload::GroupIter => vec![group_iter(NAME), group_iter_slices()],
+        Workload::HeavyCompute => vec![heavy_compute().plain()],
+        Workload::ParLight(size) => vec![plain::par_light(size)],
+        Workload::GroupIter => vec![group_iter(NAME), group_iter_slices(), plain::group_iter()],
         Workload::BulkInsert => vec![bulk_insert()],
         _ => vec![],
     }
@@ -178,51 +187,47 @@ fn add_to_data(setup: impl Fn() -> World + Copy + 'static) -> Contender {
     )
 }
 
-fn fragmented_iter() -> Contender {
-    add_to_data(|| {
-        let mut builder = World::builder();
-        builder.register::<Data>();
-        macro_rules! register {
-            ($($letter:ident)*) => { $(builder.register::<$letter>();)* };
-        }
-        shapes::for_each_letter!(register);
-        let mut world = builder.build();
-        let mut next = 0;
-        macro_rules! spawn {
-            ($($letter:ident)*) => {
-                $(for _ in 0..PER_LETTER {
-                    world.create(($letter(0.0), Data(scalar(next))));
-                    next += 1;
-                })*
-            };
-        }
-        shapes::for_each_letter!(spawn);
-        world
-    })
+fn fragmented_world() -> World {
+    let mut builder = World::builder();
+    builder.register::<Data>();
+    macro_rules! register {
+        ($($letter:ident)*) => { $(builder.register::<$letter>();)* };
+    }
+    shapes::for_each_letter!(register);
+    let mut world = builder.build();
+    let mut next = 0;
+    macro_rules! spawn {
+        ($($letter:ident)*) => {
+            $(for _ in 0..PER_LETTER {
+                world.create(($letter(0.0), Data(scalar(next))));
+                next += 1;
+            })*
+        };
+    }
+    shapes::for_each_letter!(spawn);
+    world
 }
 
-fn fragmented_wide() -> Contender {
-    add_to_data(|| {
-        let mut builder = World::builder();
-        builder.register::<Data>();
-        macro_rules! register {
+fn wide_world() -> World {
+    let mut builder = World::builder();
+    builder.register::<Data>();
+    macro_rules! register {
+        ($tag:ident) => {
+            builder.register::<$tag>()
+        };
+    }
+    shapes::for_each_tag!(u32::MAX, register);
+    let mut world = builder.build();
+    for index in 0..WIDE_TABLES * PER_WIDE_TABLE {
+        let entity = world.create((Data(scalar(index)),));
+        macro_rules! add {
             ($tag:ident) => {
-                builder.register::<$tag>()
+                world.insert(entity, ($tag,))
             };
         }
-        shapes::for_each_tag!(u32::MAX, register);
-        let mut world = builder.build();
-        for index in 0..WIDE_TABLES * PER_WIDE_TABLE {
-            let entity = world.create((Data(scalar(index)),));
-            macro_rules! add {
-                ($tag:ident) => {
-                    world.insert(entity, ($tag,))
-                };
-            }
-            shapes::for_each_tag!(index / PER_WIDE_TABLE, add);
-        }
-        world
-    })
+        shapes::for_each_tag!(index / PER_WIDE_TABLE, add);
+    }
+    world
 }
 
 fn add_remove(name: (&'static str, &'static str)) -> Contender {
@@ -290,7 +295,8 @@ fn spawn_despawn() -> [Contender; 2] {
         spawned_and_despawned(NAME, |world, entities| {
             let create = |index| world.create((Position::nth(index), Velocity::nth(index)));
             entities.extend((0..MANY).map(create));
-        }),
+        })
+        .plain(),
         spawned_and_despawned(("sparsey", "extend"), |world, entities| {
             let movers = (0..MANY).map(|index| (Position::nth(index), Velocity::nth(index)));
             entities.extend_from_slice(world.extend(movers));

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::bars;
+use crate::contender::full_name;
 use crate::machine::Machine;
 use crate::measure::Outcome;
 
@@ -20,7 +22,9 @@ pub fn render(machine: &Machine, outcomes: &[Outcome]) -> String {
         .collect();
     let _ = writeln!(text, "  \"versions\": {{{}}},", versions.join(", "));
     let workloads: Vec<String> = outcomes.iter().map(workload).collect();
-    let _ = writeln!(text, "  \"workloads\": [\n{}\n  ]\n}}", workloads.join(",\n"));
+    let _ = writeln!(text, "  \"workloads\": [\n{}\n  ],", workloads.join(",\n"));
+    let bars: Vec<String> = bars::look(outcomes).iter().map(bar).collect();
+    let _ = writeln!(text, "  \"bars\": [\n{}\n  ]\n}}", bars.join(",\n"));
     text
 }
 
@@ -30,9 +34,10 @@ fn workload(outcome: &Outcome) -> String {
         .iter()
         .map(|line| {
             format!(
-                "      {{\"library\": {}, \"variant\": {}, \"median\": {:.5}, \"low\": {:.5}, \"high\": {:.5}, \"min\": {:.5}}}",
+                "      {{\"library\": {}, \"variant\": {}, \"plain\": {}, \"median\": {:.5}, \"low\": {:.5}, \"high\": {:.5}, \"min\": {:.5}}}",
                 quoted(line.library),
                 quoted(line.variant),
+                line.plain,
                 line.time.median,
                 line.time.low,
                 line.time.high,
@@ -47,6 +52,20 @@ fn workload(outcome: &Outcome) -> String {
         outcome.workload.items(),
         outcome.checksum,
         lines.join(",\n")
+    )
+}
+
+fn bar(result: &bars::Result<'_>) -> String {
+    let name = |line: &crate::measure::Measured| quoted(&full_name(line.library, line.variant));
+    format!(
+        "    {{\"workload\": {}, \"what\": {}, \"ours\": {}, \"beside\": {}, \"ratio\": {:.4}, \"at_most\": {}, \"reached\": {}}}",
+        quoted(result.bar.workload.name()),
+        quoted(result.bar.what),
+        name(result.ours),
+        name(result.rival),
+        result.ratio(),
+        result.bar.at_most,
+        result.reached()
     )
 }
 

@@ -12,7 +12,7 @@ use crate::peers::LIBRARIES;
 pub fn render(machine: &Machine, outcomes: &[Outcome]) -> String {
     let mut text = format!(
         "Measured {}\n\nMedian nanoseconds per item; the fastest library of a row is bold. A library with several lines \
-         shows its fastest; all lines stand below. `ratio` is the fastest Phalanx line in parts of the fastest \
+         shows its fastest; all lines stand below. `plain` is what people write first, `line` names our fastest. `ratio` is the fastest Phalanx line in parts of the fastest \
          line of another library, `limit` a loop without any library.\n\n",
         machine.sentence()
     );
@@ -36,33 +36,18 @@ pub fn render(machine: &Machine, outcomes: &[Outcome]) -> String {
     text
 }
 
-/// What Phalanx lines appear, in order of appearance.
-fn variants(outcomes: &[&Outcome]) -> Vec<&'static str> {
-    let mut variants = Vec::new();
-    for line in outcomes.iter().flat_map(|outcome| &outcome.measured).filter(|line| line.library == OURS) {
-        if !variants.contains(&line.variant) {
-            variants.push(line.variant);
-        }
-    }
-    variants
-}
-
 fn table(text: &mut String, outcomes: &[&Outcome]) {
     let used = |library: &str| outcomes.iter().flat_map(|o| &o.measured).any(|line| line.library == library);
     let peers: Vec<&str> = LIBRARIES.iter().copied().filter(|&name| name != OURS && used(name)).collect();
-    let variants = variants(outcomes);
 
     let _ = write!(text, "| # | workload |");
     for peer in &peers {
         let _ = write!(text, " {peer} |");
     }
-    for variant in &variants {
-        let _ = write!(text, " Phalanx {variant} |");
-    }
     let _ = write!(
         text,
-        " ratio | verdict |\n|---|---|{}---|---|\n",
-        "---|".repeat(peers.len() + variants.len())
+        " Phalanx plain | Phalanx best | line | ratio | verdict |\n|---|---|{}---|---|---|---|---|\n",
+        "---|".repeat(peers.len())
     );
 
     for outcome in outcomes {
@@ -78,10 +63,10 @@ fn table(text: &mut String, outcomes: &[&Outcome]) {
         for peer in &peers {
             let _ = write!(text, " {} |", cell(outcome.best(|line| line.library == *peer)));
         }
-        for variant in &variants {
-            let ours = outcome.best(|line| line.library == OURS && line.variant == *variant);
-            let _ = write!(text, " {} |", cell(ours));
-        }
+        let ours = outcome.best_of_ours();
+        let plain = outcome.best(|line| line.library == OURS && line.plain);
+        let line = ours.map_or("–", |line| line.variant);
+        let _ = write!(text, " {} | {} | {line} |", cell(plain), cell(ours));
         let ratio = outcome.ratio().map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
         let _ = writeln!(text, " {ratio} | {} |", outcome.verdict());
     }

@@ -61,7 +61,8 @@ pub fn spawn_despawn() -> [Contender; 2] {
         spawned_and_despawned(NAME, |world, entities| {
             let spawn = |index| world.spawn((Position::nth(index), Velocity::nth(index))).id();
             entities.extend((0..MANY).map(spawn));
-        }),
+        })
+        .plain(),
         spawned_and_despawned(("bevy", "spawn_batch"), |world, entities| {
             let movers = (0..MANY).map(|index| (Position::nth(index), Velocity::nth(index)));
             entities.extend(world.spawn_batch(movers));

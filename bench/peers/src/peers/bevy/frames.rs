@@ -37,9 +37,46 @@ fn ce(mut query: Query<(&mut C, &mut E)>) {
     query.iter_mut().for_each(|(mut c, mut e)| std::mem::swap(&mut c.0, &mut e.0));
 }
 
+fn plain_ab(mut query: Query<(&mut A, &mut B)>) {
+    for (mut a, mut b) in &mut query {
+        std::mem::swap(&mut a.0, &mut b.0);
+    }
+}
+
+fn plain_cd(mut query: Query<(&mut C, &mut D)>) {
+    for (mut c, mut d) in &mut query {
+        std::mem::swap(&mut c.0, &mut d.0);
+    }
+}
+
+fn plain_ce(mut query: Query<(&mut C, &mut E)>) {
+    for (mut c, mut e) in &mut query {
+        std::mem::swap(&mut c.0, &mut e.0);
+    }
+}
+
 pub fn schedule(threads: bool) -> Contender {
+    swaps(name(threads), threads, |schedule| {
+        schedule.add_systems((ab, (cd, ce).chain()));
+    })
+}
+
+/// The same with a `for` over the rows in each system.
+pub fn plain_schedule(threads: bool) -> Contender {
+    let name = ("bevy", if threads { "plain, multi-threaded" } else { "plain, single-threaded" });
+    swaps(name, threads, |schedule| {
+        schedule.add_systems((plain_ab, (plain_cd, plain_ce).chain()));
+    })
+    .plain()
+}
+
+fn swaps(
+    name: (&'static str, &'static str),
+    threads: bool,
+    add: impl Fn(&mut Schedule) + Copy + 'static,
+) -> Contender {
     Contender::steady(
-        name(threads),
+        name,
         move || {
             let mut world = World::new();
             for i in 0..MANY {
@@ -50,7 +87,7 @@ pub fn schedule(threads: bool) -> Contender {
                 world.spawn((a, b, c, E(scalar(i + 4))));
             }
             let mut schedule = plan(threads);
-            schedule.add_systems((ab, (cd, ce).chain()));
+            add(&mut schedule);
             (world, schedule)
         },
         |(world, schedule)| schedule.run(world),

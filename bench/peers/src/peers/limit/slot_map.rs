@@ -66,6 +66,12 @@ impl<T> SlotMap<T> {
         self.rows.get(slot.row as usize)
     }
 
+    #[inline]
+    pub fn get_mut(&mut self, id: Id) -> Option<&mut T> {
+        let slot = self.slots.get(id.index as usize).filter(|slot| slot.generation == id.generation)?;
+        self.rows.get_mut(slot.row as usize)
+    }
+
     pub fn rows(&self) -> &[T] {
         &self.rows
     }

@@ -21,20 +21,57 @@ fn plan(threads: bool) -> Schedule {
 }
 
 fn ab(mut query: Query<(&mut A, &mut B)>) {
-    query.iter_mut().for_each(|(a, b)| std::mem::swap(&mut a.0, &mut b.0));
+    query.iter_mut().for_each(|(mut a, mut b)| std::mem::swap(&mut a.0, &mut b.0));
 }
 
 fn cd(mut query: Query<(&mut C, &mut D)>) {
-    query.iter_mut().for_each(|(c, d)| std::mem::swap(&mut c.0, &mut d.0));
+    query.iter_mut().for_each(|(mut c, mut d)| std::mem::swap(&mut c.0, &mut d.0));
 }
 
 fn ce(mut query: Query<(&mut C, &mut E)>) {
-    query.iter_mut().for_each(|(c, e)| std::mem::swap(&mut c.0, &mut e.0));
+    query.iter_mut().for_each(|(mut c, mut e)| std::mem::swap(&mut c.0, &mut e.0));
+}
+
+fn plain_ab(mut query: Query<(&mut A, &mut B)>) {
+    for (mut a, mut b) in &mut query {
+        std::mem::swap(&mut a.0, &mut b.0);
+    }
+}
+
+fn plain_cd(mut query: Query<(&mut C, &mut D)>) {
+    for (mut c, mut d) in &mut query {
+        std::mem::swap(&mut c.0, &mut d.0);
+    }
+}
+
+fn plain_ce(mut query: Query<(&mut C, &mut E)>) {
+    for (mut c, mut e) in &mut query {
+        std::mem::swap(&mut c.0, &mut e.0);
+    }
 }
 
 pub fn schedule(threads: bool) -> Contender {
+    swaps(name(threads), threads, |schedule, world| {
+        schedule.add_systems(world, (ab, cd, ce));
+    })
+}
+
+/// The same with a `for` over the rows in each system.
+pub fn plain_schedule(threads: bool) -> Contender {
+    let name = (LIBRARY, if threads { "plain threads" } else { "plain" });
+    swaps(name, threads, |schedule, world| {
+        schedule.add_systems(world, (plain_ab, plain_cd, plain_ce));
+    })
+    .plain()
+}
+
+fn swaps(
+    name: (&'static str, &'static str),
+    threads: bool,
+    add: impl Fn(&mut Schedule, &mut World) + Copy + 'static,
+) -> Contender {
     Contender::steady(
-        name(threads),
+        name,
         move || {
             let mut world = World::new();
             for i in 0..MANY {
@@ -45,7 +82,7 @@ pub fn schedule(threads: bool) -> Contender {
                 world.spawn((a, b, c, E(scalar(i + 4))));
             }
             let mut schedule = plan(threads);
-            schedule.add_systems(&mut world, (ab, cd, ce));
+            add(&mut schedule, &mut world);
             (world, schedule)
         },
         |(world, schedule)| schedule.run(world),
@@ -105,7 +142,7 @@ pub fn frame(threads: bool) -> Contender {
             macro_rules! add {
                 ($(($own:ident $other:ident))*) => {
                     $(schedule.add_systems(&mut world, |mut query: Query<(&mut $own, &$other)>| {
-                        query.iter_mut().for_each(|(own, other)| own.0 = own.0 * 0.5 + other.0);
+                        query.iter_mut().for_each(|(mut own, other)| own.0 = own.0 * 0.5 + other.0);
                     });)*
                 };
             }

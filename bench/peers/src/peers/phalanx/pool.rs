@@ -90,7 +90,7 @@ pub fn simple_iter() -> Contender {
             (world, query)
         },
         |(world, query)| {
-            query.iter_mut(world).for_each(|(position, velocity)| {
+            query.iter_mut(world).for_each(|(mut position, velocity)| {
                 position.x += velocity.x * DT;
                 position.y += velocity.y * DT;
                 position.z += velocity.z * DT;
@@ -118,7 +118,7 @@ pub fn iter_1m(before: impl Fn() + Copy + 'static) -> Contender {
         },
         move |_| before(),
         |(world, query)| {
-            query.iter_mut(world).for_each(|(place, speed)| {
+            query.iter_mut(world).for_each(|(mut place, speed)| {
                 place.x += speed.x * DT;
                 place.y += speed.y * DT;
             });
@@ -210,7 +210,7 @@ fn data_rows<P: ::phalanx::pool::Pool>(setup: impl Fn() -> World + Copy + 'stati
             let query = world.query_state_filtered::<&mut Data, In<P>>();
             (world, query)
         },
-        |(world, query)| query.iter_mut(world).for_each(|data| data.0 += 1.0),
+        |(world, query)| query.iter_mut(world).for_each(|mut data| data.0 += 1.0),
         |(world, _)| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
     )
 }
@@ -270,7 +270,7 @@ pub fn group_iter() -> Contender {
             let query: QueryState<(&mut A, &B, &C), In<Grouped>> = world.query_state_filtered();
             (world, query)
         },
-        |(world, query)| query.iter_mut(world).for_each(|(a, b, c)| a.0 += b.0 * c.0),
+        |(world, query)| query.iter_mut(world).for_each(|(mut a, b, c)| a.0 += b.0 * c.0),
         |(world, _)| a_sum(world),
     )
 }
@@ -373,4 +373,16 @@ pub fn spawn_despawn_batch() -> Contender {
         },
         |(world, entities)| of_counts(entities.len(), world.entities().len()),
     )
+}
+
+/// The same through the world, one call per entity.
+pub fn insert_loop_plain() -> Contender {
+    let run = || {
+        let mut world = World::new();
+        for index in 0..MANY {
+            world.spawn_in(Bodies::nth(index));
+        }
+        world
+    };
+    Contender::fresh((LIBRARY, "pool plain"), run, bodies)
 }

@@ -4,6 +4,7 @@ use ::phalanx::prelude::*;
 use ::phalanx::query::QueryState;
 
 use super::LIBRARY;
+use super::limit::body_sum;
 use crate::checksum::{of_counts, of_floats, of_rows};
 use crate::contender::Contender;
 use crate::shapes::{self, DT, lookups, scalar, total};
@@ -12,8 +13,7 @@ use crate::workload::{HUNDRED_THOUSAND, LOOKUPS, MANY, PER_LETTER, PER_WIDE_TABL
 const SPARSE: (&str, &str) = (LIBRARY, "sparse");
 const SLICES: (&str, &str) = (LIBRARY, "sparse slices");
 
-shapes::motion!(@vector Position #[derive(Component)] #[component(storage = "sparse")]);
-shapes::motion!(@vector Velocity #[derive(Component)] #[component(storage = "sparse")]);
+shapes::motion!(#[derive(Component)] #[component(storage = "sparse")]);
 shapes::tags!(#[derive(Component)] #[component(storage = "sparse")]);
 shapes::letters!(
     #[derive(Component)] #[component(storage = "sparse")];
@@ -30,7 +30,7 @@ pub fn simple_iter() -> Contender {
             (world, query)
         },
         |(world, query)| {
-            query.iter_mut(world).for_each(|(position, velocity)| {
+            query.iter_mut(world).for_each(|(mut position, velocity)| {
                 position.x += velocity.x * DT;
                 position.y += velocity.y * DT;
                 position.z += velocity.z * DT;
@@ -48,7 +48,7 @@ fn data_rows(setup: impl Fn() -> World + Copy + 'static) -> Contender {
             let query = world.query_state::<&mut Data>();
             (world, query)
         },
-        |(world, query)| query.iter_mut(world).for_each(|data| data.0 += 1.0),
+        |(world, query)| query.iter_mut(world).for_each(|mut data| data.0 += 1.0),
         |(world, _)| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
     )
 }
@@ -184,7 +184,69 @@ pub fn group_iter() -> Contender {
             let query = world.query_state::<(&mut A, &B, &C)>();
             (world, query)
         },
-        |(world, query)| query.iter_mut(world).for_each(|(a, b, c)| a.0 += b.0 * c.0),
+        |(world, query)| query.iter_mut(world).for_each(|(mut a, b, c)| a.0 += b.0 * c.0),
         |(world, _)| of_floats(world.query::<&A>().iter().map(|a| a.0)),
     )
+}
+
+fn bodies(world: &mut World) -> u64 {
+    let query = world.query::<(&Transform, &Position, &Rotation, &Velocity)>();
+    body_sum(query.iter().map(|(m, p, r, v)| (m.columns, p.row(), r.row(), v.row())))
+}
+
+pub fn insert_loop() -> Contender {
+    let run = || {
+        let mut world = World::new();
+        for i in 0..MANY {
+            world.spawn((Transform::nth(i), Position::nth(i), Rotation::nth(i), Velocity::nth(i)));
+        }
+        world
+    };
+    Contender::fresh(SPARSE, run, bodies).plain()
+}
+
+pub fn insert_loop_group() -> Contender {
+    let run = || {
+        let mut world = World::new();
+        world.group::<Own<(Transform, Position, Rotation, Velocity)>, Get<()>, ()>().expect("no other group");
+        for i in 0..MANY {
+            world.spawn((Transform::nth(i), Position::nth(i), Rotation::nth(i), Velocity::nth(i)));
+        }
+        world
+    };
+    Contender::fresh((LIBRARY, "group"), run, bodies).plain()
+}
+
+/// Every second A has a B, which came in another order.
+pub fn pair_iter() -> [Contender; 2] {
+    let setup = || {
+        let mut world = World::new();
+        let entities: Vec<Entity> =
+            world.spawn_batch((0..HUNDRED_THOUSAND).map(|index| A(scalar(index)))).collect();
+        for at in shapes::partners() {
+            world.insert(entities[at], B(0.5)).expect("alive");
+        }
+        let query = world.query_state::<(&mut A, &B)>();
+        (world, query)
+    };
+    let sum = |world: &World| of_floats(world.query::<&A>().iter().map(|a| a.0));
+    [
+        Contender::steady(
+            SPARSE,
+            setup,
+            |(world, query)| query.iter_mut(world).for_each(|(mut a, b)| a.0 += b.0),
+            move |(world, _)| sum(world),
+        ),
+        Contender::steady(
+            (LIBRARY, "plain"),
+            setup,
+            |(world, query)| {
+                for (mut a, b) in query.iter_mut(world) {
+                    a.0 += b.0;
+                }
+            },
+            move |(world, _)| sum(world),
+        )
+        .plain(),
+    ]
 }

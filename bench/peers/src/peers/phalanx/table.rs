@@ -21,7 +21,7 @@ shapes::flat_motion!(#[derive(Component)]);
 shapes::tags!(#[derive(Component)]);
 shapes::letters!(#[derive(Component)]; A B C D E F G H I J K L M N O P Q R S T U V W X Y Z Data);
 
-fn body(index: usize) -> (Transform, Position, Rotation, Velocity) {
+pub fn body(index: usize) -> (Transform, Position, Rotation, Velocity) {
     (Transform::nth(index), Position::nth(index), Rotation::nth(index), Velocity::nth(index))
 }
 
@@ -64,14 +64,14 @@ pub fn insert_loop_door() -> Contender {
 
 type Moving = (&'static mut Position, &'static Velocity);
 
-fn movers(size: usize) -> (World, QueryState<Moving>) {
+pub fn movers(size: usize) -> (World, QueryState<Moving>) {
     let mut world = World::new();
     world.spawn_batch((0..size).map(|index| (Position::nth(index), Velocity::nth(index))));
     let query = world.query_state();
     (world, query)
 }
 
-fn positions(world: &World) -> u64 {
+pub fn positions(world: &World) -> u64 {
     of_rows(world.query::<&Position>().iter().map(|position| position.row()))
 }
 
@@ -80,7 +80,7 @@ pub fn simple_iter(size: usize) -> Contender {
         ROWS,
         move || movers(size),
         |(world, query)| {
-            query.iter_mut(world).for_each(|(position, velocity)| {
+            query.iter_mut(world).for_each(|(mut position, velocity)| {
                 position.x += velocity.x * DT;
                 position.y += velocity.y * DT;
                 position.z += velocity.z * DT;
@@ -107,14 +107,14 @@ pub fn simple_iter_chunks() -> Contender {
     )
 }
 
-fn flat_movers() -> (World, QueryState<(&'static mut Place, &'static Speed)>) {
+pub fn flat_movers() -> (World, QueryState<(&'static mut Place, &'static Speed)>) {
     let mut world = World::new();
     world.spawn_batch((0..MILLION).map(|index| (Place::nth(index), Speed::nth(index))));
     let query = world.query_state();
     (world, query)
 }
 
-fn places(world: &World) -> u64 {
+pub fn places(world: &World) -> u64 {
     of_rows(world.query::<&Place>().iter().map(|place| place.row()))
 }
 
@@ -124,7 +124,7 @@ pub fn iter_1m(before: impl Fn() + Copy + 'static) -> Contender {
         flat_movers,
         move |_| before(),
         |(world, query)| {
-            query.iter_mut(world).for_each(|(place, speed)| {
+            query.iter_mut(world).for_each(|(mut place, speed)| {
                 place.x += speed.x * DT;
                 place.y += speed.y * DT;
             });
@@ -158,7 +158,7 @@ fn data_rows(setup: impl Fn() -> World + Copy + 'static) -> Contender {
             let query = world.query_state::<&mut Data>();
             (world, query)
         },
-        |(world, query)| query.iter_mut(world).for_each(|data| data.0 += 1.0),
+        |(world, query)| query.iter_mut(world).for_each(|mut data| data.0 += 1.0),
         |(world, _)| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
     )
 }
@@ -180,7 +180,7 @@ fn data_chunks(setup: impl Fn() -> World + Copy + 'static) -> Contender {
     )
 }
 
-fn fragmented_world() -> World {
+pub fn fragmented_world() -> World {
     let mut world = World::new();
     let mut next = 0;
     macro_rules! spawn {
@@ -287,7 +287,7 @@ pub fn heavy_compute() -> Contender {
             (world, query)
         },
         |(world, query)| {
-            query.query_mut(world).par_iter_mut().batch_rows(16).for_each(|(transform, position)| {
+            query.query_mut(world).par_iter_mut().batch_rows(16).for_each(|(mut transform, mut position)| {
                 let mut row = position.row();
                 shapes::invert(&mut transform.columns, &mut row);
                 [position.x, position.y, position.z] = row;
@@ -302,7 +302,7 @@ pub fn heavy_compute() -> Contender {
 
 type Grouped = (&'static mut A, &'static B, &'static C);
 
-fn group_world() -> (World, QueryState<Grouped>) {
+pub fn group_world() -> (World, QueryState<Grouped>) {
     let mut world = World::new();
     for index in 0..HUNDRED_THOUSAND {
         let value = scalar(index);
@@ -320,7 +320,7 @@ pub fn group_iter() -> Contender {
     Contender::steady(
         ROWS,
         group_world,
-        |(world, query)| query.iter_mut(world).for_each(|(a, b, c)| a.0 += b.0 * c.0),
+        |(world, query)| query.iter_mut(world).for_each(|(mut a, b, c)| a.0 += b.0 * c.0),
         |(world, _)| of_floats(world.query::<&A>().iter().map(|a| a.0)),
     )
 }
