@@ -387,6 +387,24 @@ mod tests {
         }
     }
 
+    // Z-017, Z-019: no pointer is followed from one header to the next.
+    #[test]
+    fn headers_of_an_inline_record_stand_side_by_side_where_they_were_declared() {
+        let ids = ids(60);
+        let groups: Vec<&[AnyColId]> = ids.chunks(1).collect();
+        let mut slab = Slab::new();
+        // SAFETY: locally: the slab lives longer.
+        let headers = unsafe { Headers::new(&mut slab, &ids[7..9], Some(&TableShape::inline(&groups))) };
+        let places: Vec<usize> = headers.memory.places().iter().map(|column| column.0.addr()).collect();
+        assert_eq!(places.len(), 60);
+        assert!(places.iter().enumerate().all(|(at, place)| *place == places[0] + at * 40), "{places:?}");
+        assert_eq!(headers.refs().iter().map(|column| column.0.addr()).collect::<Vec<_>>(), places[7..9]);
+        // A boxed record has a pointer for each, and headers where they fit in.
+        // SAFETY: as above.
+        let boxed = unsafe { Headers::new(&mut slab, &ids[7..9], Some(&TableShape::boxed(&groups))) };
+        assert_eq!(boxed.memory.places().len(), 2);
+    }
+
     #[test]
     fn a_boxed_record_of_few_among_many_is_less_than_a_quarter_of_an_inline_one() {
         let ids = ids(60);

@@ -19,10 +19,17 @@ use crate::column_id::AnyColId;
 use crate::place::TableId;
 use crate::table::Table;
 
+/// The bytes of all lanes from which on they leap.
+const MANY: usize = 1 << 24;
+/// The cells of a lane for which allocators ask the system.
+const PAGED: usize = (128 << 10) / size_of::<LaneCell>();
+
 /// The cells of all columns and tables.
 pub(crate) struct Lanes {
     lanes: Vec<NonNull<LaneCell>>,
     absent: NonNull<LaneCell>,
+    /// How many columns have lanes of their own.
+    own: usize,
     /// How many tables there are, and for how many each lane has room.
     tables: usize,
     room: usize,
@@ -30,7 +37,7 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     pub(crate) fn new() -> Self {
-        Self { lanes: Vec::new(), absent: NonNull::dangling(), tables: 0, room: 0 }
+        Self { lanes: Vec::new(), absent: NonNull::dangling(), own: 0, tables: 0, room: 0 }
     }
 
     /// Below which column ids lanes are looked up.
@@ -48,7 +55,10 @@ impl Lanes {
     /// Adds a cell for another table to each lane: the last of `tables`, whose columns have no cells yet.
     pub(crate) fn push_table(&mut self, tables: &[Table]) {
         if self.tables == self.room {
-            self.grow(self.room.max(2) * 2, tables);
+            let room = self.room.max(2) * 2;
+            // Many lanes leap to the length from which on their memory comes from the system, in pages.
+            let leap = cfg!(unix) && self.own * room * size_of::<LaneCell>() > MANY;
+            self.grow(if leap { room.max(PAGED) } else { room }, tables);
         }
         // Cells without a table are absent already.
         self.tables += 1;
@@ -109,6 +119,7 @@ impl Lanes {
         let lane = &mut self.lanes[column.index()];
         if *lane == self.absent {
             *lane = allocate(self.room);
+            self.own += 1;
         }
         #[cfg(test)]
         tests::TOUCHED.set(tests::TOUCHED.get() + 1);
@@ -131,7 +142,7 @@ impl Lanes {
 
     /// The bytes that were asked for.
     pub(crate) fn bytes(&self) -> usize {
-        let cells = (self.declared().count() + 1) * self.room * size_of::<LaneCell>();
+        let cells = (self.own + 1) * self.room * size_of::<LaneCell>();
         cells + self.lanes.capacity() * size_of::<NonNull<LaneCell>>()
     }
 }

@@ -187,6 +187,54 @@ fn every_unsafe_block_cites_an_invariant() {
     faults.none();
 }
 
+/// Adds a fault for each of these words in the code of files, other than tests, whose names pass.
+fn forbid_words(dir: &str, passes: impl Fn(&str) -> bool, forbidden: &[&str], why: &str) {
+    let mut faults = Faults::default();
+    let files: Vec<Source> =
+        rust_files(dir).into_iter().filter(|file| passes(&file.name) && !file.name.contains("tests")).collect();
+    assert!(!files.is_empty(), "no such file in {dir}: the rule would hold of nothing");
+    for file in &files {
+        let code = file.code_without_tests();
+        for word in forbidden {
+            for at in words(&code, word) {
+                faults.add(file, at, &format!("`{word}`: {why}"));
+            }
+        }
+    }
+    faults.none();
+}
+
+// O-086: column ids are numbers, fixed when a column is named, and shapes are made once for each pool.
+#[test]
+fn the_store_finds_columns_without_hashing() {
+    let cold = ["/column_id.rs", "/headers.rs", "/entity.rs"];
+    forbid_words(
+        "crates/phalanx-store/src",
+        |name| !cold.iter().any(|cold| name.ends_with(cold)),
+        &["HashMap", "HashSet", "HashTable", "BTreeMap", "BTreeSet", "hash_one"],
+        "columns are found by their number",
+    );
+}
+
+// Z-060: what a query visits is a type.
+#[test]
+fn access_asks_for_no_types_and_casts_nothing() {
+    let forbidden = ["TypeId", "downcast", "downcast_ref", "downcast_mut", "transmute"];
+    let why = "the fetch of a query is a type, checked when it is prepared";
+    let fetches = |name: &str| ["/fetch", "/view"].iter().any(|part| name.contains(part));
+    forbid_words("crates/phalanx-store/src", fetches, &forbidden, why);
+    let cold = ["/cache.rs", "/fresh.rs", "/watch.rs"];
+    let queries = |name: &str| !cold.iter().any(|cold| name.ends_with(cold));
+    forbid_words("crates/phalanx/src/query", queries, &forbidden, why);
+}
+
+// O-213: optimised builds find the same faults.
+#[test]
+fn schedules_are_checked_in_every_build() {
+    let forbidden = ["debug_assertions", "debug_assert", "debug_assert_eq", "debug_assert_ne"];
+    forbid_words("crates/phalanx/src/schedule", |_| true, &forbidden, "faults are found in every build");
+}
+
 /// The layer of a module of `phalanx`, counted from the lowest.
 fn layer(module: &str) -> Option<usize> {
     LAYERS.iter().position(|modules| modules.contains(&module))

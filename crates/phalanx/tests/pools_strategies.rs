@@ -437,6 +437,88 @@ fn boxed_records_cost_a_quarter_of_inline_ones_where_few_components_are_there() 
     world.check().unwrap();
 }
 
+/// The bytes of a header with the size, the drop, the type and the id of its values beside their pointer.
+const HEADER: usize = 40;
+/// The bytes of a pointer.
+const POINTER: usize = 8;
+
+// Z-017, Z-018, Z-022, Z-023: the bytes of a record, exactly.
+#[test]
+fn a_record_takes_a_header_for_each_declared_component_or_a_pointer_and_those_there_are() {
+    let mut world = World::new();
+    let (inline, boxed) = (world.spawn_in(inline60()), world.spawn_in(boxed60()));
+    world.pool_mut::<Inline60>().insert(inline, (C::<30>(1), C::<31>(1))).unwrap();
+    world.pool_mut::<Boxed60>().insert(boxed, (C::<30>(1), C::<31>(1))).unwrap();
+    let stats = world.stats();
+    let bytes = |name: &str| &stats.pools.iter().find(|pool| pool.name == name).unwrap().record_bytes;
+    // Beside either: a list of the columns that are there, two at first and then four.
+    assert_eq!(bytes("Inline60"), &[60 * HEADER + 2 * POINTER, 60 * HEADER + 4 * POINTER]);
+    assert_eq!(
+        bytes("Boxed60"),
+        &[60 * POINTER + 2 * (HEADER + POINTER), 60 * POINTER + 4 * (HEADER + POINTER)]
+    );
+}
+
+// Z-121: the page that recommends a strategy says what is measured here.
+#[test]
+fn what_is_recommended_follows_from_the_bytes_of_records() {
+    let mut world = World::new();
+    let (inline, boxed) = (world.spawn_in(inline60()), world.spawn_in(boxed60()));
+    world.pool_mut::<Inline60>().insert(inline, C::<30>(1)).unwrap();
+    world.pool_mut::<Boxed60>().insert(boxed, C::<30>(1)).unwrap();
+    let stats = world.stats();
+    let bytes = |name: &str| {
+        let records = &stats.pools.iter().find(|pool| pool.name == name).unwrap().record_bytes;
+        // With two components and with three: what each one takes that is there, and what each one that is declared.
+        let present = records[1] - records[0];
+        (present, (records[0] - 2 * present) / 60)
+    };
+    let ((inline_present, inline_declared), (boxed_present, boxed_declared)) = (bytes("Inline60"), bytes("Boxed60"));
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pools-measured.md");
+    let page = std::fs::read_to_string(page).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = |text: &str| assert!(page.contains(text), "the page does not say: {text}");
+    says(&format!(
+        "inline spends {inline_declared} bytes per declared component and {inline_present} per present one, \
+         boxed {boxed_declared} per declared and {boxed_present} per present one"
+    ));
+    // Where inline and boxed take the same, in tenths of what is declared.
+    assert_eq!((inline_declared - boxed_declared) * 10 / (boxed_present - inline_present), 8);
+    says("the two meet where four of five are present");
+    let of = |present: usize, declared: usize, each: (usize, usize)| present * each.0 + declared * each.1;
+    let few = |each| of(2, 60, each);
+    assert!(few((boxed_present, boxed_declared)) * 4 < few((inline_present, inline_declared)));
+    says("with two of sixty less than a quarter of inline");
+    says("| 30 and more, few of them present, many archetypes | boxed: a quarter to a third of the memory |");
+}
+
+// Z-034.
+#[test]
+fn a_mask_takes_eight_bytes_or_sixteen() {
+    assert_eq!(size_of_val(&Inline60::REQUIRED), 8);
+    assert_eq!(size_of_val(&Wide::REQUIRED), 16);
+    let mut world = World::new();
+    let narrow = world.spawn_in(inline60());
+    let broad = world.spawn_in(wide());
+    let bytes = |world: &World| {
+        let stats = world.stats();
+        let of = |name| stats.pools.iter().find(|pool| pool.name == name).map(|pool| pool.mask_bytes);
+        (of("Inline60").unwrap(), of("Wide").unwrap())
+    };
+    let (few_narrow, few_broad) = bytes(&world);
+    assert_eq!((few_narrow % 8, few_broad % 16), (0, 0));
+    // Room for masks doubles: with thirty-three archetypes there is room for as many at least, and for twice at most.
+    macro_rules! grow {
+        ($($n:literal)*) => { $(
+            world.insert(narrow, C::<$n>(1)).unwrap();
+            world.insert(broad, C::<$n>(1)).unwrap();
+        )* };
+    }
+    grow!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33);
+    let (narrow, broad) = bytes(&world);
+    assert!((33 * 8..=66 * 8).contains(&narrow), "{narrow}");
+    assert!((33 * 16..=66 * 16).contains(&broad), "{broad}");
+}
+
 // Z-019, Z-024, Z-060, Z-065, Z-076: one program, two strategies, the same world.
 #[test]
 fn both_strategies_behave_alike() {

@@ -297,6 +297,26 @@ fn a_block_is_never_shared_by_two_threads() {
     }
 }
 
+// Z-100: jobs of threads are whole blocks, and blocks begin at cache lines, however small the values are.
+#[test]
+fn blocks_begin_at_cache_lines() {
+    #[derive(Component)]
+    struct Byte(u8);
+    #[derive(Component)]
+    struct Odd([u8; 3]);
+    let mut world = World::new();
+    world.spawn_batch((0..40 * BLOCK + 700).map(|_| (Byte(0), Odd([0; 3]))));
+    let mut blocks = 0;
+    for (bytes, odds) in world.query::<(&Byte, &Odd)>().chunks() {
+        for (bytes, odds) in bytes.chunks(BLOCK).zip(odds.chunks(BLOCK)) {
+            let ends = (std::ptr::from_ref(&bytes[0].0).addr(), std::ptr::from_ref(&odds[0].0).addr());
+            assert_eq!((ends.0 % 64, ends.1 % 64), (0, 0));
+            blocks += 1;
+        }
+    }
+    assert_eq!(blocks, 41);
+}
+
 #[test]
 fn small_work_stays_on_the_calling_thread() {
     let strangers = |world: &World, small: usize| {

@@ -232,6 +232,23 @@ fn the_order_is_worked_out_once_per_change() {
     assert_eq!(schedule.times_sorted(), 2);
 }
 
+// O-215.
+#[test]
+fn a_new_system_concerns_the_order_of_its_phase_only() {
+    let mut app = app();
+    app.add_systems(Update, (a, b)).add_systems(PostUpdate, b);
+    let sorted = |app: &App| [app.schedule(Update).times_sorted(), app.schedule(PostUpdate).times_sorted()];
+    ran(&mut app);
+    ran(&mut app);
+    assert_eq!(sorted(&app), [1, 1]);
+    app.add_systems(Update, c);
+    assert_eq!(ran(&mut app).len(), 4);
+    assert_eq!(sorted(&app), [2, 1], "the other phase keeps its order");
+    app.add_systems(PostUpdate, c.before(b));
+    assert_eq!(ran(&mut app)[3..], ["c", "b"]);
+    assert_eq!(sorted(&app), [2, 2]);
+}
+
 #[test]
 fn a_constraint_across_phases_is_ignored_with_a_warning() {
     let mut app = app();

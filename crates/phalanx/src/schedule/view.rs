@@ -36,6 +36,11 @@ impl<'a> ScheduleView<'a> {
         Self { schedule, world }
     }
 
+    /// How often the order was worked out so far.
+    pub fn times_sorted(&self) -> u64 {
+        self.schedule.times_sorted()
+    }
+
     /// The names of the systems in the order they run, and `ApplyDeferred` wherever commands are applied between
     /// them. At the end of the schedule they always are.
     ///

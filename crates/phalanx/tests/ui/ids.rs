@@ -1,11 +1,18 @@
-//! Ids of entities, components and archetypes are types of their own, and no numbers.
+//! Ids of entities, components, archetypes, systems, messages and pools are types of their own, and no numbers.
 
 use phalanx::ComponentId;
 use phalanx::archetype::ArchetypeId;
+use phalanx::messages::MessageId;
+use phalanx::pool::PoolId;
 use phalanx::prelude::*;
 
 #[derive(Component)]
 struct Frozen;
+
+#[derive(Message)]
+struct Hit(u32);
+
+fn freeze() {}
 
 fn main() {
     let mut world = World::new();
@@ -17,4 +24,12 @@ fn main() {
     let _: ComponentId = entity;
     let _: Entity = 0_u64;
     let _: usize = frozen;
+    let hit: MessageId = world.write_message(Hit(1));
+    let system = phalanx::schedule::Schedule::new().add_systems(&mut world, freeze)[0];
+    let _: MessageId = system;
+    let _: Entity = system;
+    let _: ArchetypeId = hit;
+    let _: PoolId = ArchetypeId::EMPTY;
+    let _: u64 = system;
+    let _: u64 = hit;
 }
