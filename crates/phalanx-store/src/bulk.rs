@@ -210,6 +210,7 @@ impl Store {
     pub fn clear_entities(&mut self) {
         self.entities.clear();
         self.sets.iter_mut().for_each(|set| set.clear());
+        self.clear_groups();
         self.drop_all_rows().resume();
     }
 

@@ -220,6 +220,31 @@ pub unsafe trait SetFetch: Fetch {
     /// that the fetch needs for as long as the store is borrowed.
     #[doc(hidden)]
     unsafe fn set_slices(store: &Store, ids: Self::Ids, rows: Range<usize>) -> Option<Self::Slices<'_>>;
+
+    /// Whether every part has a set, with all of its columns.
+    #[doc(hidden)]
+    fn is_whole(lanes: Self::Lanes) -> bool;
+
+    /// Records that the first rows of each set are written.
+    ///
+    /// # Safety
+    /// The lanes are whole, of a live store, and each set has as many rows.
+    #[doc(hidden)]
+    unsafe fn mark_members(lanes: Self::Lanes, len: usize);
+
+    /// What stands at one row of each set.
+    ///
+    /// # Safety
+    /// The pointers are whole, of a live store. Each set has the row, which is no hole, and access is as for `item`.
+    #[doc(hidden)]
+    unsafe fn at_row<'a>(ptrs: Self::Ptrs, row: usize) -> Self::Item<'a>;
+
+    /// What an entity has in each set.
+    ///
+    /// # Safety
+    /// The pointers are whole, of a live store. The entity is in each set, and access is as for `item`.
+    #[doc(hidden)]
+    unsafe fn of_member<'a>(ptrs: Self::Ptrs, entity: Entity) -> Self::Item<'a>;
 }
 
 /// The dense side of a set that a query can follow.
@@ -358,6 +383,23 @@ macro_rules! fetch_tuple {
             unsafe fn set_slices(store: &Store, ids: Self::Ids, rows: Range<usize>) -> Option<Self::Slices<'_>> {
                 // SAFETY: forwarded.
                 Some(($(unsafe { $name::set_slices(store, ids.$at, rows.clone()) }?,)*))
+            }
+            fn is_whole(lanes: Self::Lanes) -> bool {
+                true $(&& $name::is_whole(lanes.$at))*
+            }
+            unsafe fn mark_members(lanes: Self::Lanes, len: usize) {
+                // SAFETY: forwarded.
+                $(unsafe { $name::mark_members(lanes.$at, len) };)*
+            }
+            #[inline(always)]
+            unsafe fn at_row<'a>(ptrs: Self::Ptrs, row: usize) -> Self::Item<'a> {
+                // SAFETY: forwarded.
+                ($(unsafe { $name::at_row(ptrs.$at, row) },)*)
+            }
+            #[inline(always)]
+            unsafe fn of_member<'a>(ptrs: Self::Ptrs, entity: Entity) -> Self::Item<'a> {
+                // SAFETY: forwarded.
+                ($(unsafe { $name::of_member(ptrs.$at, entity) },)*)
             }
         }
     };

@@ -32,6 +32,9 @@
 //!   pages alone, and visit no set's table.
 //! - **I12 Gates.** While the number of a store's open gate is that of a gate, its table lives, the gate's
 //!   pointers lead to its columns, and its leaves fill every one of them.
+//! - **I13 Groups.** The members of a group are in each set that it needs. Where it owns sets, members are the first rows
+//!   of each of these, in one order, and none of the sets has holes; a set has one owner at most. Where it owns none,
+//!   members are the rows of a set without columns, which only groups write.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells.
 //! References exist only at the edge of the crate: inside, rows are reached through raw pointers.
@@ -86,7 +89,7 @@ pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Alias, Prepared};
 pub use rows::NotInserted;
 pub use seat::{Seat, SeatReader};
-pub use sets::{PAGE_ENTRIES, SetDoor, SetId, SetPlan};
+pub use sets::{GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetWriter};
 pub use shared::{Conflict, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use stamp::{RowTicks, Stamp, Tracking, Untracked};

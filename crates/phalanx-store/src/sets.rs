@@ -8,9 +8,10 @@
 //! ```
 //!
 //! Only living entities are in sets (I10): despawning takes them out of every one. What goes in and out is
-//! in `change`, on which terms in `door`, the order of rows in `order`. A *stable* set never moves a row on its
-//! own: removing leaves a hole, whose owner is the placeholder and whose values are gone (I11); the next row to
-//! come fills the hole made last.
+//! in `change`, how values do so in `plan`, the order of rows in `order`; `groups` keeps the members of groups at the
+//! front of the sets they own (I13), and `members` walks them. A *stable* set never moves a row on its own: removing
+//! leaves a hole, whose owner is the placeholder and whose values are gone (I11); the next row to come fills the hole
+//! made last.
 
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -21,12 +22,18 @@ use crate::gate::Opening;
 use crate::place::{Row, TableId};
 use crate::store::Store;
 
-pub use door::{SetDoor, SetPlan};
+pub use change::SetWriter;
+pub(crate) use groups::SetGroups;
+pub use groups::{GroupGone, GroupTerms, SetGroupId};
+pub use members::Members;
+pub use plan::SetPlan;
 
 mod change;
 mod check;
-mod door;
+mod groups;
+mod members;
 mod order;
+mod plan;
 
 /// Entity indices per page.
 pub const PAGE_ENTRIES: usize = 1024;
@@ -104,6 +111,14 @@ pub(crate) struct SparseSet {
     /// Whether rows stay where they are when others go.
     pub(crate) stable: bool,
     pages: Vec<Option<Page>>,
+    /// The groups whose members are in the set: bit n stands for the groups n, n + 64, and so on.
+    needing: u64,
+    /// The groups whose members are not in the set, likewise.
+    excluding: u64,
+    /// The group that orders the set's rows.
+    owner: Option<u32>,
+    /// Whether the rows are the members of a group that owns nothing, which only groups write.
+    of_group: bool,
 }
 
 #[inline(always)]
@@ -120,9 +135,20 @@ pub(crate) fn find(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
     (entry.generation == entity.raw_generation().get()).then_some(entry.row as usize)
 }
 
+/// The row of an entity that is in the set with these pages.
+///
+/// # Safety
+/// The entity is in the set.
+#[inline(always)]
+pub(crate) unsafe fn row_of_member(pages: *const Option<Page>, entity: Entity) -> usize {
+    let (page, at) = split(entity);
+    // SAFETY: forwarded: who is in the set has an entry (I10).
+    unsafe { (*pages.add(page)).as_ref().unwrap_unchecked()[at].row as usize }
+}
+
 impl SparseSet {
     fn new(table: TableId, stable: bool) -> Self {
-        Self { table, stable, pages: Vec::new() }
+        Self { table, stable, pages: Vec::new(), needing: 0, excluding: 0, owner: None, of_group: false }
     }
 
     pub(crate) fn pages(&self) -> &[Option<Page>] {
@@ -132,6 +158,16 @@ impl SparseSet {
     #[inline(always)]
     fn find(&self, entity: Entity) -> Option<usize> {
         find(&self.pages, entity)
+    }
+
+    /// The row of an entity that is in the set.
+    ///
+    /// # Safety
+    /// The entity is in the set.
+    #[inline(always)]
+    unsafe fn row_of_member(&self, entity: Entity) -> usize {
+        // SAFETY: forwarded.
+        unsafe { row_of_member(self.pages.as_ptr(), entity) }
     }
 
     /// Where the entry of an entity's index is; `None` while there is no page for it.
@@ -239,15 +275,20 @@ impl Store {
         let foreign = columns.iter().find(|&&column| self.set_of(column).is_some());
         assert!(foreign.is_none(), "a column of a new set is in another set already");
         let table = self.new_set_table(columns);
-        let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
-        self.sets.push(SetBox::new(SparseSet::new(table, stable)));
-        self.opening = Opening::CLOSED;
+        let id = self.push_set(SparseSet::new(table, stable));
         for column in columns {
             if self.set_of_column.len() <= column.index() {
                 self.set_of_column.resize(column.index() + 1, None);
             }
             self.set_of_column[column.index()] = Some(id);
         }
+        id
+    }
+
+    fn push_set(&mut self, set: SparseSet) -> SetId {
+        let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
+        self.sets.push(SetBox::new(set));
+        self.opening = Opening::CLOSED;
         id
     }
 

@@ -23,7 +23,7 @@ use crate::gate::Opening;
 use crate::headers::TableShape;
 use crate::lanes::Lanes;
 use crate::place::{Place, Row, TableId};
-use crate::sets::{SetBox, SetId};
+use crate::sets::{SetBox, SetGroups, SetId};
 use crate::slab::{Line, Slab, Word};
 use crate::table::{Head, Table};
 use crate::tick::Tick;
@@ -64,6 +64,7 @@ pub struct Store {
     pub(crate) sets: Vec<SetBox>,
     /// Indexed by column id.
     pub(crate) set_of_column: Vec<Option<SetId>>,
+    pub(crate) groups: SetGroups,
     /// How often a single entity went from one table to another.
     pub(crate) moves: u64,
     pub(crate) seat_repairs: AtomicU64,
@@ -108,6 +109,7 @@ impl Store {
             id: fresh_stamp(),
             sets: Vec::new(),
             set_of_column: Vec::new(),
+            groups: SetGroups::default(),
             moves: 0,
             seat_repairs: AtomicU64::new(0),
             entity_type: ENTITY_COLUMN.id().any().column_type(),

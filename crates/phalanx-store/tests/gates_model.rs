@@ -311,7 +311,7 @@ fn play(seed: u64, steps: usize) -> usize {
                     let [a, b] = [&mut gated, &mut other].map(|Side { store, .. }| {
                         let set = store.declare_set(&[SPARSE.id().any()]);
                         let plan = store.set_plan::<Col<u16>>(set, SPARSE.id()).unwrap();
-                        store.set_insert(&plan, entity, Col(7u16), Existing::Replace).is_ok()
+                        store.set_insert(&plan, SPARSE.id(), entity, Col(7u16), Existing::Replace).is_ok()
                     });
                     assert_eq!(a, b, "{step}");
                 }

@@ -251,7 +251,7 @@ fn who_leaves_is_in_no_set_any_more() {
         let set = if stable { store.declare_stable_set(&columns) } else { store.declare_set(&columns) };
         let plan = store.set_plan::<Col<u16>>(set, SPARSE.id()).unwrap();
         for &entity in &entities[10..30] {
-            assert!(store.set_insert(&plan, entity, Col(7u16), Existing::Replace).is_ok());
+            assert!(store.set_insert(&plan, SPARSE.id(), entity, Col(7u16), Existing::Replace).is_ok());
         }
         assert_eq!(store.despawn_batch(entities[..20].iter().copied()), 20);
         assert_eq!(store.set_len(set), 10);

@@ -249,7 +249,13 @@ fn history(seed: u64, steps: usize, panics: bool) {
                     let plan = if which == 0 { &scene.plain } else { &scene.stable };
                     let store = &mut scene.store;
                     let _ = catch_unwind(AssertUnwindSafe(|| {
-                        drop(store.set_insert(plan, entity, values, Existing::Replace));
+                        drop(store.set_insert(
+                            plan,
+                            ids(if which == 0 { &PLAIN } else { &STABLE }),
+                            entity,
+                            values,
+                            Existing::Replace,
+                        ));
                     }));
                     // A panic in the drop of the old value comes when the new one is in its place.
                     if scene.store.entities().contains(entity) {
@@ -279,7 +285,11 @@ fn history(seed: u64, steps: usize, panics: bool) {
             }
             16 => {
                 let plan = if which == 0 { &scene.plain } else { &scene.stable };
-                let taken = scene.store.set_take::<Leaves>(plan, entity);
+                let taken = scene.store.set_take::<Leaves>(
+                    plan,
+                    ids(if which == 0 { &PLAIN } else { &STABLE }),
+                    entity,
+                );
                 let value = taken.as_ref().map(|values| values.0.0.0);
                 assert_eq!(value, scene.naive[which].values.get(&entity).copied());
                 scene.naive[which].remove(entity);
@@ -388,7 +398,7 @@ fn slices_of_a_set_are_refused_where_a_row_is_a_hole_or_missing() {
     let mut scene = Scene::new();
     let entities: Vec<Entity> = (0..4).map(|_| scene.store.spawn_rowless().unwrap()).collect();
     for &entity in &entities {
-        let _ = scene.store.set_insert(&scene.stable, entity, leaves().1, Existing::Replace);
+        let _ = scene.store.set_insert(&scene.stable, ids(&STABLE), entity, leaves().1, Existing::Replace);
     }
     let (set, at) = (scene.stable.set(), ids(&STABLE));
     assert!(scene.store.set_remove(set, entities[1]));

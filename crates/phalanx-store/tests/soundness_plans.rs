@@ -130,7 +130,9 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
     let plan = store.set_plan::<Col<String>>(set, STABLE.id()).unwrap();
     let entities: Vec<_> = (0..8).map(|_| store.spawn_rowless().unwrap()).collect();
     for &entity in &entities {
-        assert!(store.set_insert(&plan, entity, Col("a".repeat(50)), Existing::Replace).unwrap());
+        assert!(
+            store.set_insert(&plan, STABLE.id(), entity, Col("a".repeat(50)), Existing::Replace).unwrap()
+        );
     }
     assert!(store.set_remove(set, entities[5]));
     store.spawn(&edge, (Col(Bomb(1)), Col(Bomb(2)))).unwrap();
@@ -140,7 +142,9 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
     store.check().unwrap();
     for _ in 0..40 {
         let entity = store.spawn_rowless().unwrap();
-        assert!(store.set_insert(&plan, entity, Col("b".repeat(50)), Existing::Replace).unwrap());
+        assert!(
+            store.set_insert(&plan, STABLE.id(), entity, Col("b".repeat(50)), Existing::Replace).unwrap()
+        );
     }
     store.check().unwrap();
     assert_eq!(store.set_slices::<InSet<R<String>>>(STABLE.id(), 0..40).unwrap().len(), 40);
@@ -158,7 +162,7 @@ fn a_seat_is_not_misled_by_a_set_that_has_the_number_of_its_table() {
     assert!(store.drop_table(near));
     let set = store.declare_set(&[NAME.id().any()]);
     let plan = store.set_plan::<Col<String>>(set, NAME.id()).unwrap();
-    assert!(store.set_insert(&plan, entity, Col("seven".to_owned()), Existing::Replace).unwrap());
+    assert!(store.set_insert(&plan, NAME.id(), entity, Col("seven".to_owned()), Existing::Replace).unwrap());
     // The set's row belongs to the entity, but it is not where the entity stands.
     assert_eq!(store.get_at::<Opt<R<u64>>>(seat, AGE.id()), None);
     assert_eq!(store.get_at::<R<String>>(seat, NAME.id()), None);

@@ -339,7 +339,7 @@ fn a_seat_of_another_store_finds_no_hole_and_no_stranger() {
     let entities: Vec<Entity> = (0..8).map(|_| store.spawn_rowless().unwrap()).collect();
     for &entity in &entities {
         let values = (Col(token(entity.to_bits())), Col(Wide([1; 3])));
-        assert!(store.set_insert(&plan, entity, values, Existing::Replace).is_ok());
+        assert!(store.set_insert(&plan, ids, entity, values, Existing::Replace).is_ok());
     }
     let mut other = Store::new();
     let table = other.new_table(&[KEY.id().any()]);

@@ -5,11 +5,9 @@
 //! goes into sets. A component chooses with `#[component(storage = "sparse")]`, or
 //! `#[component(storage = "sparse", stable)]` for a set that leaves holes instead of moving rows.
 
-use std::convert::Infallible;
-
 use phalanx_store::{
     AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, R, ReadFetch,
-    RowTick, SetDoor, SetId, SetPlan, Store, Tick, Values,
+    RowTick, SetPlan, SetWriter, Store, Tick, Values,
 };
 
 use crate::component::AnyComponent;
@@ -138,8 +136,31 @@ pub trait SetStorage: Storage {}
 pub trait OwnableStorage: SetStorage {}
 impl OwnableStorage for SparseStorage {}
 
-/// The plans of a world's sets, indexed by the first column of their component; closed ones elsewhere.
-pub type Plans = [SetPlan];
+/// What has to be asked before values go in and out of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetPolicy {
+    /// Nothing: no pool can refuse the component, and it brings nothing along. Groups are the set's own business.
+    Open,
+    /// Whether the entity's pool allows it, and what has to come along.
+    Checked,
+}
+
+/// The set of one sparse component, as a world knows it: one line of memory.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub struct SetEntry {
+    pub(crate) plan: SetPlan,
+    pub(crate) policy: SetPolicy,
+}
+
+impl SetEntry {
+    pub(crate) fn new(plan: SetPlan) -> Self {
+        Self { plan, policy: SetPolicy::Checked }
+    }
+}
+
+/// The sets of a world, indexed by the first column of their component; plans for nothing elsewhere.
+pub type SetEntries = [SetEntry];
 
 /// The parts of a bundle that go into sparse sets: `()`, [`SparsePart`], and tuples of them.
 pub trait SparseParts: Sized + 'static {
@@ -147,69 +168,41 @@ pub trait SparseParts: Sized + 'static {
     const ANY: bool;
     /// What is left over of values that were there.
     type Replaced: Send + Sync + 'static;
-    /// Inserts every part; the entity must be alive. Nothing is dropped meanwhile.
-    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced;
+    /// Inserts every part. Nothing is dropped meanwhile.
+    fn insert(self, writer: &mut SetWriter<'_>, sets: &SetEntries, existing: Existing) -> Self::Replaced;
     /// The parts that an entity had: one optional value each.
     type Taken: Send + Sync + 'static;
     /// Takes the parts that the entity has.
-    fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Self::Taken;
+    fn take(store: &mut Store, sets: &SetEntries, entity: Entity) -> Self::Taken;
     /// All parts, when none is missing.
     fn complete(taken: Self::Taken) -> Option<Self>;
 
-    /// The way in and out of the set of the only part; nobody's where there are several.
-    type Door<'p>: Copy;
-    /// The set to which it leads.
-    fn set(door: Self::Door<'_>) -> SetId;
-    /// The way, if it is among these.
-    fn door(plans: &Plans) -> Option<Self::Door<'_>>;
+    /// The columns of the only part.
+    type Ids: Copy;
+    /// The plan and the columns of the only part, if its set is open; `None` where there are several parts.
+    #[inline(always)]
+    fn open_plan(_: &SetEntries) -> Option<(&SetPlan, Self::Ids)> {
+        None
+    }
     /// Inserts the only part.
     ///
     /// # Errors
-    /// Gives it back when the entity is dead.
-    fn insert_at(
+    /// Gives it back when the entity is dead, or it is not the only one.
+    #[inline(always)]
+    fn insert_alone(
         self,
-        store: &mut Store,
-        door: Self::Door<'_>,
-        entity: Entity,
-        existing: Existing,
-    ) -> Result<Self::Replaced, Self>;
-    /// Whether the only part had nothing to replace.
-    fn is_new(replaced: &Self::Replaced) -> bool;
+        _: &mut Store,
+        _: (&SetPlan, Self::Ids),
+        _: Entity,
+        _: Existing,
+    ) -> Result<Self::Replaced, Self> {
+        Err(self)
+    }
     /// Takes the only part, if the entity has it.
-    fn take_at(store: &mut Store, door: Self::Door<'_>, entity: Entity) -> Option<Self>;
-}
-
-/// As the methods of [`SparseParts`] about its only part, where there is none.
-macro_rules! no_door {
-    () => {
-        type Door<'p> = Infallible;
-        #[inline(always)]
-        fn set(door: Infallible) -> SetId {
-            match door {}
-        }
-        #[inline(always)]
-        fn door(_: &Plans) -> Option<Infallible> {
-            None
-        }
-        #[inline(always)]
-        fn insert_at(
-            self,
-            _: &mut Store,
-            door: Infallible,
-            _: Entity,
-            _: Existing,
-        ) -> Result<Self::Replaced, Self> {
-            match door {}
-        }
-        #[inline(always)]
-        fn is_new(_: &Self::Replaced) -> bool {
-            false
-        }
-        #[inline(always)]
-        fn take_at(_: &mut Store, door: Infallible, _: Entity) -> Option<Self> {
-            match door {}
-        }
-    };
+    #[inline(always)]
+    fn take_alone(_: &mut Store, _: (&SetPlan, Self::Ids), _: Entity) -> Option<Self> {
+        None
+    }
 }
 
 /// The value of one sparse component.
@@ -217,62 +210,59 @@ pub struct SparsePart<C: AnyComponent> {
     leaves: C::Leaves,
 }
 
+/// The set of a component, and its columns.
 #[inline(always)]
-fn door<C: AnyComponent>(plans: &Plans) -> Option<&SetDoor<C::Leaves>> {
+pub(crate) fn entry<C: AnyComponent>(sets: &SetEntries) -> Option<(&SetEntry, <C::Leaves as Values>::Ids)> {
     let ids = C::leaf_ids();
-    // The only column is the first one, and asked for its number once.
-    let key = C::Leaves::lone(ids).unwrap_or_else(C::key);
-    plans.get(key.index())?.door(ids)
+    // The only column is the first one.
+    let entry = sets.get(C::Leaves::lone(ids).unwrap_or_else(C::key).index())?;
+    Some((entry, ids))
+}
+
+/// The plan of a component's set, if that is open, and its columns.
+#[inline(always)]
+pub(crate) fn open_plan<C: AnyComponent>(sets: &SetEntries) -> Option<(&SetPlan, <C::Leaves as Values>::Ids)> {
+    let (entry, ids) = entry::<C>(sets)?;
+    (entry.policy == SetPolicy::Open).then_some((&entry.plan, ids))
 }
 
 impl<C: AnyComponent> SparseParts for SparsePart<C> {
     const ANY: bool = true;
 
     type Replaced = Option<<C::Leaves as Values>::Old>;
-    #[inline]
-    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced {
-        let door = door::<C>(plans).expect("a bundle's components are registered");
-        // Dead entities were sorted out before; for one that died since, the value is dropped.
-        store.door_replace(door, entity, self.leaves, existing).ok().flatten()
+    #[inline(always)]
+    fn insert(self, writer: &mut SetWriter<'_>, sets: &SetEntries, existing: Existing) -> Self::Replaced {
+        let (entry, ids) = entry::<C>(sets).expect("a bundle's components are registered");
+        writer.insert(&entry.plan, ids, self.leaves, existing)
     }
     type Taken = Option<Self>;
     #[inline]
-    fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Option<Self> {
-        Self::take_at(store, door::<C>(plans)?, entity)
+    fn take(store: &mut Store, sets: &SetEntries, entity: Entity) -> Option<Self> {
+        let (entry, ids) = entry::<C>(sets)?;
+        Self::take_alone(store, (&entry.plan, ids), entity)
     }
     fn complete(taken: Option<Self>) -> Option<Self> {
         taken
     }
 
-    type Door<'p> = &'p SetDoor<C::Leaves>;
+    type Ids = <C::Leaves as Values>::Ids;
     #[inline(always)]
-    fn set(door: Self::Door<'_>) -> SetId {
-        door.set()
+    fn open_plan(sets: &SetEntries) -> Option<(&SetPlan, Self::Ids)> {
+        open_plan::<C>(sets)
     }
     #[inline(always)]
-    fn door(plans: &Plans) -> Option<Self::Door<'_>> {
-        door::<C>(plans)
-    }
-    #[inline(always)]
-    fn insert_at(
+    fn insert_alone(
         self,
         store: &mut Store,
-        door: Self::Door<'_>,
+        (plan, ids): (&SetPlan, Self::Ids),
         entity: Entity,
         existing: Existing,
     ) -> Result<Self::Replaced, Self> {
-        match store.door_replace(door, entity, self.leaves, existing) {
-            Ok(old) => Ok(old),
-            Err(leaves) => Err(Self { leaves }),
-        }
+        store.set_replace(plan, ids, entity, self.leaves, existing).map_err(|leaves| Self { leaves })
     }
     #[inline(always)]
-    fn is_new(replaced: &Self::Replaced) -> bool {
-        replaced.is_none()
-    }
-    #[inline(always)]
-    fn take_at(store: &mut Store, door: Self::Door<'_>, entity: Entity) -> Option<Self> {
-        let leaves = store.door_take(door, entity)?;
+    fn take_alone(store: &mut Store, (plan, ids): (&SetPlan, Self::Ids), entity: Entity) -> Option<Self> {
+        let leaves = store.set_take(plan, ids, entity)?;
         Some(Self { leaves })
     }
 }
@@ -283,17 +273,17 @@ impl<P: SparseParts> SparseParts for Option<P> {
 
     type Replaced = Option<P::Replaced>;
     #[inline]
-    fn insert(self, store: &mut Store, plans: &Plans, entity: Entity, existing: Existing) -> Self::Replaced {
-        self.map(|parts| parts.insert(store, plans, entity, existing))
+    fn insert(self, writer: &mut SetWriter<'_>, sets: &SetEntries, existing: Existing) -> Self::Replaced {
+        self.map(|parts| parts.insert(writer, sets, existing))
     }
     type Taken = P::Taken;
-    fn take(store: &mut Store, plans: &Plans, entity: Entity) -> P::Taken {
-        P::take(store, plans, entity)
+    fn take(store: &mut Store, sets: &SetEntries, entity: Entity) -> P::Taken {
+        P::take(store, sets, entity)
     }
     fn complete(taken: P::Taken) -> Option<Self> {
         Some(P::complete(taken))
     }
-    no_door!();
+    type Ids = ();
 }
 
 macro_rules! parts_tuple {
@@ -306,22 +296,21 @@ macro_rules! parts_tuple {
             #[inline(always)]
             fn insert(
                 self,
-                store: &mut Store,
-                plans: &Plans,
-                entity: Entity,
+                writer: &mut SetWriter<'_>,
+                sets: &SetEntries,
                 existing: Existing,
             ) -> Self::Replaced {
-                ($(self.$at.insert(store, plans, entity, existing),)*)
+                ($(self.$at.insert(writer, sets, existing),)*)
             }
             type Taken = ($($name::Taken,)*);
             #[inline(always)]
-            fn take(store: &mut Store, plans: &Plans, entity: Entity) -> Self::Taken {
-                ($($name::take(store, plans, entity),)*)
+            fn take(store: &mut Store, sets: &SetEntries, entity: Entity) -> Self::Taken {
+                ($($name::take(store, sets, entity),)*)
             }
             fn complete(taken: Self::Taken) -> Option<Self> {
                 Some(($($name::complete(taken.$at)?,)*))
             }
-            no_door!();
+            type Ids = ();
         }
     };
 }

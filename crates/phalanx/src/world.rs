@@ -15,6 +15,7 @@ use crate::messages::MessageRegistry;
 use crate::query::cache::QueryCache;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::resources::Resources;
+use crate::storage::SetEntry;
 
 pub use batch::SpawnBatch;
 pub use commands::{CommandStats, Commands, EntityCommands, FlushOrder};
@@ -92,11 +93,7 @@ pub struct World {
     pub(crate) queries: QueryCache,
     pub(crate) groups: Groups,
     /// Indexed by a sparse component's first column: how its values go in and out.
-    pub(crate) plans: Vec<SetPlan>,
-    /// Those of them where nobody has a say in what goes in and out: no group, no pool, no requirement. Others are closed.
-    open_plans: Vec<SetPlan>,
-    /// Those of them where groups have a say, and nobody else.
-    grouped_plans: Vec<SetPlan>,
+    pub(crate) sets: Vec<SetEntry>,
     /// Indexed by sparse set: whose values are there.
     pub(crate) set_components: Vec<Option<ComponentId>>,
     /// How many components the store knows.
@@ -149,9 +146,7 @@ impl World {
             handler: None,
             queries: QueryCache::default(),
             groups: Groups::default(),
-            plans: Vec::new(),
-            open_plans: Vec::new(),
-            grouped_plans: Vec::new(),
+            sets: Vec::new(),
             set_components: Vec::new(),
             declared: 0,
             last_tick: Tick::ZERO,
@@ -194,7 +189,7 @@ impl World {
     pub fn register_bundle<B: Bundle>(&mut self) -> Result<(), BundleError> {
         self.bundles.register::<B>(&mut self.components)?;
         self.declare_columns();
-        self.update_open_plans();
+        self.update_set_policies();
         Ok(())
     }
 
@@ -209,10 +204,10 @@ impl World {
                 self.set_components.resize(set.index(), None);
                 self.set_components.push(Some(info.id()));
                 let column = info.columns()[0].index();
-                if self.plans.len() <= column {
-                    self.plans.resize(column + 1, SetPlan::closed());
+                if self.sets.len() <= column {
+                    self.sets.resize_with(column + 1, || SetEntry::new(SetPlan::closed()));
                 }
-                self.plans[column] = plan.unwrap_or_else(SetPlan::closed);
+                self.sets[column] = SetEntry::new(plan.unwrap_or_else(SetPlan::closed));
             }
         }
         self.declared = self.components.len();
@@ -279,9 +274,6 @@ impl World {
     /// Despawns an entity and drops its components. False when it was dead already.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
-        if !self.groups.is_empty() {
-            self.leave_groups(entity, groups::Takes::Everything);
-        }
         self.store.despawn(entity)
     }
 
@@ -295,7 +287,6 @@ impl World {
 
     /// Despawns everything. Archetypes, resources and ids of components stay; ids of entities are dead.
     pub fn clear_entities(&mut self) {
-        self.groups.clear();
         self.store.clear_entities();
     }
 
@@ -415,7 +406,6 @@ impl World {
     /// Says what does not hold.
     pub fn check(&self) -> Result<(), String> {
         self.store.check()?;
-        self.groups.check(&self.store, &self.archetypes)?;
         self.archetypes.check(&self.components, &self.store)?;
         self.check_pools()
     }

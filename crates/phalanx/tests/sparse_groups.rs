@@ -193,7 +193,7 @@ fn sorting_a_group_moves_owned_sets_together_and_leaves_the_tail() {
     let free = world.group::<Own<()>, Get<(C,)>, ()>().unwrap();
     free.sort_by_get(&mut world, |(a,), (b,)| b.0.cmp(&a.0)).unwrap();
     assert_eq!(free.iter(&world).map(|(_, (), (c,))| c.0).collect::<Vec<_>>(), [3, 2, 1]);
-    free.for_each_mut(&mut world, |_, (), (mut c,)| c.0 += 1);
+    free.iter_mut(&mut world).for_each(|(_, (), (mut c,))| c.0 += 1);
     assert_eq!(free.iter(&world).map(|(_, (), (c,))| c.0).collect::<Vec<_>>(), [4, 3, 2]);
     world.check().unwrap();
 }

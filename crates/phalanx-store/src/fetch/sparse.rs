@@ -6,6 +6,7 @@
 //! reached through its pages, so holes (I11) are never visited.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::sealed::Sealed;
@@ -13,7 +14,7 @@ use super::{Access, DenseFetch, Driver, Fetch, ReadFetch, SetFetch};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::place::TableId;
-use crate::sets::{Page, find};
+use crate::sets::{Page, find, row_of_member};
 use crate::store::Store;
 use crate::tick::Tick;
 
@@ -26,34 +27,37 @@ pub struct NotMember;
 /// Whether the entity is in the set of a column.
 pub struct HasSet;
 
-/// A set as a query sees it, with the lanes of its columns.
+/// A set as a query sees it, with the lanes of its columns, and where their rows are.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
-pub struct SetLanes<L> {
+pub struct SetLanes<L, P: Copy> {
     pages: *const Option<Page>,
     page_count: usize,
     table: usize,
     driver: Driver,
     now: Tick,
     lanes: L,
+    /// Written, unless there is no set: nobody is found then.
+    ptrs: MaybeUninit<P>,
 }
 
-impl<L> SetLanes<L> {
-    /// The set of a column, as long as its table `has` everything.
+impl<L, P: Copy> SetLanes<L, P> {
+    /// The set of a column, as long as its table has everything, which `ptrs` tells.
     fn new(
         store: &Store,
         column: Option<AnyColId>,
         now: Tick,
         lanes: L,
-        has: impl FnOnce(&L, TableId) -> bool,
+        ptrs: impl FnOnce(&L, TableId) -> Option<P>,
     ) -> Self {
         let set = column.and_then(|column| store.set_of(column));
         // SAFETY: the set of a column is one of the store's (I10).
         let set = set.map(|set| unsafe { store.sets.get_unchecked(set.index()) });
-        let set = set.filter(|set| has(&lanes, set.table));
-        let (pages, table): (&[Option<Page>], TableId) = match set {
-            Some(set) => (set.pages(), set.table),
-            None => (&[], TableId::DEAD),
+        let found = set.and_then(|set| Some((set, ptrs(&lanes, set.table)?)));
+        let set = found.as_ref().map(|(set, _)| *set);
+        let (pages, table, ptrs): (&[Option<Page>], _, _) = match found {
+            Some((set, ptrs)) => (set.pages(), set.table, MaybeUninit::new(ptrs)),
+            None => (&[], TableId::DEAD, MaybeUninit::uninit()),
         };
         // SAFETY: the table of a set, and the place of the dead, have a head (I4).
         let head = unsafe { store.heads.get_unchecked(table.index()) };
@@ -69,6 +73,7 @@ impl<L> SetLanes<L> {
             },
             now,
             lanes,
+            ptrs,
         }
     }
 
@@ -81,18 +86,31 @@ impl<L> SetLanes<L> {
     }
 }
 
+/// What `F` yields at a row of its set.
+///
+/// # Safety
+/// The set is there and has the row, which is no hole; access is as for `item`.
+#[inline(always)]
+unsafe fn row_of<'a, F: DenseFetch>(set: SetLanes<F::Lanes, F::Ptrs>, row: usize) -> F::Item<'a> {
+    // SAFETY: forwarded; a set that is there has its pointers, and a dense fetch has no spots to miss.
+    unsafe {
+        let ptrs = set.ptrs.assume_init();
+        F::single(ptrs, row, F::spots(ptrs, Entity::PLACEHOLDER).unwrap_unchecked())
+    }
+}
+
 impl<F: DenseFetch> Sealed for InSet<F> {}
 // SAFETY: reaches what `F` reaches, in the set's table, where every entity has at most one row (I10).
 unsafe impl<F: DenseFetch> Fetch for InSet<F>
 where
-    F::ReadOnly: DenseFetch,
+    F::ReadOnly: DenseFetch<Ptrs = F::Ptrs>,
 {
     type Ids = F::Ids;
     type Item<'a> = F::Item<'a>;
     type Slices<'a> = F::Slices<'a>;
     type ReadOnly = InSet<F::ReadOnly>;
-    type Lanes = SetLanes<F::Lanes>;
-    type Ptrs = SetLanes<F::Lanes>;
+    type Lanes = SetLanes<F::Lanes, F::Ptrs>;
+    type Ptrs = SetLanes<F::Lanes, F::Ptrs>;
     type Spots = usize;
     const DENSE: bool = false;
     const TABLELESS: bool = true;
@@ -110,7 +128,7 @@ where
         SetLanes::new(store, first, now, F::lanes(store, ids, now), |&lanes, table| {
             // SAFETY: the lanes are of this store, which has the set's table (I4). A set that lacks one of the columns of `F`
             // has no rows to be found.
-            unsafe { F::present(lanes, table.index()) }
+            unsafe { F::present(lanes, table.index()).then(|| F::ptrs(lanes, table.index())) }
         })
     }
     #[inline(always)]
@@ -139,13 +157,8 @@ where
     unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, spot: usize) -> F::Item<'a> {
         // SAFETY: the spot is a row of the set's table (I10), which has the columns; access is the caller's.
         unsafe {
-            // Known where the lanes were made, and forgotten by the compiler since.
-            std::hint::assert_unchecked(F::present(ptrs.lanes, ptrs.table));
             F::mark(ptrs.lanes, ptrs.table, spot, 1, ptrs.now);
-            let Some(spots) = F::spots(F::ptrs(ptrs.lanes, ptrs.table), Entity::PLACEHOLDER) else {
-                unreachable!("a dense fetch has no spots to miss")
-            };
-            F::single(F::ptrs(ptrs.lanes, ptrs.table), spot, spots)
+            row_of::<F>(ptrs, spot)
         }
     }
     unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> F::Slices<'a> {
@@ -157,7 +170,7 @@ unsafe impl<F: ReadFetch + DenseFetch> ReadFetch for InSet<F> {}
 // SAFETY: reaches what `F` reaches.
 unsafe impl<F: DenseFetch> SetFetch for InSet<F>
 where
-    F::ReadOnly: DenseFetch,
+    F::ReadOnly: DenseFetch<Ptrs = F::Ptrs>,
 {
     unsafe fn set_slices(store: &Store, ids: F::Ids, rows: Range<usize>) -> Option<F::Slices<'_>> {
         let lanes = Self::lanes(store, ids, store.tick);
@@ -177,6 +190,25 @@ where
             Some(F::slices(F::ptrs(lanes.lanes, lanes.table), rows.start, rows.len()))
         }
     }
+    fn is_whole(lanes: Self::Lanes) -> bool {
+        lanes.table != TableId::DEAD.index()
+    }
+    unsafe fn mark_members(lanes: Self::Lanes, len: usize) {
+        if len > 0 {
+            // SAFETY: forwarded.
+            unsafe { F::mark(lanes.lanes, lanes.table, 0, len, lanes.now) };
+        }
+    }
+    #[inline(always)]
+    unsafe fn at_row<'a>(ptrs: Self::Ptrs, row: usize) -> F::Item<'a> {
+        // SAFETY: forwarded.
+        unsafe { row_of::<F>(ptrs, row) }
+    }
+    #[inline(always)]
+    unsafe fn of_member<'a>(ptrs: Self::Ptrs, entity: Entity) -> F::Item<'a> {
+        // SAFETY: forwarded: who is in a set has a row there, which is no hole (I10, I11).
+        unsafe { Self::item(ptrs, 0, row_of_member(ptrs.pages, entity)) }
+    }
 }
 
 macro_rules! membership_leaf {
@@ -188,8 +220,8 @@ macro_rules! membership_leaf {
             type Item<'a> = $item;
             type Slices<'a> = $item;
             type ReadOnly = Self;
-            type Lanes = SetLanes<()>;
-            type Ptrs = SetLanes<()>;
+            type Lanes = SetLanes<(), ()>;
+            type Ptrs = SetLanes<(), ()>;
             type Spots = $spots;
             const DENSE: bool = false;
             const TABLELESS: bool = true;
@@ -198,7 +230,7 @@ macro_rules! membership_leaf {
             fn visit(_: AnyColId, _: &mut impl FnMut(Access)) {}
             #[inline]
             fn lanes(store: &Store, ids: AnyColId, now: Tick) -> Self::Lanes {
-                SetLanes::new(store, Some(ids), now, (), |(), _| true)
+                SetLanes::new(store, Some(ids), now, (), |(), _| Some(()))
             }
             #[inline(always)]
             unsafe fn present(_: Self::Lanes, _: usize) -> bool {

@@ -1,7 +1,8 @@
 //! What goes into sparse sets and out of them.
 //!
 //! Adding appends a row, or fills the hole that a stable set made last. Removing closes the gap with the last
-//! row, or leaves a hole. Neither touches any other component. As everywhere, the user's code runs last: values
+//! row, or leaves a hole. Neither touches any other component, unless a group names the set: then entities leave it
+//! before they lose what it needs, and enter it after they got that (I13). As everywhere, the user's code runs last: values
 //! that are to be dropped lie behind the end of the table, or in a hole, and no structure knows them any more.
 
 use super::{Entry, SetId, SetPlan, SparseSet};
@@ -19,6 +20,50 @@ pub(crate) struct Leaver {
     pub(crate) row: usize,
 }
 
+/// A living entity, whose rows in several sets are written: what has to be asked of the entity is asked once, and
+/// groups are brought in line at the end, by [`SetWriter::finish`].
+#[must_use = "without `finish`, groups do not hear of what was written"]
+pub struct SetWriter<'s> {
+    store: &'s mut Store,
+    entity: Entity,
+    /// The groups that name a set in which the entity is new.
+    touched: u64,
+}
+
+impl SetWriter<'_> {
+    /// Inserts a row, or merges with the one there is; what is left over of that one is returned, to be dropped when the
+    /// caller likes.
+    ///
+    /// # Panics
+    /// When the plan is another store's or made for other values.
+    #[inline(always)]
+    pub fn insert<V: Values>(
+        &mut self,
+        plan: &SetPlan,
+        ids: V::Ids,
+        values: V,
+        existing: Existing,
+    ) -> Option<V::Old> {
+        self.store.expect_set_plan::<V>(plan, ids);
+        // SAFETY: the plan is this store's, for `V` (I7). The entity was alive when the writer was made, which borrows the store
+        // since, and despawns nobody.
+        let old = unsafe { self.store.put_in_set(plan, self.entity, values, existing) };
+        if old.is_none() {
+            // SAFETY: as above.
+            self.touched |= unsafe { plan.set.as_ref() }.naming();
+        }
+        old
+    }
+
+    /// Brings groups in line with what was written.
+    #[inline(always)]
+    pub fn finish(self) {
+        if self.touched != 0 {
+            self.store.settle_groups(self.entity, self.touched);
+        }
+    }
+}
+
 impl Store {
     /// Inserts a row, or merges with the one there is. Returns whether the entity is new in the set.
     ///
@@ -31,11 +76,12 @@ impl Store {
     pub fn set_insert<V: Values>(
         &mut self,
         plan: &SetPlan,
+        ids: V::Ids,
         entity: Entity,
         values: V,
         existing: Existing,
     ) -> Result<bool, V> {
-        Ok(self.set_replace(plan, entity, values, existing)?.is_none())
+        Ok(self.set_replace(plan, ids, entity, values, existing)?.is_none())
     }
 
     /// As [`Store::set_insert`]; what is left over of a row that was there is returned, to be dropped when the
@@ -50,40 +96,51 @@ impl Store {
     pub fn set_replace<V: Values>(
         &mut self,
         plan: &SetPlan,
+        ids: V::Ids,
         entity: Entity,
         values: V,
         existing: Existing,
     ) -> Result<Option<V::Old>, V> {
-        self.expect_plan::<V>(plan);
-        // SAFETY: the plan is this store's, for `V` (I7).
-        unsafe { self.replace_in_set(plan, entity, values, existing) }
+        self.expect_set_plan::<V>(plan, ids);
+        if !self.entities.contains(entity) {
+            return Err(values);
+        }
+        // SAFETY: the plan is this store's, for `V` (I7), and the entity lives.
+        let old = unsafe { self.put_in_set(plan, entity, values, existing) };
+        // SAFETY: a set of this store, which never drops sets (I7, I10).
+        let naming = unsafe { plan.set.as_ref() }.naming();
+        if naming != 0 && old.is_none() {
+            self.settle_groups(entity, naming);
+        }
+        Ok(old)
     }
 
-    /// # Safety
-    /// The plan is this store's, for `V`.
+    /// For writing to several sets of one entity; `None` when it is dead.
     #[inline(always)]
-    pub(super) unsafe fn replace_in_set<V: Values>(
+    pub fn set_writer(&mut self, entity: Entity) -> Option<SetWriter<'_>> {
+        let alive = self.entities.contains(entity);
+        alive.then_some(SetWriter { store: self, entity, touched: 0 })
+    }
+
+    /// Inserts a row, or merges with the one there is. Groups are the caller's business.
+    ///
+    /// # Safety
+    /// The plan is this store's, for `V`, and the entity lives.
+    #[inline(always)]
+    unsafe fn put_in_set<V: Values>(
         &mut self,
         plan: &SetPlan,
         entity: Entity,
         values: V,
         existing: Existing,
-    ) -> Result<Option<V::Old>, V> {
+    ) -> Option<V::Old> {
         // SAFETY: a set of this store, which is borrowed exclusively, and never drops sets (I7, I10).
-        let set = unsafe { &mut *plan.set.as_ptr() };
-        let entry = match set.slot_of(entity) {
-            Some(entry) => entry,
-            None if self.entities.contains(entity) => set.entry(entity),
-            None => return Err(values),
-        };
-        // SAFETY: a slot of the set's pages, which nothing else refers to now (I10).
+        let entry = std::ptr::from_mut(unsafe { &mut *plan.set.as_ptr() }.entry(entity));
+        // SAFETY: an entry of the set's pages, which nothing else refers to now (I10).
         let Entry { generation, row } = unsafe { *entry };
         if generation == entity.raw_generation().get() {
-            // SAFETY: forwarded; the page leads to the entity's row (I10). Only the living are in sets.
-            return Ok(Some(unsafe { self.merge_in_set(plan, row, values, existing) }));
-        }
-        if !self.entities.contains(entity) {
-            return Err(values);
+            // SAFETY: forwarded; the page leads to the entity's row (I10).
+            return Some(unsafe { self.merge_in_set(plan, row, values, existing) });
         }
         let row = match self.last_hole(plan) {
             None => {
@@ -96,7 +153,7 @@ impl Store {
         };
         // SAFETY: the page of the entry was not touched since: rows are not in sets (I10).
         unsafe { *entry = Entry::new(entity, row) };
-        Ok(None)
+        None
     }
 
     /// The hole that a stable set made last.
@@ -147,8 +204,12 @@ impl Store {
     ///
     /// # Errors
     /// When the functions do not fill the set's columns exactly.
+    ///
+    /// # Panics
+    /// When the set is that of a group's members.
     pub fn set_insert_made(&mut self, set: SetId, entity: Entity, inits: &[Init]) -> Result<bool, PlanError> {
-        let SparseSet { table, stable, .. } = *self.set(set);
+        let SparseSet { table, stable, of_group, .. } = *self.set(set);
+        assert!(!of_group, "only groups write the set of their members");
         if !self.entities.contains(entity) || self.set(set).find(entity).is_some() {
             return Ok(false);
         }
@@ -157,7 +218,10 @@ impl Store {
         self.run_inits(&edge, row).keep();
         // SAFETY: the row is the vacant one, and the functions filled its columns (I7).
         unsafe { self.count_set_row(table, stable, entity, row) };
-        *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
+        let set = &mut self.sets[set.index()];
+        *set.entry(entity) = Entry::new(entity, row);
+        let naming = set.naming();
+        self.settle_groups(entity, naming);
         Ok(true)
     }
 
@@ -191,16 +255,8 @@ impl Store {
     /// # Panics
     /// When the plan is another store's or made for other values.
     #[inline(always)]
-    pub fn set_take<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
-        self.expect_plan::<V>(plan);
-        // SAFETY: the plan is this store's, for `V` (I7).
-        unsafe { self.take_from_set(plan, entity) }
-    }
-
-    /// # Safety
-    /// The plan is this store's, for `V`.
-    #[inline(always)]
-    pub(super) unsafe fn take_from_set<V: Values>(&mut self, plan: &SetPlan, entity: Entity) -> Option<V> {
+    pub fn set_take<V: Values>(&mut self, plan: &SetPlan, ids: V::Ids, entity: Entity) -> Option<V> {
+        self.expect_set_plan::<V>(plan, ids);
         // SAFETY: a set of this store, which is borrowed exclusively, and never drops sets (I7, I10).
         let set = unsafe { &mut *plan.set.as_ptr() };
         let entry = set.slot_of(entity)?;
@@ -209,13 +265,21 @@ impl Store {
         if generation != entity.raw_generation().get() {
             return None;
         }
-        let row = row as usize;
+        let (mut row, needing, excluding) = (row as usize, set.needing, set.excluding);
+        // SAFETY: the entity is in the set.
+        let border = if needing == 0 { None } else { unsafe { self.leave_groups(plan.set, entity, row) } };
         // SAFETY: as above. The leaves are the set's columns (I1, I7), initialised at the row (I2, I10, I11), which is given
         // up next: it is in range, and nothing of it is needed any more.
         let values = unsafe {
             *entry = Entry::ABSENT;
             V::take(plan.pointers::<V>(), V::ALL, row)
         };
+        if let Some(border) = border.filter(|&border| border != row) {
+            // The last member takes the place of the one that left, and the last row that of the last member.
+            // SAFETY: forwarded; both rows are in range (I13) and differ.
+            unsafe { self.shift_row::<V>(plan, border, row) };
+            row = border;
+        }
         if plan.stable {
             // SAFETY: as above.
             unsafe { self.leave_hole(plan.table, row) };
@@ -223,7 +287,29 @@ impl Store {
             // SAFETY: forwarded; as above.
             unsafe { self.fill_from_last::<V>(plan, row) };
         }
+        if excluding != 0 {
+            self.settle_groups(entity, excluding);
+        }
         V::complete(values)
+    }
+
+    /// Puts a row of a set in the place of another one.
+    ///
+    /// # Safety
+    /// The plan is this store's, for `V`. Both rows are in range and differ; the first is no hole, and nothing of the other
+    /// is needed any more, nor its entry.
+    #[inline(always)]
+    unsafe fn shift_row<V: Values>(&mut self, plan: &SetPlan, from: usize, to: usize) {
+        // SAFETY: forwarded; the leaves are all the set's columns (I7), and who has the first row is in the set (I10).
+        unsafe {
+            let head = self.heads.get_unchecked(plan.table.index());
+            let owners = head.owners.data.cast::<Entity>();
+            V::shift(plan.pointers::<V>(), V::ALL, from, to);
+            let moved = owners.add(from).read();
+            head.owners.mark_row(to, self.tick);
+            owners.add(to).write(moved);
+            (*plan.set.as_ptr()).repoint_member(moved, to);
+        }
     }
 
     /// Takes a row out of a set that is not stable: the last row takes its place.
@@ -232,7 +318,6 @@ impl Store {
     /// The plan is this store's, for `V`, the row is in range, and nothing of it is needed any more, nor its entry.
     #[inline(always)]
     unsafe fn fill_from_last<V: Values>(&mut self, plan: &SetPlan, row: usize) {
-        let tick = self.tick;
         // SAFETY: the set and its table live as long as the store (I10). Both rows are in range, where the leaves, which
         // are all the set's columns, are initialised (I2, I7), and who has the last row is in the set.
         unsafe {
@@ -240,15 +325,10 @@ impl Store {
             head.len -= 1;
             let last = head.len as usize;
             if row != last {
-                let owners = head.owners.data.cast::<Entity>();
-                V::shift(plan.pointers::<V>(), V::ALL, last, row);
-                let moved = owners.add(last).read();
-                head.owners.mark_row(row, tick);
-                owners.add(row).write(moved);
-                (*plan.set.as_ptr()).repoint_member(moved, row);
+                self.shift_row::<V>(plan, last, row);
             }
             // Another block than that of the row may have lost its last one.
-            head.owners.mark_row(last, tick);
+            self.heads.get_unchecked(plan.table.index()).owners.mark_row(last, self.tick);
         }
     }
 
@@ -324,20 +404,34 @@ impl Store {
     /// Takes a row out of a set, and tells where its doomed values lie: right behind the end of the table, or in
     /// the hole that a stable set keeps.
     #[inline(always)]
-    fn leave_set(&mut self, set: SetId, entity: Entity, row: usize, doomed: &[u16]) -> usize {
-        let left = &mut self.sets[set.index()];
-        let SparseSet { table, stable, .. } = **left;
-        left.unset(entity);
-        if stable {
+    fn leave_set(&mut self, set: SetId, entity: Entity, mut row: usize, doomed: &[u16]) -> usize {
+        let left = self.sets[set.index()].0;
+        // SAFETY: a set of this store, which never drops sets (I10).
+        let SparseSet { table, stable, needing, excluding, .. } = *unsafe { left.as_ref() };
+        // SAFETY: the caller found the row in the set.
+        let border = if needing == 0 { None } else { unsafe { self.leave_groups(left, entity, row) } };
+        if let Some(border) = border.filter(|&border| border != row) {
+            // SAFETY: both rows are in range (I10, I13), and differ; only sets without holes are owned.
+            unsafe { self.swap_rows(left, row, border) };
+            row = border;
+        }
+        self.sets[set.index()].unset(entity);
+        let lies = if stable {
             // SAFETY: the set named the row, which is in range (I10).
             unsafe { self.leave_hole(table, row) };
-            return row;
+            row
+        } else {
+            // SAFETY: the set names a row in range (I10), whose values were taken or are doomed.
+            if let Some(moved) = unsafe { self.close_gap(table, row, doomed) } {
+                self.sets[set.index()].repoint(moved, row);
+            }
+            self.table_len(table)
+        };
+        // The dead qualify for nothing, whatever they leave first.
+        if excluding != 0 && self.entities.contains(entity) {
+            self.settle_groups(entity, excluding);
         }
-        // SAFETY: the set names a row in range (I10), whose values were taken or are doomed.
-        if let Some(moved) = unsafe { self.close_gap(table, row, doomed) } {
-            self.sets[set.index()].repoint(moved, row);
-        }
-        self.table_len(table)
+        lies
     }
 
     /// Makes a row of a stable set a hole.

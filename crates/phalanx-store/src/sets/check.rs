@@ -8,7 +8,7 @@ use crate::store::Store;
 
 impl Store {
     /// Verifies that entries and rows point at each other, holes are where they are listed, and only the living
-    /// are in sets.
+    /// are in sets, and that groups have the members they should.
     pub(crate) fn check_sets(&self) -> Result<(), String> {
         for (at, set) in self.sets.iter().enumerate() {
             self.check_holes(set).map_err(|fault| format!("I11: set {at} {fault}"))?;
@@ -35,6 +35,7 @@ impl Store {
                 ));
             }
         }
+        self.check_groups()?;
         let strays = self.tables.iter().filter(|table| !table.is_set && !table.holes.is_empty());
         if strays.count() > 0 { Err("I11: a table that is no set has holes".to_owned()) } else { Ok(()) }
     }

@@ -1,12 +1,13 @@
 //! The order of a set's rows, which belongs to the user, and its rows as slices.
 //!
-//! Swapping is the one step from which sorting and groups, above the store, are made. Where a set has holes,
+//! Swapping is the one step from which sorting, above the store, and groups are made. Where a set has holes,
 //! nothing is swapped, and slices are given only for runs of rows between them (I11); compacting closes the
-//! holes and keeps the order of the others.
+//! holes and keeps the order of the others. The rows of members belong to the group that owns the set (I13).
 
 use std::ops::Range;
+use std::ptr::NonNull;
 
-use super::SetId;
+use super::{SetId, SparseSet};
 use crate::column::{copy_value, swap_values};
 use crate::entity::Entity;
 use crate::fetch::{ReadFetch, SetFetch};
@@ -14,44 +15,45 @@ use crate::prepared::find_alias;
 use crate::store::Store;
 
 impl Store {
-    /// Exchanges two rows of a set. False, and nothing happens, when one is out of range or the set has holes.
+    /// Exchanges two rows of a set. False, and nothing happens, when one is out of range, the set has holes, or the order
+    /// of one of them belongs to a group.
     pub fn set_swap(&mut self, set: SetId, a: usize, b: usize) -> bool {
-        let table = self.set(set).table;
-        let (head, columns) = (&self.heads[table.index()], &self.tables[table.index()]);
-        let len = head.len as usize;
-        if a >= len || b >= len || !columns.holes.is_empty() {
+        let (table, members) = (self.set(set).table, self.members_in(set));
+        let len = self.heads[table.index()].len as usize;
+        if a.max(b) >= len || a.min(b) < members || !self.tables[table.index()].holes.is_empty() {
             return false;
         }
-        if a == b {
-            return true;
+        if a != b {
+            // SAFETY: both rows are in range, differ, and are no holes.
+            unsafe { self.swap_rows(self.sets[set.index()].0, a, b) };
         }
-        for column in columns.columns.iter() {
-            let (a, b) = (a * column.size, b * column.size);
-            // SAFETY: both rows are in range and differ (I2).
-            unsafe { swap_values(column.data.add(a), column.data.add(b), column.size) };
-        }
-        // SAFETY: both rows are in range (I2), differ, and are no holes: who has them is in the set (I10).
+        true
+    }
+
+    /// Exchanges two rows of a set.
+    ///
+    /// # Safety
+    /// The set is one of this store, which the caller has borrowed exclusively. Both rows are in range, differ, and are no
+    /// holes.
+    #[inline]
+    pub(super) unsafe fn swap_rows(&self, set: NonNull<SparseSet>, a: usize, b: usize) {
+        // SAFETY: sets are never dropped, and each has a table with a head (I4, I10). Both rows are in range (I2) and differ, and
+        // who has them is in the set (I10).
         unsafe {
+            let set = &mut *set.as_ptr();
+            let head = self.heads.get_unchecked(set.table.index());
+            let columns = &self.tables.get_unchecked(set.table.index()).columns;
+            for column in columns.iter() {
+                swap_values(column.data.add(a * column.size), column.data.add(b * column.size), column.size);
+            }
             let owners = head.owners.data.cast::<Entity>();
             let (first, second) = (owners.add(b).read(), owners.add(a).read());
             head.owners.mark_row(a, self.tick);
             head.owners.mark_row(b, self.tick);
             owners.add(a).write(first);
             owners.add(b).write(second);
-            let set = self.sets.get_unchecked_mut(set.index());
             set.repoint_member(first, a);
             set.repoint_member(second, b);
-        }
-        true
-    }
-
-    /// Exchanges the row of an entity in a set with another one. False, and nothing happens, when it has none there, the
-    /// other is out of range, or the set has holes and the two differ.
-    #[inline]
-    pub fn set_bring(&mut self, set: SetId, entity: Entity, to: usize) -> bool {
-        match self.set_row(set, entity) {
-            None => false,
-            Some(row) => row == to || self.set_swap(set, row, to),
         }
     }
 

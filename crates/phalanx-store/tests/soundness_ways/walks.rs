@@ -106,32 +106,34 @@ pub fn sets(side: &mut Side, kept: &mut Kept, dice: &mut Dice) {
         let alive = store.locate(entity).is_some();
         match dice.roll(12) {
             0 | 1 => {
-                let door = one.door::<(Keep<Token>,)>((SET.id(),)).unwrap();
-                let done = store.door_insert(door, entity, (Keep(token(bits)),), existing);
+                let done = store.set_insert(&one, SET.id(), entity, Col(token(bits)), existing);
                 assert_eq!(done.is_ok(), alive);
             }
             2 => {
-                let taken = store.door_take(one.door::<Col<Token>>(SET.id()).unwrap(), entity);
+                let taken = store.set_take::<Col<Token>>(&one, SET.id(), entity);
                 assert!(taken.is_none_or(|token| alive && *token.0.key == bits));
             }
             3 | 4 => {
                 let values = (Col(token(bits)), Col(Wide([bits; 3])));
-                assert_eq!(store.set_insert(&two, entity, values, existing).is_ok(), alive);
+                assert_eq!(
+                    store.set_insert(&two, (STABLE.id(), STABLE_WIDE.id()), entity, values, existing).is_ok(),
+                    alive
+                );
             }
             5 => {
-                let taken = store.set_take::<(Col<Token>, Col<Wide>)>(&two, entity);
+                let taken =
+                    store.set_take::<(Col<Token>, Col<Wide>)>(&two, (STABLE.id(), STABLE_WIDE.id()), entity);
                 assert!(taken.is_none_or(|(token, _)| alive && *token.0.key == bits));
             }
             6 => {
                 // Plans of either store.
                 let plan = pick(dice, &kept.plans).unwrap();
-                let Some(door) = plan.door::<Col<u64>>(PLAIN_SET.id()) else { continue };
-                let insert = || store.door_insert(door, entity, Col(bits), existing).is_ok();
+                let insert = || store.set_insert(&plan, PLAIN_SET.id(), entity, Col(bits), existing).is_ok();
                 if let Ok(done) = catch_unwind(AssertUnwindSafe(insert)) {
                     assert_eq!(done, alive);
                 }
             }
-            7 => drop(store.set_take::<Col<u64>>(&three, entity)),
+            7 => drop(store.set_take::<Col<u64>>(&three, PLAIN_SET.id(), entity)),
             8 => {
                 let plan = [&one, &two, &three][dice.roll(3)];
                 store.set_remove(plan.set(), entity);
@@ -139,7 +141,6 @@ pub fn sets(side: &mut Side, kept: &mut Kept, dice: &mut Dice) {
             9 => {
                 let (a, b) = (dice.roll(50), dice.roll(50));
                 store.set_swap([&one, &two, &three][dice.roll(3)].set(), a, b);
-                store.set_bring(one.set(), entity, a);
             }
             10 if dice.roll(5) == 0 => drop(store.set_compact(two.set())),
             10 => {

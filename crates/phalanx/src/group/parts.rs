@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use phalanx_store::{Fetch, ReadFetch, SetFetch, Tick};
+use phalanx_store::{Fetch, ReadFetch, SetFetch, SetGroupId, Tick};
 
 use crate::component::{AnyComponent, Queryable};
 use crate::query::Without;
@@ -18,13 +18,16 @@ pub struct Own<T>(PhantomData<fn() -> T>);
 pub struct Get<T>(PhantomData<fn() -> T>);
 
 /// A group of entities that have certain sparse components, kept up to date by the world that made it.
+///
+/// The handle is good for this group in this world alone: after the group was dissolved, and in any other world, methods
+/// that return a `Result` fail, and the others panic.
 pub struct Group<O, G = Get<()>, F = ()> {
-    pub(crate) id: usize,
+    pub(crate) id: SetGroupId,
     terms: PhantomData<fn() -> (O, G, F)>,
 }
 
 impl<O, G, F> Group<O, G, F> {
-    pub(crate) fn new(id: usize) -> Self {
+    pub(crate) fn new(id: SetGroupId) -> Self {
         Self { id, terms: PhantomData }
     }
 }
@@ -116,9 +119,11 @@ macro_rules! group_tuple {
                 $(ids.push(components.register::<$name>()?);)*
                 Ok(())
             }
+            #[inline(always)]
             fn wrap_ref<'a>(item: <Self::Read as Fetch>::Item<'a>) -> Self::Ref<'a> {
                 ($($name::wrap_ref(item.$at),)*)
             }
+            #[inline(always)]
             fn wrap_mut<'a>(item: <Self::Write as Fetch>::Item<'a>, since: Tick) -> Self::Mut<'a> {
                 ($($name::wrap_mut(item.$at, since),)*)
             }

@@ -125,10 +125,7 @@ impl World {
     /// # Panics
     /// When the iterator panics, or a value does in its drop: those that came before are gone.
     pub fn despawn_batch(&mut self, batch: impl IntoIterator<Item = Entity>) -> usize {
-        if self.groups.is_empty() {
-            return self.store.despawn_batch(batch);
-        }
-        batch.into_iter().filter(|&entity| self.despawn(entity)).count()
+        self.store.despawn_batch(batch)
     }
 
     /// Inserts clones of a bundle into all entities of an archetype, moving whole columns. Returns how many
@@ -207,13 +204,13 @@ impl World {
 
     /// Changes the table part of all entities of an archetype, and brings groups in line.
     fn regroup_all(&mut self, archetype: ArchetypeId, change: impl FnOnce(&mut Self) -> usize) -> usize {
-        if self.groups.is_empty() {
+        if !self.store.groups_watch_tables() {
             return change(self);
         }
         let table = self.archetypes.table(archetype).expect("the archetype exists");
         let entities = self.store.table_entities(table).to_vec();
         let result = catch_unwind(AssertUnwindSafe(|| change(self)));
-        entities.into_iter().for_each(|entity| self.refresh_groups(entity));
+        entities.into_iter().for_each(|entity| self.store.refresh_groups(entity));
         result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }

@@ -198,7 +198,6 @@ impl World {
         B::Sparse::ANY
             && <B::Values as Values>::LEAVES == 0
             && self.bundles.info(bundle).only_sparse
-            && self.groups.is_empty()
             && self.archetypes.pools().len() == 1
     }
 }

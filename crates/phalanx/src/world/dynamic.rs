@@ -8,7 +8,6 @@ use std::fmt;
 
 use phalanx_store::{AnyColId, ColId, Entity, InSet, R, W};
 
-use super::groups::Takes;
 use super::{EntityWorldMut, World};
 use crate::component::Layout;
 use crate::registry::{ComponentId, ComponentInfo, RegisterError};
@@ -237,15 +236,15 @@ impl World {
         }
         if let Some(set) = self.set_of(id) {
             let zeros = self.components.info(id).defaults().to_vec();
-            self.grouped(entity, Takes::Nothing, |world| {
-                let made = world.store.set_insert_made(set, entity, &zeros);
-                made.expect("a component's zero values fill its columns");
-            });
+            let made = self.store.set_insert_made(set, entity, &zeros);
+            made.expect("a component's zero values fill its columns");
         } else {
             let at = self.zeroed_insertion(from, id);
-            let edge = self.archetypes.transitions.at(at);
-            let inserted = self.store.insert(entity, edge, (), phalanx_store::Existing::Keep);
-            inserted.expect("the entity stands where the transition begins");
+            self.grouped(entity, |world| {
+                let edge = world.archetypes.transitions.at(at);
+                let inserted = world.store.insert(entity, edge, (), phalanx_store::Existing::Keep);
+                inserted.expect("the entity stands where the transition begins");
+            });
         }
         for ((column, scalar), &(_, value)) in columns.into_iter().zip(fields) {
             with_scalar!(scalar, write(self, entity, column, value)).expect("column and type were checked");

@@ -1,69 +1,37 @@
 //! Groups of a world.
 //!
-//! Every change of an entity goes through [`World::grouped`], which costs one test while there is no group.
-//! Around the change the entity leaves groups that need what it loses, and enters those it qualifies for.
+//! Sets keep their groups right on their own. All that is left for the world is a group that excludes a component in
+//! tables: who changes an entity's table does so through [`World::grouped`], which costs one test while there is no such
+//! group.
 
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, SetId, Tick};
+use phalanx_store::{Entity, GroupGone, GroupTerms, SetId, Tick};
 
 use super::World;
-use crate::bundles::BundleId;
-use crate::group::{Group, GroupError, GroupFilter, GroupParts, Losing, Terms};
+use crate::group::{Group, GroupError, GroupFilter, GroupParts};
 use crate::registry::ComponentId;
 
-/// What a change takes from an entity, so far as groups must know.
-#[derive(Clone, Copy)]
-pub(crate) enum Takes {
-    Nothing,
-    AnyComponent(ComponentId),
-    Bundle(BundleId),
-    Everything,
-}
-
 impl World {
-    /// Makes a change of one entity, and keeps groups right around it, also when it panics.
-    #[inline(never)]
-    pub(crate) fn grouped<R>(
-        &mut self,
-        entity: Entity,
-        takes: Takes,
-        change: impl FnOnce(&mut Self) -> R,
-    ) -> R {
-        if self.groups.is_empty() {
+    /// Makes a change that may bring an entity into another table, and keeps groups right around it, also when it panics.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn grouped<R>(&mut self, entity: Entity, change: impl FnOnce(&mut Self) -> R) -> R {
+        if !self.store.groups_watch_tables() {
             return change(self);
         }
-        self.leave_groups(entity, takes);
+        self.grouped_by_table(entity, change)
+    }
+
+    #[inline(never)]
+    fn grouped_by_table<R>(&mut self, entity: Entity, change: impl FnOnce(&mut Self) -> R) -> R {
         let result = catch_unwind(AssertUnwindSafe(|| change(self)));
-        self.refresh_groups(entity);
+        self.store.refresh_groups(entity);
         result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    pub(crate) fn leave_groups(&mut self, entity: Entity, takes: Takes) {
-        let sets: Vec<SetId>;
-        let losing = match takes {
-            Takes::Nothing => Losing::Nothing,
-            Takes::Everything => Losing::Everything,
-            Takes::AnyComponent(id) => {
-                sets = self.set_of(id).into_iter().collect();
-                Losing::Sets(&sets)
-            }
-            Takes::Bundle(id) => {
-                sets = self.bundles.info(id).sparse.iter().filter_map(|id| self.set_of(id)).collect();
-                Losing::Sets(&sets)
-            }
-        };
-        self.groups.leave(&mut self.store, entity, losing);
-    }
-
-    pub(crate) fn refresh_groups(&mut self, entity: Entity) {
-        if !self.groups.is_empty() {
-            self.groups.refresh(&mut self.store, &self.archetypes, entity);
-        }
-    }
-
-    /// Makes a group, over what exists and what will come. Asking for the same group again gives the same one.
+    /// Makes a group, over what exists and what will come. Asking for the same group again gives the same one, in
+    /// whatever order its components are named.
     ///
     /// `Own` names the components whose sets the group orders, `Get` those it only guarantees; with `Own<()>` the
     /// group keeps an order of its own. Owning speeds up iteration and slows adding and removing of exactly these
@@ -90,30 +58,42 @@ impl World {
             return Err(GroupError::Empty);
         }
         let terms = self.group_terms(&owned, &seen, &without);
-        if let Some(id) = self.groups.find(&terms) {
+        if let Some(id) = self.store.find_group(&terms) {
             return Ok(Group::new(id));
         }
         let name = self.group_name(&owned, &seen, &without);
         for (&set, &id) in terms.owned.iter().zip(&owned) {
-            if let Some(owner) = self.groups.owner(set) {
-                let component = self.components.info(id).name().to_owned();
-                return Err(GroupError::Owned { group: name, component, owner: owner.to_owned() });
+            if let Some(owner) = self.owner_of(set) {
+                let (component, owner) = (self.components.info(id).name().to_owned(), owner.to_owned());
+                return Err(GroupError::Owned { group: name, component, owner });
             }
         }
-        let id = self.groups.add(name, terms, &mut self.store, &self.archetypes);
+        let id = self.store.add_group(terms);
+        self.groups.add(id, name);
         // A group that owns nothing has a set of its own, which belongs to no component.
         self.set_components.resize(self.store.sets().count(), None);
-        self.update_open_plans();
         Ok(Group::new(id))
     }
 
-    fn group_terms(&self, owned: &[ComponentId], seen: &[ComponentId], without: &[ComponentId]) -> Terms {
+    /// The name of the group that owns a set.
+    pub(crate) fn owner_of(&self, set: SetId) -> Option<&str> {
+        self.store.owner_of_set(set).map(|id| self.groups.name(id))
+    }
+
+    fn group_terms(
+        &self,
+        owned: &[ComponentId],
+        seen: &[ComponentId],
+        without: &[ComponentId],
+    ) -> GroupTerms {
         let sets = |ids: &[ComponentId]| ids.iter().filter_map(|&id| self.set_of(id)).collect();
-        Terms {
+        let in_tables = without.iter().copied().filter(|&id| self.set_of(id).is_none());
+        GroupTerms {
             owned: sets(owned),
             seen: sets(seen),
             without_sets: sets(without),
-            without: without.iter().copied().filter(|&id| self.set_of(id).is_none()).collect(),
+            // A table has all columns of a component, or none.
+            without: in_tables.map(|id| self.components.info(id).columns()[0]).collect(),
         }
     }
 
@@ -127,12 +107,10 @@ impl World {
     /// Dissolves a group. The sets keep the order they have.
     ///
     /// # Errors
-    /// When it was dissolved before.
+    /// When it was dissolved before, or belongs to another world.
     pub fn ungroup<O, G, F>(&mut self, group: Group<O, G, F>) -> Result<(), GroupError> {
-        if !self.groups.remove(group.id, &mut self.store) {
-            return Err(GroupError::NoSuchGroup);
-        }
-        self.update_open_plans();
+        self.store.remove_group(group.id)?;
+        self.groups.remove(group.id);
         Ok(())
     }
 }
@@ -158,34 +136,60 @@ pub(super) fn arrange(mut order: Vec<usize>, mut swap: impl FnMut(usize, usize))
     }
 }
 
+/// What was asked of a group.
+///
+/// # Panics
+/// When there is no such group.
+#[inline]
+#[track_caller]
+fn expect<T>(answer: Result<T, GroupGone>) -> T {
+    match answer {
+        Ok(answer) => answer,
+        Err(gone) => panic!("{}", GroupError::from(gone)),
+    }
+}
+
+/// # Panics
+/// Methods that do not return a `Result` panic when the group was dissolved, or belongs to another world.
 impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
-    /// How many entities are in the group; none after it was dissolved.
+    /// Whether the group is one of this world, and was not dissolved.
+    pub fn exists(&self, world: &World) -> bool {
+        world.store.group_len(self.id).is_ok()
+    }
+
+    /// How many entities are in the group.
+    #[track_caller]
     pub fn len(&self, world: &World) -> usize {
-        world.groups.len(self.id, &world.store).unwrap_or(0)
+        expect(world.store.group_len(self.id))
     }
 
     /// Whether no entity is in the group.
+    #[track_caller]
     pub fn is_empty(&self, world: &World) -> bool {
         self.len(world) == 0
     }
 
     /// The members, in the group's order.
+    #[track_caller]
     pub fn entities<'w>(&self, world: &'w World) -> &'w [Entity] {
-        world.groups.entities(self.id, &world.store).unwrap_or(&[])
+        expect(world.store.group_entities(self.id))
     }
 
     /// Whether an entity is in the group.
+    #[track_caller]
     pub fn contains(&self, world: &World, entity: Entity) -> bool {
-        world.groups.contains(self.id, &world.store, entity)
+        expect(world.store.group_contains(self.id, entity))
     }
 
     /// The owned components of all members: slices of equal length in the same order.
+    #[track_caller]
     pub fn slices<'w>(&self, world: &'w World) -> O::Slices<'w> {
         let slices = world.store.set_slices::<O::Read>(O::ids(), 0..self.len(world));
         O::wrap_slices(slices.expect("members are in every owned set"))
     }
 
     /// The owned components of all members, to be written.
+    #[track_caller]
     pub fn slices_mut<'w>(&self, world: &'w mut World) -> O::SlicesMut<'w> {
         let len = self.len(world);
         let slices = world.store.set_slices_mut::<O::Write>(O::ids(), 0..len);
@@ -193,32 +197,35 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
     }
 
     /// Each member with its owned and its guaranteed components, in the group's order.
+    ///
+    /// Owned components are walked by position, the others found without asking whether they are there: membership says
+    /// so. Where a group owns everything, [`Group::slices`] is as fast, and vectorises.
+    #[inline]
+    #[track_caller]
     pub fn iter<'w>(
         &self,
         world: &'w World,
-    ) -> impl Iterator<Item = (Entity, O::Ref<'w>, G::Ref<'w>)> + use<'w, O, G, F> {
-        self.entities(world).iter().map(|&entity| {
-            let item = world.store.get::<(O::Read, G::Read)>(entity, (O::ids(), G::ids()));
-            let (own, get) = item.expect("members have every component of the group");
-            (entity, O::wrap_ref(own), G::wrap_ref(get))
-        })
+    ) -> impl ExactSizeIterator<Item = (Entity, O::Ref<'w>, G::Ref<'w>)> + use<'w, O, G, F> {
+        let members = expect(world.store.group_members::<O::Read, G::Read>(self.id, O::ids(), G::ids()));
+        members.map(|(entity, own, get)| (entity, O::wrap_ref(own), G::wrap_ref(get)))
     }
 
-    /// Calls a function with each member, in the group's order, to be written.
-    pub fn for_each_mut(&self, world: &mut World, mut f: impl FnMut(Entity, O::Mut<'_>, G::Mut<'_>)) {
-        for at in 0..self.len(world) {
-            let entity = self.entities(world)[at];
-            let item = world.store.get_mut::<(O::Write, G::Write)>(entity, (O::ids(), G::ids()));
-            let (own, get) = item.expect("members have every component of the group");
-            f(entity, O::wrap_mut(own, Tick::ZERO), G::wrap_mut(get, Tick::ZERO));
-        }
+    /// As [`Group::iter`], to be written.
+    #[inline]
+    #[track_caller]
+    pub fn iter_mut<'w>(
+        &self,
+        world: &'w mut World,
+    ) -> impl ExactSizeIterator<Item = (Entity, O::Mut<'w>, G::Mut<'w>)> + use<'w, O, G, F> {
+        let members = world.store.group_members_mut::<O::Write, G::Write>(self.id, O::ids(), G::ids());
+        expect(members).map(|(entity, own, get)| (entity, O::wrap_mut(own, Tick::ZERO), G::wrap_mut(get, Tick::ZERO)))
     }
 
     /// Sorts the members; equal ones keep their order, and entities outside the group stay where they are. A group
     /// that owns nothing is sorted by what it guarantees ([`Group::sort_by_get`]).
     ///
     /// # Errors
-    /// When the group was dissolved.
+    /// When the group was dissolved, or belongs to another world.
     pub fn sort_by(
         &self,
         world: &mut World,
@@ -230,7 +237,7 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
     /// As [`Group::sort_by`], by the components that the group does not own.
     ///
     /// # Errors
-    /// When the group was dissolved.
+    /// When the group was dissolved, or belongs to another world.
     pub fn sort_by_get(
         &self,
         world: &mut World,
@@ -244,11 +251,13 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
         world: &mut World,
         mut compare: impl FnMut(&(Entity, O::Ref<'_>, G::Ref<'_>), &(Entity, O::Ref<'_>, G::Ref<'_>)) -> Ordering,
     ) -> Result<(), GroupError> {
-        world.groups.len(self.id, &world.store).ok_or(GroupError::NoSuchGroup)?;
+        world.store.group_len(self.id)?;
         let items: Vec<_> = self.iter(world).collect();
         let order = sorted(items.len(), |a, b| compare(&items[a], &items[b]));
         drop(items);
-        arrange(order, |a, b| world.groups.swap(self.id, &mut world.store, a, b));
+        arrange(order, |a, b| {
+            expect(world.store.group_swap(self.id, a, b));
+        });
         Ok(())
     }
 }

@@ -9,7 +9,6 @@ use std::fmt;
 use phalanx_store::{Entity, Existing, Init};
 
 use super::World;
-use super::groups::Takes;
 use super::parts::drop_both;
 use super::pools::{PoolRow, marked};
 use crate::archetype::ArchetypeId;
@@ -17,7 +16,6 @@ use crate::bundles::BundleId;
 use crate::pool::{BundleIn, Pool, PoolId, pooled};
 use crate::registry::ComponentId;
 use crate::signature::Signature;
-use crate::storage::SparseParts;
 
 /// Why an entity cannot go to another pool. It is where it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +133,7 @@ impl World {
         };
         let (values, sparse) = bundle.into_values(self.store.tick());
         let at = self.migration::<To, B>(arrival, id);
-        let (old, old_sparse) = self.grouped(entity, Takes::Nothing, |world| {
+        let (old, old_sparse) = self.grouped(entity, |world| {
             world.with_required(entity, id, |world| {
                 let edge = world.archetypes.transitions.at(at);
                 let old = if To::IS_GENERAL {
@@ -144,7 +142,7 @@ impl World {
                     let old = world.store.replace(entity, edge, marked(values), Existing::Replace);
                     old.ok().map(|(old, ..)| old)
                 };
-                (old, sparse.insert(&mut world.store, &world.plans, entity, Existing::Replace))
+                (old, world.put_sparse(entity, sparse, Existing::Replace))
             })
         });
         // The entity has arrived, with groups in line: what was replaced may go.

@@ -6,13 +6,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, Existing, SetId, SetPlan};
+use phalanx_store::{Entity, Existing, SetId};
 
-use super::{ChangeError, NoSuchEntity, World};
+use super::World;
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::registry::ComponentId;
-use crate::storage::SparseParts;
+use crate::storage::{SetPolicy, SparseParts};
 
 impl World {
     /// The sparse set of a component, if it lives in one.
@@ -26,20 +26,31 @@ impl World {
         self.set_of(id).is_some_and(|set| self.store.set_row(set, entity).is_some())
     }
 
-    /// Finds out anew in which sets a component goes without anybody else being asked, or nobody but groups: after the
-    /// first use of a bundle, and when groups or pools come and go.
-    pub(super) fn update_open_plans(&mut self) {
+    /// Finds out anew which sets are open: after the first use of a bundle, and when pools come and go.
+    pub(super) fn update_set_policies(&mut self) {
         let no_pools = self.archetypes.pools().len() == 1;
-        let closed = SetPlan::closed();
-        self.open_plans.clear();
-        self.grouped_plans.clear();
-        for (column, plan) in self.plans.iter().enumerate() {
-            let lone = no_pools && self.bundles.is_lone_sparse(column);
-            let grouped = self.groups.name(plan.set());
-            let choose = |is: bool| if is { plan.clone() } else { closed.clone() };
-            self.open_plans.push(choose(lone && !grouped));
-            self.grouped_plans.push(choose(lone && grouped));
+        for (column, entry) in self.sets.iter_mut().enumerate() {
+            let open = no_pools && self.bundles.is_lone_sparse(column);
+            entry.policy = if open { SetPolicy::Open } else { SetPolicy::Checked };
         }
+    }
+
+    /// Puts parts of a bundle into their sets, and tells what is left over of those that were there. `None` when the
+    /// entity is dead, or there are no parts.
+    #[inline(always)]
+    pub(crate) fn put_sparse<P: SparseParts>(
+        &mut self,
+        entity: Entity,
+        parts: P,
+        existing: Existing,
+    ) -> Option<P::Replaced> {
+        if !P::ANY {
+            return None;
+        }
+        let mut writer = self.store.set_writer(entity)?;
+        let replaced = parts.insert(&mut writer, &self.sets, existing);
+        writer.finish();
+        Some(replaced)
     }
 
     /// Puts the sparse parts of a new entity into their sets. When a function of a required component panics, the
@@ -50,7 +61,7 @@ impl World {
             self.spawn_required(entity, bundle);
         }
         // A new entity has nothing that could be replaced.
-        sparse.insert(&mut self.store, &self.plans, entity, Existing::Replace);
+        self.put_sparse(entity, sparse, Existing::Replace);
     }
 
     #[cold]
@@ -106,51 +117,6 @@ impl World {
     fn take_back(&mut self, entity: Entity, sets: Vec<SetId>) {
         for set in sets {
             let _ = catch_unwind(AssertUnwindSafe(|| self.store.set_remove(set, entity)));
-        }
-    }
-}
-
-/// One sparse component that groups name, and nobody else has a say in.
-impl World {
-    #[inline(never)]
-    pub(super) fn insert_grouped<B: Bundle>(
-        &mut self,
-        entity: Entity,
-        bundle: B,
-        existing: Existing,
-    ) -> Result<(), ChangeError> {
-        let Some(door) = B::Sparse::door(&self.grouped_plans) else {
-            return self.insert_bundle(entity, bundle, existing);
-        };
-        let (_, sparse) = bundle.into_values(self.store.tick());
-        match sparse.insert_at(&mut self.store, door, entity, existing) {
-            Ok(old) => {
-                if B::Sparse::is_new(&old) {
-                    let set = B::Sparse::set(door);
-                    self.groups.after_gain(&mut self.store, &self.archetypes, entity, set);
-                }
-                drop(old);
-                Ok(())
-            }
-            Err(_) => Err(NoSuchEntity::new(entity).into()),
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn remove_grouped<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        let Some(door) = B::Sparse::door(&self.grouped_plans) else {
-            return self.remove_bundle::<B>(entity);
-        };
-        let set = B::Sparse::set(door);
-        self.groups.before_loss(&mut self.store, entity, set);
-        match B::Sparse::take_at(&mut self.store, door, entity) {
-            Some(taken) => {
-                self.groups.after_loss(&mut self.store, &self.archetypes, entity, set);
-                drop(taken);
-                Ok(())
-            }
-            None if self.contains(entity) => Ok(()),
-            None => Err(NoSuchEntity::new(entity).into()),
         }
     }
 }

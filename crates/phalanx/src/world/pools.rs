@@ -65,7 +65,7 @@ impl World {
             required: P::REQUIRED.into(),
         };
         let id = self.archetypes.pools_mut().add(registration, &self.components);
-        self.update_open_plans();
+        self.update_set_policies();
         self.store.declare(pooled().any());
         self.store.declare(P::tag().any());
         self.update_queries();
@@ -257,7 +257,7 @@ impl World {
         let at = self.spawn_way::<P>(pool, presence);
         let way = &self.archetypes.pools().record(pool).spawns[at];
         let nothing_else = !P::Sparse::ANY && way.then.is_none() && way.required_sparse.is_empty();
-        let gate = if nothing_else && self.groups.is_empty() { self.store.gate(&way.edge) } else { None };
+        let gate = if nothing_else { self.store.gate(&way.edge) } else { None };
         gate.unwrap_or(Gate::SHUT)
     }
 
@@ -273,8 +273,8 @@ impl World {
             resume_unwind(panic);
         }
         // A new entity has nothing that could be replaced.
-        sparse.insert(&mut self.store, &self.plans, entity, Existing::Replace);
-        self.refresh_groups(entity);
+        self.put_sparse(entity, sparse, Existing::Replace);
+        self.store.refresh_groups(entity);
     }
 
     #[cold]

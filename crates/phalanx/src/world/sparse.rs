@@ -7,14 +7,14 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, Existing, SetDoor, SetFetch, SetId};
+use phalanx_store::{Entity, Existing, SetFetch, SetId};
 
 use super::groups::{arrange, sorted};
 use super::{ChangeError, ComponentMissing, NoSuchEntity, World};
 use crate::bundle::Bundle;
 use crate::component::AnyComponent;
 use crate::group::OrderError;
-use crate::storage::{SetStorage, StableStorage};
+use crate::storage::{SetStorage, StableStorage, open_plan};
 
 /// A sparse component whose values can be had as slices; true for every derived one.
 pub trait SparseComponent: AnyComponent<Storage: SetStorage, Read: SetFetch, Write: SetFetch> {}
@@ -88,13 +88,9 @@ impl<'w, C: SparseComponent> Sparse<'w, C> {
 }
 
 /// The set of one sparse component, to be written.
-///
-/// It is also the fastest door for adding and removing many values of one component: what has to be asked about the
-/// component is asked once.
 pub struct SparseMut<'w, C: AnyComponent> {
     world: &'w mut World,
-    /// The way into the set, when nobody has a say in what goes there: no group, no pool, no requirement.
-    free: Option<SetDoor<C::Leaves>>,
+    component: PhantomData<fn() -> C>,
 }
 
 impl<C: SparseComponent> SparseMut<'_, C> {
@@ -109,13 +105,13 @@ impl<C: SparseComponent> SparseMut<'_, C> {
     /// As for [`World::insert`]: when the entity is dead, or its pool does not declare the component.
     #[inline]
     pub fn insert(&mut self, entity: Entity, value: C) -> Result<bool, ChangeError> {
-        let Some(door) = &self.free else {
+        let World { store, sets, .. } = &mut *self.world;
+        let Some((plan, ids)) = open_plan::<C>(sets) else {
             let had = self.as_ref().contains(entity);
             return self.world.insert(entity, value).map(|()| !had);
         };
-        let store = &mut self.world.store;
         let leaves = C::into_leaves(value, store.tick());
-        match store.door_insert(door, entity, leaves, Existing::Replace) {
+        match store.set_insert(plan, ids, entity, leaves, Existing::Replace) {
             Ok(new) => Ok(new),
             Err(_) => Err(NoSuchEntity::new(entity).into()),
         }
@@ -127,10 +123,11 @@ impl<C: SparseComponent> SparseMut<'_, C> {
     /// As for [`World::remove`]: when a pool requires the component.
     #[inline]
     pub fn take(&mut self, entity: Entity) -> Result<Option<C>, ChangeError> {
-        let Some(door) = &self.free else {
+        let World { store, sets, .. } = &mut *self.world;
+        let Some((plan, ids)) = open_plan::<C>(sets) else {
             return if self.world.contains(entity) { self.world.try_take(entity) } else { Ok(None) };
         };
-        Ok(self.world.store.door_take(door, entity).map(C::from_leaves))
+        Ok(store.set_take(plan, ids, entity).map(C::from_leaves))
     }
 
     /// Drops an entity's value. False when it has none or is dead.
@@ -236,9 +233,7 @@ impl World {
     #[track_caller]
     pub fn sparse_mut<C: SparseComponent>(&mut self) -> SparseMut<'_, C> {
         self.bundle::<C>();
-        let plan = self.open_plans.get(C::key().index());
-        let free = plan.and_then(|plan| plan.door(C::leaf_ids())).cloned();
-        SparseMut { world: self, free }
+        SparseMut { world: self, component: PhantomData }
     }
 
     /// Sorts the set of a sparse component; equal values keep their order. A panic in `compare` changes nothing.
@@ -288,7 +283,7 @@ impl World {
             let id = self.components.id::<C>().expect("a component with a set is registered");
             self.components.info(id).name().to_owned()
         };
-        if let Some(group) = self.groups.owner(set) {
+        if let Some(group) = self.owner_of(set) {
             return Err(OrderError::Owned { component: name(), group: group.to_owned() });
         }
         if self.store.set_holes(set) > 0 {

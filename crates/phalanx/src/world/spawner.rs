@@ -87,7 +87,7 @@ impl World {
     fn gate<B: Bundle>(&mut self) -> Gate<B::Values> {
         let at = self.first_insertion::<B>();
         let nothing_else = !B::Sparse::ANY && self.bundle_info::<B>().required_sparse.is_empty();
-        if nothing_else && self.groups.is_empty() {
+        if nothing_else {
             self.store.gate(self.archetypes.transitions.at(at)).unwrap_or(Gate::SHUT)
         } else {
             Gate::SHUT

@@ -1,7 +1,7 @@
 //! What comes to one entity: spawning, and inserting a bundle.
 //!
-//! A bundle of one sparse component takes the shortest way, through the door of its set; others are asked for their
-//! place in sets, in groups and in pools. Values that are replaced are dropped last, when everything is in its place.
+//! A bundle of one sparse component in an open set takes the shortest way; for others it is asked what their pool allows,
+//! and what they bring along. Values that are replaced are dropped last, when everything is in its place.
 
 use phalanx_store::{Entity, Existing, NotInserted, TableId, Values};
 
@@ -10,7 +10,6 @@ use crate::archetype::{ArchetypeId, Kind};
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::storage::SparseParts;
-use crate::world::groups::Takes;
 use crate::world::parts::drop_both;
 use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, World};
 
@@ -34,7 +33,6 @@ impl World {
             Err(error) => panic!("{error}"),
         };
         self.spawn_sparse::<B>(entity, id, sparse);
-        self.refresh_groups(entity);
         EntityWorldMut::new(self, entity)
     }
 
@@ -86,19 +84,16 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        // One sparse component, and nobody else has a say: all that there is to ask was asked before.
-        if let Some(door) = B::Sparse::door(&self.open_plans) {
+        // One sparse component in an open set: all that there is to ask was asked before.
+        if let Some(plan) = B::Sparse::open_plan(&self.sets) {
             let (_, sparse) = bundle.into_values(self.store.tick());
-            return match sparse.insert_at(&mut self.store, door, entity, existing) {
+            return match sparse.insert_alone(&mut self.store, plan, entity, existing) {
                 Ok(old) => {
                     drop(old);
                     Ok(())
                 }
                 Err(_) => Err(NoSuchEntity::new(entity).into()),
             };
-        }
-        if !self.groups.is_empty() {
-            return self.insert_grouped(entity, bundle, existing);
         }
         self.insert_bundle(entity, bundle, existing)
     }
@@ -114,10 +109,8 @@ impl World {
         let id = self.bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(id) {
             self.insert_only_sparse(entity, bundle, existing)
-        } else if self.groups.is_empty() {
-            self.insert_alone(entity, id, bundle, existing)
         } else {
-            self.insert_among_groups(entity, id, bundle, existing)
+            self.insert_parts_grouped(entity, id, bundle, existing)
         }
     }
 
@@ -128,29 +121,18 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        if !self.contains(entity) {
-            return Err(NoSuchEntity::new(entity).into());
-        }
         let (_, sparse) = bundle.into_values(self.store.tick());
-        drop(sparse.insert(&mut self.store, &self.plans, entity, existing));
-        Ok(())
+        match self.put_sparse(entity, sparse, existing) {
+            Some(old) => {
+                drop(old);
+                Ok(())
+            }
+            None => Err(NoSuchEntity::new(entity).into()),
+        }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn insert_alone<B: Bundle>(
-        &mut self,
-        entity: Entity,
-        id: BundleId,
-        bundle: B,
-        existing: Existing,
-    ) -> Result<(), ChangeError> {
-        let (old, old_sparse) = self.insert_parts(entity, id, bundle, existing)?;
-        drop_both(old, old_sparse);
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn insert_among_groups<B: Bundle>(
+    fn insert_parts_grouped<B: Bundle>(
         &mut self,
         entity: Entity,
         id: BundleId,
@@ -158,7 +140,7 @@ impl World {
         existing: Existing,
     ) -> Result<(), ChangeError> {
         let (old, old_sparse) =
-            self.grouped(entity, Takes::Nothing, |world| world.insert_parts(entity, id, bundle, existing))?;
+            self.grouped(entity, |world| world.insert_parts(entity, id, bundle, existing))?;
         // Everything is in its place, groups too: what was there before may go.
         drop_both(old, old_sparse);
         Ok(())
@@ -171,13 +153,19 @@ impl World {
         id: BundleId,
         bundle: B,
         existing: Existing,
-    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), ChangeError> {
+    ) -> Result<(OldValues<B>, Option<<B::Sparse as SparseParts>::Replaced>), ChangeError> {
         if !self.bundles.info(id).required_sparse.is_empty() {
             return self.insert_with_required(entity, id, bundle, existing);
         }
         let (values, sparse) = bundle.into_values(self.store.tick());
-        let old = self.insert_values::<B>(entity, id, values, existing)?;
-        Ok((old, sparse.insert(&mut self.store, &self.plans, entity, existing)))
+        match self.insert_values::<B>(entity, id, values, existing) {
+            Ok(old) => Ok((old, self.put_sparse(entity, sparse, existing))),
+            Err(error) => {
+                // Dropped here and not on return: the error would be lost if that panics.
+                drop(sparse);
+                Err(error)
+            }
+        }
     }
 
     /// As `insert_parts`, for a bundle that brings others along into sets.
@@ -188,7 +176,7 @@ impl World {
         id: BundleId,
         bundle: B,
         existing: Existing,
-    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Replaced), ChangeError> {
+    ) -> Result<(OldValues<B>, Option<<B::Sparse as SparseParts>::Replaced>), ChangeError> {
         if self.archetypes.pools().len() > 1 {
             // Asked before anything comes along; otherwise it is asked where a way is planned.
             let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
@@ -199,9 +187,12 @@ impl World {
             }
         }
         let (values, sparse) = bundle.into_values(self.store.tick());
-        self.with_required(entity, id, |world| {
-            let old = world.insert_values::<B>(entity, id, values, existing)?;
-            Ok((old, sparse.insert(&mut world.store, &world.plans, entity, existing)))
+        self.with_required(entity, id, |world| match world.insert_values::<B>(entity, id, values, existing) {
+            Ok(old) => Ok((old, world.put_sparse(entity, sparse, existing))),
+            Err(error) => {
+                drop(sparse);
+                Err(error)
+            }
         })
     }
 

@@ -1,6 +1,6 @@
 //! What one entity loses: removing or taking a bundle, all but a bundle, or a component by its id.
 //!
-//! Whether the pool allows it is asked before anything leaves a set or a group. Values that nobody keeps are dropped
+//! Whether the pool allows it is asked before anything leaves a set. Values that nobody keeps are dropped
 //! last, when the entity is rid of them everywhere.
 
 use phalanx_store::{Entity, SetId, TableId, Values};
@@ -12,7 +12,6 @@ use crate::bundles::BundleId;
 use crate::pool::Refusal;
 use crate::registry::ComponentId;
 use crate::storage::SparseParts;
-use crate::world::groups::Takes;
 use crate::world::parts::drop_both;
 use crate::world::{ChangeError, NoSuchEntity, World};
 
@@ -26,9 +25,9 @@ impl World {
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         // As for inserting. Only the living are in sets.
         if <B::Values as Values>::LEAVES == 0
-            && let Some(door) = B::Sparse::door(&self.open_plans)
+            && let Some(plan) = B::Sparse::open_plan(&self.sets)
         {
-            return match B::Sparse::take_at(&mut self.store, door, entity) {
+            return match B::Sparse::take_alone(&mut self.store, plan, entity) {
                 Some(taken) => {
                     drop(taken);
                     Ok(())
@@ -36,9 +35,6 @@ impl World {
                 None if self.contains(entity) => Ok(()),
                 None => Err(NoSuchEntity::new(entity).into()),
             };
-        }
-        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY && !self.groups.is_empty() {
-            return self.remove_grouped::<B>(entity);
         }
         self.remove_bundle::<B>(entity)
     }
@@ -49,19 +45,15 @@ impl World {
         let bundle = self.bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(bundle) {
             // Only the living are in sets, so nothing is taken from the dead.
-            drop(B::Sparse::take(&mut self.store, &self.plans, entity));
+            drop(B::Sparse::take(&mut self.store, &self.sets, entity));
             return if self.contains(entity) { Ok(()) } else { Err(NoSuchEntity::new(entity).into()) };
         }
-        if (B::Sparse::ANY || !self.groups.is_empty()) && self.archetypes.pools().len() > 1 {
-            // Asked before anything is taken, or leaves a group; otherwise it is asked where a way is planned.
+        if B::Sparse::ANY && self.archetypes.pools().len() > 1 {
+            // Asked before anything is taken; otherwise it is asked where a way is planned.
             let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
             self.may_remove(pool, bundle).map_err(|refusal| self.refused(entity, refusal))?;
         }
-        let (values, sparse) = if self.groups.is_empty() {
-            self.detach_parts::<B>(entity, bundle)?
-        } else {
-            self.grouped(entity, Takes::Bundle(bundle), |world| world.detach_parts::<B>(entity, bundle))?
-        };
+        let (values, sparse) = self.grouped(entity, |world| world.detach_parts::<B>(entity, bundle))?;
         // The entity is rid of both parts, and so are groups: they may go.
         drop_both(values, sparse);
         Ok(())
@@ -73,7 +65,7 @@ impl World {
         entity: Entity,
         bundle: BundleId,
     ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), ChangeError> {
-        let sparse = B::Sparse::take(&mut self.store, &self.plans, entity);
+        let sparse = B::Sparse::take(&mut self.store, &self.sets, entity);
         let archetypes = &mut self.archetypes;
         let removed = self
             .store
@@ -123,8 +115,8 @@ impl World {
             return Ok(None);
         }
         let at = self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
-        let taken = self.grouped(entity, Takes::Bundle(bundle), |world| {
-            let sparse = B::Sparse::complete(B::Sparse::take(&mut world.store, &world.plans, entity))?;
+        let taken = self.grouped(entity, |world| {
+            let sparse = B::Sparse::complete(B::Sparse::take(&mut world.store, &world.sets, entity))?;
             let values = world.store.take::<B::Values>(entity, world.archetypes.transitions.at(at))?;
             Some((values, sparse))
         });
@@ -144,7 +136,7 @@ impl World {
         self.may_retain(self.archetypes.pool_of(from), bundle)
             .map_err(|refusal| self.refused(entity, refusal))?;
         let at = self.dropping(Kind::Retain, from, bundle.index(), |present| present.intersection(&kept));
-        self.grouped(entity, Takes::Everything, |world| {
+        self.grouped(entity, |world| {
             let components = &world.set_components;
             let goes = |set: &SetId| components[set.index()].is_some_and(|id| !kept_sparse.has(id));
             let sets = world.store.sets().filter(goes);
@@ -164,16 +156,13 @@ impl World {
             return Err(self.refused(entity, Refusal::Required(pool.id(), id)));
         }
         if let Some(set) = self.set_of(id) {
-            return Ok(
-                self.grouped(entity, Takes::AnyComponent(id), |world| world.store.set_remove(set, entity))
-            );
+            return Ok(self.store.set_remove(set, entity));
         }
         if !self.archetypes.signature(from).has(id) {
             return Ok(false);
         }
         let at = self.dropping(Kind::Drop, from, id.index(), |present| present.without(id));
-        Ok(self.grouped(entity, Takes::Nothing, |world| {
-            world.store.remove::<()>(entity, world.archetypes.transitions.at(at))
-        }))
+        Ok(self
+            .grouped(entity, |world| world.store.remove::<()>(entity, world.archetypes.transitions.at(at))))
     }
 }

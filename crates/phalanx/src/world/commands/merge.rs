@@ -25,7 +25,6 @@ use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::steps;
 use crate::world::World;
-use crate::world::groups::Takes;
 
 /// A value that waits for its column.
 trait Cell: Any + Send + Sync {
@@ -216,7 +215,7 @@ pub(crate) fn apply(
             _ => {}
         }
     }
-    world.grouped(entity, Takes::Nothing, |world| folded.finish(world, merge, place.table));
+    world.grouped(entity, |world| folded.finish(world, merge, place.table));
     merge.clear_cells();
     merge.drop_leftovers();
 }

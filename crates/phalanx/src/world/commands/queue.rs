@@ -19,7 +19,6 @@ use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::pool::DeclaredPool;
 use crate::storage::SparseParts;
-use crate::world::groups::Takes;
 use crate::world::{ChangeError, World};
 
 pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send + Sync>;
@@ -155,9 +154,7 @@ impl<B: Bundle> Kind for Bundles<B> {
         let Some(bundle) = self.take(slot) else { return };
         let (values, sparse) = bundle.into_values(world.store.tick());
         let id = world.bundle::<B>();
-        let replaced = world.with_required(entity, id, |world| {
-            sparse.insert(&mut world.store, &world.plans, entity, existing)
-        });
+        let replaced = world.with_required(entity, id, |world| world.put_sparse(entity, sparse, existing));
         into.leftovers.extend(leftover(replaced));
         phalanx_store::Values::scatter(values, B::value_ids(), into);
     }
@@ -166,9 +163,7 @@ impl<B: Bundle> Kind for Bundles<B> {
     }
     fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge) {
         if B::Sparse::ANY {
-            let bundle = world.bundle::<B>();
-            world.leave_groups(entity, Takes::Bundle(bundle));
-            into.leftovers.extend(leftover(B::Sparse::take(&mut world.store, &world.plans, entity)));
+            into.leftovers.extend(leftover(B::Sparse::take(&mut world.store, &world.sets, entity)));
         }
     }
 }

@@ -1,0 +1,507 @@
+//! Groups: orders over sparse sets, which every change of a set keeps up.
+//!
+//! ```text
+//!   owned sets      | members, in one order ........ | others |      the first `len` rows of each
+//!   without owner   a set of members alone: entities, no values, with an order of its own
+//! ```
+//!
+//! Entering swaps an entity's rows to the end of the member part and moves the border right; leaving swaps them with the
+//! last member and moves the border left. A set tells in two masks which groups name it, so that a set which no group
+//! names pays one test, and nothing is searched. Who loses a set that a group needs leaves the group first, in the same
+//! call: members always have what their group promises (I13), which is what lets `members` walk them unchecked.
+//!
+//! A group may also exclude columns of tables. Rows move between tables without asking groups; whoever moves them calls
+//! [`Store::refresh_groups`] afterwards.
+
+use std::ptr::NonNull;
+
+use super::{Entry, SetBox, SetId, SparseSet};
+use crate::column_id::AnyColId;
+use crate::entity::Entity;
+use crate::store::Store;
+
+/// The id of a group, for good: a group that was dissolved is not another one's id later, nor is that of another store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SetGroupId {
+    store: u64,
+    index: u32,
+    generation: u32,
+}
+
+/// Why an id names no group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupGone {
+    /// The group was dissolved.
+    Dissolved,
+    /// The group belongs to another store.
+    OtherStore,
+}
+
+/// What a group asks for. Two groups are the same when they ask for the same, in whatever order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupTerms {
+    /// The sets that members are in, and whose rows the group orders.
+    pub owned: Vec<SetId>,
+    /// The other sets that members are in.
+    pub seen: Vec<SetId>,
+    /// The sets that members are not in.
+    pub without_sets: Vec<SetId>,
+    /// The columns that the tables of members lack.
+    pub without: Vec<AnyColId>,
+}
+
+impl GroupTerms {
+    fn sort(&mut self) {
+        self.owned.sort_unstable();
+        self.seen.sort_unstable();
+        self.without_sets.sort_unstable();
+        self.without.sort_unstable();
+    }
+}
+
+/// All groups of a store.
+#[derive(Default)]
+pub(crate) struct SetGroups {
+    slots: Vec<Slot>,
+    /// How many exclude columns of tables.
+    watching_tables: usize,
+}
+
+#[derive(Default)]
+struct Slot {
+    /// How many groups had this place before.
+    generation: u32,
+    /// The set for members of a group that owns nothing, made on first use and kept.
+    members: Option<NonNull<SparseSet>>,
+    group: Option<Group>,
+}
+
+struct Group {
+    terms: GroupTerms,
+    /// The sets that members are in, owned ones first; as long as the store lives, so do they.
+    needed: Box<[NonNull<SparseSet>]>,
+    owned: usize,
+    excluded: Box<[NonNull<SparseSet>]>,
+    /// How many members there are, at the front of each owned set.
+    len: u32,
+    /// The members of a group that owns nothing.
+    members: Option<NonNull<SparseSet>>,
+}
+
+/// How many bits a mask of groups has.
+const BITS: usize = u64::BITS as usize;
+/// How many rows of an entity are kept from the question whether it qualifies until it enters.
+const KEPT_ROWS: usize = 4;
+
+/// Calls a function with each position of a group for which a mask stands, of `len` in all.
+#[inline(always)]
+fn for_each_named(mut mask: u64, len: usize, mut f: impl FnMut(usize)) {
+    while mask != 0 {
+        let mut at = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        while at < len {
+            f(at);
+            at += BITS;
+        }
+    }
+}
+
+/// # Safety
+/// The set is one of a store that lives, and nobody writes its pages meanwhile.
+#[inline(always)]
+unsafe fn find(set: NonNull<SparseSet>, entity: Entity) -> Option<usize> {
+    // SAFETY: forwarded: sets live as long as their store (I10).
+    unsafe { set.as_ref() }.find(entity)
+}
+
+impl SparseSet {
+    /// The groups that name the set.
+    #[inline(always)]
+    pub(super) fn naming(&self) -> u64 {
+        self.needing | self.excluding
+    }
+}
+
+impl Group {
+    /// The owned sets.
+    #[inline(always)]
+    fn owned(&self) -> &[NonNull<SparseSet>] {
+        &self.needed[..self.owned]
+    }
+
+    /// Whether an entity is a member.
+    #[inline(always)]
+    fn has(&self, entity: Entity) -> bool {
+        let first = self.members.unwrap_or(self.needed[0]);
+        // SAFETY: the group's sets are those of its store, which the caller borrows.
+        let row = unsafe { find(first, entity) };
+        row.is_some_and(|row| self.members.is_some() || row < self.len as usize)
+    }
+}
+
+impl Store {
+    fn group(&self, id: SetGroupId) -> Result<&Group, GroupGone> {
+        if id.store != self.id {
+            return Err(GroupGone::OtherStore);
+        }
+        let slot = self.groups.slots.get(id.index as usize).filter(|slot| slot.generation == id.generation);
+        slot.and_then(|slot| slot.group.as_ref()).ok_or(GroupGone::Dissolved)
+    }
+
+    fn group_id(&self, at: usize) -> SetGroupId {
+        let index = u32::try_from(at).expect("fewer than 2^32 groups");
+        SetGroupId { store: self.id, index, generation: self.groups.slots[at].generation }
+    }
+
+    /// The group with these terms, if there is one.
+    pub fn find_group(&self, terms: &GroupTerms) -> Option<SetGroupId> {
+        let mut terms = terms.clone();
+        terms.sort();
+        let same = |slot: &Slot| slot.group.as_ref().is_some_and(|group| group.terms == terms);
+        self.groups.slots.iter().position(same).map(|at| self.group_id(at))
+    }
+
+    /// The group that orders the rows of a set.
+    pub fn owner_of_set(&self, set: SetId) -> Option<SetGroupId> {
+        self.set(set).owner.map(|at| self.group_id(at as usize))
+    }
+
+    /// Makes a group, over the entities that there are and those that will come.
+    ///
+    /// # Panics
+    /// When no set is needed, a set occurs twice, or one that is to be owned is stable or has an owner.
+    pub fn add_group(&mut self, mut terms: GroupTerms) -> SetGroupId {
+        terms.sort();
+        let needed: Vec<SetId> = terms.owned.iter().chain(&terms.seen).copied().collect();
+        assert!(!needed.is_empty(), "a group needs a set");
+        let all: Vec<SetId> = needed.iter().chain(&terms.without_sets).copied().collect();
+        let repeated = all.iter().enumerate().any(|(at, set)| all[..at].contains(set));
+        assert!(!repeated, "a group names each set once");
+        let free = |&set: &SetId| !self.set(set).stable && self.set(set).owner.is_none();
+        assert!(terms.owned.iter().all(free), "a set that is to be owned has no owner, and is not stable");
+        let at = self.groups.slots.iter().position(|slot| slot.group.is_none());
+        let at = at.unwrap_or(self.groups.slots.len());
+        if at == self.groups.slots.len() {
+            self.groups.slots.push(Slot::default());
+        }
+        let members = terms.owned.is_empty().then(|| self.members_set(at));
+        let shortest = needed.iter().copied().min_by_key(|&set| self.set_len(set));
+        let candidates = shortest.map(|set| self.set_entities(set).to_vec()).unwrap_or_default();
+        let pointers = |sets: &[SetId]| sets.iter().map(|&set| self.sets[set.index()].0).collect();
+        let group = Group {
+            needed: pointers(&needed),
+            owned: terms.owned.len(),
+            excluded: pointers(&terms.without_sets),
+            len: 0,
+            members,
+            terms,
+        };
+        self.groups.slots[at].group = Some(group);
+        self.update_naming();
+        for entity in candidates {
+            self.settle_group(at, entity);
+        }
+        self.group_id(at)
+    }
+
+    /// The set of members of a group that owns nothing: it has no columns, only entities and their order, and nobody else
+    /// can reach it by a plan.
+    fn members_set(&mut self, at: usize) -> NonNull<SparseSet> {
+        if let Some(set) = self.groups.slots[at].members {
+            return set;
+        }
+        let table = self.new_set_table(&[]);
+        let set = self.push_set(SparseSet { of_group: true, ..SparseSet::new(table, false) });
+        let set = self.sets[set.index()].0;
+        self.groups.slots[at].members = Some(set);
+        set
+    }
+
+    /// Dissolves a group; the rows of its sets stay where they are.
+    ///
+    /// # Errors
+    /// When there is no such group.
+    pub fn remove_group(&mut self, id: SetGroupId) -> Result<(), GroupGone> {
+        let members = self.group(id)?.members;
+        let slot = &mut self.groups.slots[id.index as usize];
+        slot.group = None;
+        slot.generation = slot.generation.checked_add(1).expect("fewer than 2^32 groups have the same place");
+        self.update_naming();
+        if let Some(set) = members {
+            // SAFETY: a set of this store, which is borrowed exclusively (I10).
+            let table = unsafe { set.as_ref() }.table;
+            while let Some(&entity) = self.table_entities(table).last() {
+                // SAFETY: the entity is in the set.
+                unsafe { self.remove_member(set, entity) };
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes into each set which groups name it.
+    fn update_naming(&mut self) {
+        for set in &mut self.sets {
+            (set.needing, set.excluding, set.owner) = (0, 0, None);
+        }
+        self.groups.watching_tables = 0;
+        for (at, slot) in self.groups.slots.iter().enumerate() {
+            let Some(Group { terms, .. }) = &slot.group else { continue };
+            let bit = 1u64 << (at % BITS);
+            let set = |sets: &mut [SetBox], id: SetId, change: &dyn Fn(&mut SparseSet)| {
+                change(&mut sets[id.index()]);
+            };
+            let index = u32::try_from(at).ok();
+            terms.owned.iter().for_each(|&id| set(&mut self.sets, id, &|set| set.owner = index));
+            let needed = terms.owned.iter().chain(&terms.seen);
+            needed.for_each(|&id| set(&mut self.sets, id, &|set| set.needing |= bit));
+            terms.without_sets.iter().for_each(|&id| set(&mut self.sets, id, &|set| set.excluding |= bit));
+            self.groups.watching_tables += usize::from(!terms.without.is_empty());
+        }
+    }
+
+    /// How many members a group has.
+    ///
+    /// # Errors
+    /// When there is no such group.
+    pub fn group_len(&self, id: SetGroupId) -> Result<usize, GroupGone> {
+        Ok(self.group_entities(id)?.len())
+    }
+
+    /// The members of a group, in its order.
+    ///
+    /// # Errors
+    /// When there is no such group.
+    pub fn group_entities(&self, id: SetGroupId) -> Result<&[Entity], GroupGone> {
+        let group = self.group(id)?;
+        let first = group.members.unwrap_or(group.needed[0]);
+        // SAFETY: a set of this store (I10).
+        let entities = self.table_entities(unsafe { first.as_ref() }.table);
+        Ok(if group.members.is_some() { entities } else { &entities[..group.len as usize] })
+    }
+
+    /// Whether an entity is in a group.
+    ///
+    /// # Errors
+    /// When there is no such group.
+    pub fn group_contains(&self, id: SetGroupId, entity: Entity) -> Result<bool, GroupGone> {
+        Ok(self.group(id)?.has(entity))
+    }
+
+    /// Exchanges two members, in every set that the group orders. False when one is out of range.
+    ///
+    /// # Errors
+    /// When there is no such group.
+    pub fn group_swap(&mut self, id: SetGroupId, a: usize, b: usize) -> Result<bool, GroupGone> {
+        if a.max(b) >= self.group_len(id)? {
+            return Ok(false);
+        }
+        let sets = self.group(id)?.owned().len().max(1);
+        for at in 0..sets {
+            let group = self.group(id)?;
+            let set = group.members.unwrap_or(group.needed[at]);
+            if a != b {
+                // SAFETY: the members are the first rows of each owned set, or all of their own (I13); neither has holes.
+                unsafe { self.swap_rows(set, a, b) };
+            }
+        }
+        Ok(true)
+    }
+
+    /// How many rows of a set belong to members of the group that owns it.
+    pub(super) fn members_in(&self, set: SetId) -> usize {
+        let owner = self.set(set).owner.and_then(|at| self.groups.slots[at as usize].group.as_ref());
+        owner.map_or(0, |group| group.len as usize)
+    }
+
+    /// The sets that members of a group are in: owned ones, and all of them.
+    pub(super) fn group_sets(&self, id: SetGroupId) -> Result<(&[SetId], &[SetId]), GroupGone> {
+        let group = self.group(id)?;
+        Ok((&group.terms.owned, &group.terms.seen))
+    }
+
+    /// Whether a group excludes columns of tables, so that it has to hear of rows that move.
+    #[inline(always)]
+    pub fn groups_watch_tables(&self) -> bool {
+        self.groups.watching_tables > 0
+    }
+
+    /// Brings an entity's membership in line with the table where it stands now.
+    pub fn refresh_groups(&mut self, entity: Entity) {
+        if self.groups_watch_tables() {
+            self.settle_groups(entity, u64::MAX);
+        }
+    }
+
+    /// Brings an entity's membership in some groups in line with the sets it is in, and its table. It lost nothing that
+    /// one of these groups needs.
+    #[inline(never)]
+    pub(super) fn settle_groups(&mut self, entity: Entity, mask: u64) {
+        for_each_named(mask, self.groups.slots.len(), |at| self.settle_group(at, entity));
+    }
+
+    #[inline(always)]
+    fn settle_group(&mut self, at: usize, entity: Entity) {
+        let Some(group) = &self.groups.slots[at].group else { return };
+        // SAFETY: the group's sets are those of this store.
+        let row_in = |set: &NonNull<SparseSet>| unsafe { find(*set, entity) };
+        // The rows in owned sets, the first of which are kept.
+        let mut rows = [0; KEPT_ROWS];
+        for (at, set) in group.needed.iter().enumerate() {
+            // Whoever lost a set that is needed has left before.
+            let Some(row) = row_in(set) else { return };
+            if let Some(kept) = rows.get_mut(at) {
+                *kept = row;
+            }
+        }
+        let is_member = match &group.members {
+            Some(members) => row_in(members).is_some(),
+            None => rows[0] < group.len as usize,
+        };
+        let excluded = group.excluded.iter().any(|set| row_in(set).is_some())
+            || (!group.terms.without.is_empty() && self.has_any(entity, &group.terms.without));
+        match (is_member, excluded) {
+            // SAFETY: the entity is in every set that is needed, at these rows.
+            (false, false) => unsafe { self.add_member(at, entity, &rows) },
+            (true, true) => {
+                // SAFETY: the entity is a member.
+                unsafe { self.take_member(at, entity, None) };
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the table of an entity has one of these columns.
+    fn has_any(&self, entity: Entity, columns: &[AnyColId]) -> bool {
+        self.entities.locate(entity).is_some_and(|place| {
+            let has = |&column: &AnyColId| self.lanes.cell(column, place.table);
+            columns.iter().filter_map(has).any(|cell| !cell.data.is_null())
+        })
+    }
+
+    /// Makes an entity a member.
+    ///
+    /// # Safety
+    /// There is a group at this position. The entity is in every set that it needs, at these rows of the first ones, and no
+    /// member.
+    #[inline(always)]
+    unsafe fn add_member(&mut self, at: usize, entity: Entity, rows: &[usize; KEPT_ROWS]) {
+        // SAFETY: forwarded; the group's sets are those of this store (I10).
+        unsafe {
+            let group = self.groups.slots.get_unchecked_mut(at).group.as_mut().unwrap_unchecked();
+            if let Some(set) = group.members {
+                let row = self.append_row(set.as_ref().table, entity, |_| ());
+                *(*set.as_ptr()).entry(entity) = Entry::new(entity, row);
+                return;
+            }
+            let border = group.len as usize;
+            group.len += 1;
+            let group = self.groups.slots.get_unchecked(at).group.as_ref().unwrap_unchecked();
+            for (at, &set) in group.owned().iter().enumerate() {
+                let row = rows.get(at).copied().unwrap_or_else(|| set.as_ref().row_of_member(entity));
+                if row != border {
+                    self.swap_rows(set, row, border);
+                }
+            }
+        }
+    }
+
+    /// Takes a member out. Its row in the set that is spared stays where it is, for the caller to put the row of the last
+    /// member in its place, which is returned.
+    ///
+    /// # Safety
+    /// There is a group at this position, and the entity is a member.
+    #[inline(always)]
+    unsafe fn take_member(&mut self, at: usize, entity: Entity, spared: Option<NonNull<SparseSet>>) -> usize {
+        // SAFETY: forwarded; members are in all owned sets, before the border (I13).
+        unsafe {
+            let group = self.groups.slots.get_unchecked_mut(at).group.as_mut().unwrap_unchecked();
+            if let Some(set) = group.members {
+                self.remove_member(set, entity);
+                return 0;
+            }
+            group.len -= 1;
+            let last = group.len as usize;
+            let group = self.groups.slots.get_unchecked(at).group.as_ref().unwrap_unchecked();
+            for &set in group.owned() {
+                let row = set.as_ref().row_of_member(entity);
+                if row != last && Some(set) != spared {
+                    self.swap_rows(set, row, last);
+                }
+            }
+            last
+        }
+    }
+
+    /// # Safety
+    /// The set is that of the members of a group, and the entity is one of them.
+    unsafe fn remove_member(&mut self, set: NonNull<SparseSet>, entity: Entity) {
+        // SAFETY: forwarded; the row is in range (I10), and has no values.
+        unsafe {
+            let (table, row) = (set.as_ref().table, set.as_ref().row_of_member(entity));
+            (*set.as_ptr()).unset(entity);
+            if let Some(moved) = self.close_gap(table, row, &[]) {
+                (*set.as_ptr()).repoint(moved, row);
+            }
+        }
+    }
+
+    /// Takes an entity out of the groups that need a set it is about to leave. Where the one that owns the set is among
+    /// them, the row of its last member is returned: it has to take the place of the entity's, whose row comes last.
+    ///
+    /// # Safety
+    /// The set is one of this store, and the entity has this row in it.
+    #[inline(never)]
+    pub(super) unsafe fn leave_groups(
+        &mut self,
+        set: NonNull<SparseSet>,
+        entity: Entity,
+        row: usize,
+    ) -> Option<usize> {
+        // SAFETY: forwarded (I10).
+        let (needing, owner) = unsafe { (set.as_ref().needing, set.as_ref().owner) };
+        let (len, mut border) = (self.groups.slots.len(), None);
+        for_each_named(needing, len, |at| {
+            let Some(group) = &self.groups.slots[at].group else { return };
+            let owns = owner.is_some_and(|owner| owner as usize == at);
+            // Where there are many groups, a mask stands for more than those that name the set.
+            let needs = || len <= BITS || group.needed.contains(&set);
+            let is_member = if owns { row < group.len as usize } else { needs() && group.has(entity) };
+            if is_member {
+                // SAFETY: the entity is a member.
+                let last = unsafe { self.take_member(at, entity, Some(set)) };
+                border = if owns { Some(last) } else { border };
+            }
+        });
+        border
+    }
+
+    /// Forgets all members, since every entity is gone.
+    pub(crate) fn clear_groups(&mut self) {
+        for group in self.groups.slots.iter_mut().filter_map(|slot| slot.group.as_mut()) {
+            group.len = 0;
+        }
+    }
+
+    /// Verifies that members are those who qualify, at the front of each owned set and in one order.
+    pub(super) fn check_groups(&self) -> Result<(), String> {
+        for (at, slot) in self.groups.slots.iter().enumerate() {
+            let Some(group) = &slot.group else { continue };
+            let owned: Vec<_> = group.terms.owned.iter().map(|&set| self.set_entities(set)).collect();
+            let len = group.len as usize;
+            if owned.iter().any(|entities| entities.len() < len || entities[..len] != owned[0][..len]) {
+                return Err(format!("I13: the owned sets of group {at} are not aligned"));
+            }
+            for entity in self.entities.iter() {
+                // SAFETY: the group's sets are those of this store.
+                let is_in = |set: &NonNull<SparseSet>| unsafe { find(*set, entity) }.is_some();
+                let qualifies = group.needed.iter().all(is_in)
+                    && !group.excluded.iter().any(is_in)
+                    && !self.has_any(entity, &group.terms.without);
+                if qualifies != group.has(entity) {
+                    return Err(format!("I13: the membership of {entity} in group {at} is wrong"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
