@@ -38,7 +38,7 @@ pub struct Pooled<P, const PRESENT: usize>(PhantomData<fn() -> P>);
 
 impl<P: Kind, const PRESENT: usize> Subject for Pooled<P, PRESENT> {
     const NAME: &'static str = P::NAME;
-    type Filter = In<P>;
+    type Filter = InPool<P>;
 
     fn spawn(world: &mut World, size: usize) {
         let mut pool = world.pool_mut::<P>();

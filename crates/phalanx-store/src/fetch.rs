@@ -176,7 +176,13 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// As for `block_tick`.
     #[doc(hidden)]
     #[inline(always)]
-    unsafe fn block_is_newer(_lanes: Self::Lanes, _table: usize, _block: usize, _moved: Tick, _since: Tick) -> bool {
+    unsafe fn block_is_newer(
+        _lanes: Self::Lanes,
+        _table: usize,
+        _block: usize,
+        _moved: Tick,
+        _since: Tick,
+    ) -> bool {
         true
     }
 

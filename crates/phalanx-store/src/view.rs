@@ -365,7 +365,9 @@ impl<'w, F: Fetch> View<'w, F> {
 
     fn rowless_chunk(&self, entity: &'w Entity) -> Chunk<'w, F> {
         // SAFETY: `rowless` is set only where the fetch is present without a row (I6); it reaches no column.
-        unsafe { Chunk::new(rowless_ptrs::<F>(self.lanes, entity), std::ptr::from_ref(entity), 0, 1, self.since) }
+        unsafe {
+            Chunk::new(rowless_ptrs::<F>(self.lanes, entity), std::ptr::from_ref(entity), 0, 1, self.since)
+        }
     }
 }
 

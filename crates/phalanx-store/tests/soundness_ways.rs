@@ -360,9 +360,7 @@ fn a_seat_of_another_store_finds_no_hole_and_no_stranger() {
             assert_eq!((*token.key, wide.0), (seat.entity().to_bits(), [1; 3]));
         }
         assert!(store.get_at_mut::<(W<Token>, InSet<R<Token>>)>(seat, (STABLE.id(), STABLE.id())).is_none());
-        assert!(
-            store.read_seats::<R<Wide>>(STABLE_WIDE.id()).get(seat).is_none_or(|wide| wide.0 == [1; 3])
-        );
+        assert!(store.read_seats::<R<Wide>>(STABLE_WIDE.id()).get(seat).is_none_or(|wide| wide.0 == [1; 3]));
     }
     store.check().unwrap();
 }

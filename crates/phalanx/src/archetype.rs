@@ -148,9 +148,7 @@ impl Archetypes {
 
     /// General's archetype with exactly these components, if it exists.
     pub fn find(&self, signature: &Signature) -> Option<ArchetypeId> {
-        self.by_signature
-            .find(hash_of(signature), |id| self.signatures[id.index()] == *signature)
-            .copied()
+        self.by_signature.find(hash_of(signature), |id| self.signatures[id.index()] == *signature).copied()
     }
 
     /// A pool's archetype with exactly these components, if it exists.
@@ -388,16 +386,17 @@ mod tests {
         ALL_ALIKE.set(true);
         let mut components = crate::registry::Components::default();
         let ids: Vec<_> = (0..6)
-            .map(|at| components.register_schema(Schema::new(format!("alike {at}"))).expect("the name is free"))
+            .map(|at| {
+                components.register_schema(Schema::new(format!("alike {at}"))).expect("the name is free")
+            })
             .collect();
         let sets: Vec<Signature> = (0..1_usize << ids.len())
             .map(|bits| ids.iter().copied().filter(|id| bits & (1 << id.index()) != 0).collect())
             .collect();
         let (mut archetypes, mut store) = (super::Archetypes::new(), phalanx_store::Store::new());
         let general = crate::pool::PoolId::GENERAL;
-        let mut create = |set: &Signature| {
-            archetypes.get_or_create(general, set.clone(), &components, &mut store)
-        };
+        let mut create =
+            |set: &Signature| archetypes.get_or_create(general, set.clone(), &components, &mut store);
         let made: Vec<_> = sets.iter().map(&mut create).collect();
         let again: Vec<_> = sets.iter().map(create).collect();
         assert_eq!(made, again);

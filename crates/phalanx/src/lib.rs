@@ -91,7 +91,8 @@ pub mod prelude {
     pub use crate::messages::Message;
     pub use crate::pool::{General, Handle, Pool};
     pub use crate::query::{
-        Added, AnyOf, Changed, Has, In, NotIn, Or, Query, QueryData, QueryFilter, QueryState, With, Without,
+        Added, AnyOf, Changed, Has, InPool, NotInPool, Or, Query, QueryData, QueryFilter, QueryState, With,
+        Without,
     };
     pub use crate::resources::Resource;
     pub use crate::schedule::{

@@ -34,7 +34,7 @@ pub use many::{CombinationsMut, ManyMut, QueryMany};
 #[cfg(feature = "parallel")]
 pub use parallel::ParQuery;
 pub use phalanx_store::DenseFetch;
-pub use scope::{FilterIn, In, NotIn, QueryIn};
+pub use scope::{FilterIn, InPool, NotInPool, QueryIn};
 pub(crate) use state::{FetchState, prepare};
 pub use state::{QueryConflict, QueryState};
 

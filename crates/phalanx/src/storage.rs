@@ -221,7 +221,9 @@ pub(crate) fn entry<C: AnyComponent>(sets: &SetEntries) -> Option<(&SetEntry, <C
 
 /// The plan of a component's set, if that is open, and its columns.
 #[inline(always)]
-pub(crate) fn open_plan<C: AnyComponent>(sets: &SetEntries) -> Option<(&SetPlan, <C::Leaves as Values>::Ids)> {
+pub(crate) fn open_plan<C: AnyComponent>(
+    sets: &SetEntries,
+) -> Option<(&SetPlan, <C::Leaves as Values>::Ids)> {
     let (entry, ids) = entry::<C>(sets)?;
     (entry.policy == SetPolicy::Open).then_some((&entry.plan, ids))
 }

@@ -190,8 +190,10 @@ fn every_unsafe_block_cites_an_invariant() {
 /// Adds a fault for each of these words in the code of files, other than tests, whose names pass.
 fn forbid_words(dir: &str, passes: impl Fn(&str) -> bool, forbidden: &[&str], why: &str) {
     let mut faults = Faults::default();
-    let files: Vec<Source> =
-        rust_files(dir).into_iter().filter(|file| passes(&file.name) && !file.name.contains("tests")).collect();
+    let files: Vec<Source> = rust_files(dir)
+        .into_iter()
+        .filter(|file| passes(&file.name) && !file.name.contains("tests"))
+        .collect();
     assert!(!files.is_empty(), "no such file in {dir}: the rule would hold of nothing");
     for file in &files {
         let code = file.code_without_tests();

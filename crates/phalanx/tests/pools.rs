@@ -190,8 +190,8 @@ fn instances_of_a_generic_pool_are_different_pools() {
     assert_eq!(world.register_pool::<Crowd<1>>(), one);
     let entity = world.spawn_in(Crowd::<2> { side: Side, health: None });
     assert_eq!(world.pool_of(entity), Some(two));
-    assert_eq!(world.query_filtered::<Entity, In<Crowd<1>>>().count(), 0);
-    assert_eq!(world.query_filtered::<Entity, In<Crowd<2>>>().count(), 1);
+    assert_eq!(world.query_filtered::<Entity, InPool<Crowd<1>>>().count(), 0);
+    assert_eq!(world.query_filtered::<Entity, InPool<Crowd<2>>>().count(), 1);
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn commands_spawn_in_pools_with_an_id_that_is_valid_at_once() {
     });
 }
 
-fn spawner(mut commands: Commands, orcs: Query<Entity, In<Orcs>>) {
+fn spawner(mut commands: Commands, orcs: Query<Entity, InPool<Orcs>>) {
     let id = commands.spawn_in(orc(8)).id();
     commands.entity(id).insert(Frozen);
     for entity in &orcs {
@@ -259,8 +259,8 @@ fn systems_record_spawns_in_pools() {
     app.step(0.1);
     let world = app.world();
     assert_eq!(world.pool::<Orcs>().len(), 2);
-    assert_eq!(world.query_filtered::<Entity, (In<Orcs>, With<Rage>)>().count(), 1);
-    assert_eq!(world.query_filtered::<Entity, (In<Orcs>, With<Frozen>)>().count(), 2);
+    assert_eq!(world.query_filtered::<Entity, (InPool<Orcs>, With<Rage>)>().count(), 1);
+    assert_eq!(world.query_filtered::<Entity, (InPool<Orcs>, With<Frozen>)>().count(), 2);
     assert_eq!(world.command_stats().refused, 1);
     ok(world);
 }

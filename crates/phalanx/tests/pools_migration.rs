@@ -36,7 +36,7 @@ fn an_entity_that_fits_moves_with_all_it_has() {
     world.migrate::<General, Orcs>(entity).unwrap();
     world.migrate::<Orcs, Orcs>(entity).unwrap();
     assert_eq!(world.get::<Health>(entity), Some(&Health(1)));
-    assert_eq!(world.query_filtered::<Entity, In<Orcs>>().iter().collect::<Vec<_>>(), [entity]);
+    assert_eq!(world.query_filtered::<Entity, InPool<Orcs>>().iter().collect::<Vec<_>>(), [entity]);
     ok(&world);
 }
 
@@ -102,7 +102,7 @@ fn what_is_missing_can_be_given_on_the_way() {
     world.migrate::<Ghosts, General>(bare).unwrap();
     assert!(world.is_orphan(bare));
     world.migrate_with::<General, Orcs, _>(bare, (at(1.0), Health(1), Clan(2))).unwrap();
-    assert_eq!(world.query_filtered::<Entity, In<Elves>>().count(), 2);
+    assert_eq!(world.query_filtered::<Entity, InPool<Elves>>().count(), 2);
     ok(&world);
 }
 

@@ -514,17 +514,17 @@ impl Run {
                 .map(|(&entity, _)| entity)
                 .collect()
         };
-        self.compare_query::<In<Inline>>(&expect(&|kind, _| kind == Kind::Inline));
-        self.compare_query::<(NotIn<Boxed>, With<N>)>(&expect(&|kind, has| {
+        self.compare_query::<InPool<Inline>>(&expect(&|kind, _| kind == Kind::Inline));
+        self.compare_query::<(NotInPool<Boxed>, With<N>)>(&expect(&|kind, has| {
             kind != Kind::Boxed && has.contains_key(&'n')
         }));
-        self.compare_query::<(In<Inline>, With<T>, Without<N>)>(&expect(&|kind, has| {
+        self.compare_query::<(InPool<Inline>, With<T>, Without<N>)>(&expect(&|kind, has| {
             kind == Kind::Inline && has.contains_key(&'t') && !has.contains_key(&'n')
         }));
-        self.compare_query::<Or<(In<Boxed>, With<P>)>>(&expect(&|kind, has| {
+        self.compare_query::<Or<(InPool<Boxed>, With<P>)>>(&expect(&|kind, has| {
             kind == Kind::Boxed || has.contains_key(&'p')
         }));
-        self.compare_query::<(In<General>, Or<(With<A>, With<P>)>)>(&expect(&|kind, has| {
+        self.compare_query::<(InPool<General>, Or<(With<A>, With<P>)>)>(&expect(&|kind, has| {
             kind == Kind::General && (has.contains_key(&'a') || has.contains_key(&'p'))
         }));
         assert_eq!(world.pool::<Inline>().len(), expect(&|kind, _| kind == Kind::Inline).len());

@@ -51,19 +51,19 @@ fn a_query_without_a_pool_sees_all_of_them() {
 #[test]
 fn in_and_not_in_tell_pools_apart() {
     let Cast { mut world, general, empty, orc, angry, elf } = cast();
-    assert_eq!(ids::<In<Orcs>>(&world), [orc, angry]);
-    assert_eq!(ids::<In<Elves>>(&world), [elf]);
-    assert_eq!(ids::<In<General>>(&world), [general, empty]);
-    assert_eq!(ids::<NotIn<General>>(&world), [elf, orc, angry]);
-    assert_eq!(ids::<NotIn<Orcs>>(&world), [general, elf, empty]);
-    assert_eq!(ids::<(NotIn<Orcs>, NotIn<General>)>(&world), [elf]);
-    assert_eq!(ids::<(In<Orcs>, In<Elves>)>(&world), []);
-    assert_eq!(ids::<(In<Orcs>, NotIn<Orcs>)>(&world), []);
-    assert_eq!(ids::<(In<Orcs>, Without<Rage>)>(&world), [orc]);
-    assert_eq!(ids::<Or<(In<Elves>, With<Rage>)>>(&world), [elf, angry]);
-    assert_eq!(ids::<Or<(In<Elves>, In<General>)>>(&world), [general, elf, empty]);
-    assert_eq!(ids::<Or<(NotIn<Orcs>, With<Rage>)>>(&world), [general, elf, angry, empty]);
-    assert_eq!(world.query_filtered_mut::<&mut Health, In<Orcs>>().chunks_mut().count(), 2);
+    assert_eq!(ids::<InPool<Orcs>>(&world), [orc, angry]);
+    assert_eq!(ids::<InPool<Elves>>(&world), [elf]);
+    assert_eq!(ids::<InPool<General>>(&world), [general, empty]);
+    assert_eq!(ids::<NotInPool<General>>(&world), [elf, orc, angry]);
+    assert_eq!(ids::<NotInPool<Orcs>>(&world), [general, elf, empty]);
+    assert_eq!(ids::<(NotInPool<Orcs>, NotInPool<General>)>(&world), [elf]);
+    assert_eq!(ids::<(InPool<Orcs>, InPool<Elves>)>(&world), []);
+    assert_eq!(ids::<(InPool<Orcs>, NotInPool<Orcs>)>(&world), []);
+    assert_eq!(ids::<(InPool<Orcs>, Without<Rage>)>(&world), [orc]);
+    assert_eq!(ids::<Or<(InPool<Elves>, With<Rage>)>>(&world), [elf, angry]);
+    assert_eq!(ids::<Or<(InPool<Elves>, InPool<General>)>>(&world), [general, elf, empty]);
+    assert_eq!(ids::<Or<(NotInPool<Orcs>, With<Rage>)>>(&world), [general, elf, angry, empty]);
+    assert_eq!(world.query_filtered_mut::<&mut Health, InPool<Orcs>>().chunks_mut().count(), 2);
 }
 
 // The archetype does not decide alone: pools are told apart row by row.
@@ -71,25 +71,25 @@ fn in_and_not_in_tell_pools_apart() {
 fn pools_stand_beside_row_filters_in_an_or() {
     let Cast { mut world, general, empty, orc, angry, elf } = cast();
     world.clear_trackers();
-    assert_eq!(ids::<Or<(In<Elves>, Changed<Rage>)>>(&world), [elf]);
-    assert_eq!(ids::<Or<(In<General>, Changed<Rage>)>>(&world), [general, empty]);
-    assert_eq!(ids::<Or<(NotIn<General>, Changed<Rage>)>>(&world), [elf, orc, angry]);
+    assert_eq!(ids::<Or<(InPool<Elves>, Changed<Rage>)>>(&world), [elf]);
+    assert_eq!(ids::<Or<(InPool<General>, Changed<Rage>)>>(&world), [general, empty]);
+    assert_eq!(ids::<Or<(NotInPool<General>, Changed<Rage>)>>(&world), [elf, orc, angry]);
     world.get_mut::<Rage>(angry).unwrap().0 = 5;
-    assert_eq!(ids::<Or<(In<Elves>, Changed<Rage>)>>(&world), [elf, angry]);
-    assert_eq!(ids::<Or<(With<Burning>, NotIn<Orcs>)>>(&world), [general, elf, empty]);
+    assert_eq!(ids::<Or<(InPool<Elves>, Changed<Rage>)>>(&world), [elf, angry]);
+    assert_eq!(ids::<Or<(With<Burning>, NotInPool<Orcs>)>>(&world), [general, elf, empty]);
     world.pool_mut::<Orcs>().insert(orc, Burning(1)).unwrap();
-    assert_eq!(ids::<Or<(With<Burning>, In<General>)>>(&world).len(), 3);
-    assert_eq!(ids::<(In<Orcs>, With<Burning>)>(&world), [orc]);
-    assert_eq!(ids::<(In<Orcs>, Without<Burning>)>(&world), [angry]);
+    assert_eq!(ids::<Or<(With<Burning>, InPool<General>)>>(&world).len(), 3);
+    assert_eq!(ids::<(InPool<Orcs>, With<Burning>)>(&world), [orc]);
+    assert_eq!(ids::<(InPool<Orcs>, Without<Burning>)>(&world), [angry]);
 }
 
 // Z-043, Z-046, Z-050: what is known stays right while pools and archetypes appear.
 #[test]
 fn a_query_of_a_pool_that_nobody_met_is_empty_and_wakes_up() {
     let mut world = World::new();
-    let mut kept = world.query_state_filtered::<Entity, In<Orcs>>();
-    let mut others = world.query_state_filtered::<Entity, NotIn<Orcs>>();
-    assert_eq!((kept.iter(&world).count(), ids::<In<Orcs>>(&world).len()), (0, 0));
+    let mut kept = world.query_state_filtered::<Entity, InPool<Orcs>>();
+    let mut others = world.query_state_filtered::<Entity, NotInPool<Orcs>>();
+    assert_eq!((kept.iter(&world).count(), ids::<InPool<Orcs>>(&world).len()), (0, 0));
     let general = world.spawn(Frozen).id();
     assert_eq!(others.iter(&world).collect::<Vec<_>>(), [general]);
     let one = world.spawn_in(orc(1));
@@ -97,7 +97,7 @@ fn a_query_of_a_pool_that_nobody_met_is_empty_and_wakes_up() {
     assert_eq!(others.iter(&world).collect::<Vec<_>>(), [general]);
     let two = world.spawn_in(Orcs { frozen: Some(Frozen), ..orc(1) });
     assert_eq!(kept.iter(&world).collect::<Vec<_>>(), [one, two]);
-    assert_eq!(ids::<In<Orcs>>(&world), [one, two]);
+    assert_eq!(ids::<InPool<Orcs>>(&world), [one, two]);
     assert_eq!(others.iter(&world).collect::<Vec<_>>(), [general]);
     let mut elsewhere = World::new();
     assert_eq!(kept.iter(&elsewhere).count(), 0);
@@ -168,8 +168,8 @@ fn matching_in_a_pool_compares_masks_only_where_it_must() {
     assert_eq!(checks(&world), 3, "one comparison per archetype of the pool");
     assert_eq!(world.pool::<Orcs>().query_filtered::<&Health, (Without<Rage>, Without<Frozen>)>().count(), 1);
     assert_eq!(checks(&world), 6);
-    assert_eq!(ids::<(In<Orcs>, Without<Health>)>(&world), []);
-    assert_eq!(ids::<(In<Orcs>, With<Side<3>>)>(&world), []);
+    assert_eq!(ids::<(InPool<Orcs>, Without<Health>)>(&world), []);
+    assert_eq!(ids::<(InPool<Orcs>, With<Side<3>>)>(&world), []);
     assert_eq!(checks(&world), 6, "what the pool rules out is not looked at");
     // A new archetype is looked at once by each filter that must, by no other pool's.
     world.spawn_in(Orcs { rage: Some(Rage(1)), frozen: Some(Frozen), ..orc(1) });
@@ -185,14 +185,14 @@ fn matching_in_a_pool_compares_masks_only_where_it_must() {
 #[test]
 fn explain_and_why_not_name_the_pool() {
     let Cast { world, general, orc, elf, .. } = cast();
-    let query = world.query_filtered::<&Health, (In<Orcs>, Without<Rage>)>();
+    let query = world.query_filtered::<&Health, (InPool<Orcs>, Without<Rage>)>();
     let text = query.explain();
     assert!(text.contains("where:  with Health, in Orcs, without Rage"), "{text}");
     assert!(text.contains("} in Orcs\n"), "{text}");
     let why = query.why_not(general).unwrap().to_string();
     assert_eq!(why, format!("entity {general} is not in the query: it fails `in Orcs`"));
     assert!(query.why_not(elf).is_some() && query.why_not(orc).is_none());
-    let query = world.query_filtered::<Entity, NotIn<Elves>>();
+    let query = world.query_filtered::<Entity, NotInPool<Elves>>();
     assert!(query.why_not(elf).unwrap().to_string().contains("not in the elves"));
     assert!(query.get(orc).is_ok());
 }
@@ -200,16 +200,16 @@ fn explain_and_why_not_name_the_pool() {
 #[test]
 fn equal_questions_about_pools_share_what_they_match() {
     let Cast { world, .. } = cast();
-    let one = world.query_state_filtered::<&Health, (In<Orcs>, NotIn<Elves>)>();
-    let other = world.query_state_filtered::<Entity, (With<Health>, In<Orcs>)>();
+    let one = world.query_state_filtered::<&Health, (InPool<Orcs>, NotInPool<Elves>)>();
+    let other = world.query_state_filtered::<Entity, (With<Health>, InPool<Orcs>)>();
     assert_eq!(one.filter(), other.filter());
-    let nothing = world.query_state_filtered::<Entity, (In<Orcs>, In<General>)>();
+    let nothing = world.query_state_filtered::<Entity, (InPool<Orcs>, InPool<General>)>();
     let nobody = world.query_state_filtered::<Entity, Or<()>>();
     assert_eq!(nothing.filter(), nobody.filter());
-    let wide = world.query_state_filtered::<Entity, Or<(In<Orcs>, (In<Orcs>, With<Rage>))>>();
-    assert_eq!(wide.filter(), world.query_state_filtered::<Entity, In<Orcs>>().filter());
-    let not = world.query_state_filtered::<Entity, Or<(NotIn<Elves>, In<Orcs>)>>();
-    assert_eq!(not.filter(), world.query_state_filtered::<Entity, NotIn<Elves>>().filter());
+    let wide = world.query_state_filtered::<Entity, Or<(InPool<Orcs>, (InPool<Orcs>, With<Rage>))>>();
+    assert_eq!(wide.filter(), world.query_state_filtered::<Entity, InPool<Orcs>>().filter());
+    let not = world.query_state_filtered::<Entity, Or<(NotInPool<Elves>, InPool<Orcs>)>>();
+    assert_eq!(not.filter(), world.query_state_filtered::<Entity, NotInPool<Elves>>().filter());
 }
 
 #[derive(QueryData)]
@@ -222,7 +222,7 @@ struct Fighter {
 }
 
 #[derive(QueryFilter)]
-struct Calm(Without<Frozen>, NotIn<Elves>);
+struct Calm(Without<Frozen>, NotInPool<Elves>);
 
 #[test]
 fn derived_data_and_filters_can_be_asked_of_a_pool() {
@@ -243,7 +243,11 @@ fn derived_data_and_filters_can_be_asked_of_a_pool() {
 #[derive(Resource, Default)]
 struct Seen(Vec<usize>);
 
-fn rally(mut orcs: Query<&mut Health, In<Orcs>>, others: Query<Entity, NotIn<Orcs>>, mut seen: ResMut<Seen>) {
+fn rally(
+    mut orcs: Query<&mut Health, InPool<Orcs>>,
+    others: Query<Entity, NotInPool<Orcs>>,
+    mut seen: ResMut<Seen>,
+) {
     for mut health in &mut orcs {
         health.0 += 1;
     }
@@ -285,8 +289,8 @@ fn parallel_iteration_over_pools_equals_serial() {
         world.query::<(&Health, &position::x)>().iter().map(|(health, x)| (health.0, *x)).collect()
     };
     let before = values(&world);
-    step::<NotIn<General>>(&mut world, true);
-    step::<In<Orcs>>(&mut world, true);
+    step::<NotInPool<General>>(&mut world, true);
+    step::<InPool<Orcs>>(&mut world, true);
     let parallel = values(&world);
     // The same once more from the same beginning.
     for (mut health, (value, x)) in
@@ -295,8 +299,8 @@ fn parallel_iteration_over_pools_equals_serial() {
         health.0.0 = *value;
         *health.1 = *x;
     }
-    step::<NotIn<General>>(&mut world, false);
-    step::<In<Orcs>>(&mut world, false);
+    step::<NotInPool<General>>(&mut world, false);
+    step::<InPool<Orcs>>(&mut world, false);
     assert_eq!(values(&world), parallel);
     assert_ne!(before, parallel);
 }

@@ -473,7 +473,8 @@ fn what_is_recommended_follows_from_the_bytes_of_records() {
         let present = records[1] - records[0];
         (present, (records[0] - 2 * present) / 60)
     };
-    let ((inline_present, inline_declared), (boxed_present, boxed_declared)) = (bytes("Inline60"), bytes("Boxed60"));
+    let ((inline_present, inline_declared), (boxed_present, boxed_declared)) =
+        (bytes("Inline60"), bytes("Boxed60"));
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pools-measured.md");
     let page = std::fs::read_to_string(page).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     let says = |text: &str| assert!(page.contains(text), "the page does not say: {text}");
@@ -557,9 +558,9 @@ fn masks_of_more_than_64_components_are_wide() {
     let other = world.spawn_in(Wide { f69: Some(C(3)), ..wide() });
     world.spawn_in(wide());
     assert_eq!(world.get::<C<69>>(entity), Some(&C(2)));
-    let high: Vec<Entity> = world.query_filtered::<Entity, (In<Wide>, With<C<69>>)>().iter().collect();
+    let high: Vec<Entity> = world.query_filtered::<Entity, (InPool<Wide>, With<C<69>>)>().iter().collect();
     assert_eq!(high, [entity, other]);
-    assert_eq!(world.query_filtered::<Entity, (In<Wide>, With<C<69>>, Without<C<64>>)>().count(), 1);
+    assert_eq!(world.query_filtered::<Entity, (InPool<Wide>, With<C<69>>, Without<C<64>>)>().count(), 1);
     world.pool_mut::<Wide>().remove::<C<64>>(entity).unwrap();
     assert_eq!(world.archetype_of(entity), world.archetype_of(other));
     let stats = world.stats();

@@ -140,10 +140,10 @@ where
     agrees::<D, Without<Absent>>(world, ids);
     agrees::<D, AnyOf<(Frozen, Burning)>>(world, ids);
     agrees::<D, Or<(With<Frozen>, Without<Seat>)>>(world, ids);
-    agrees::<D, In<Orcs>>(world, ids);
-    agrees::<D, NotIn<Orcs>>(world, ids);
-    agrees::<D, In<General>>(world, ids);
-    agrees::<D, (In<Ghosts>, With<Burning>)>(world, ids);
+    agrees::<D, InPool<Orcs>>(world, ids);
+    agrees::<D, NotInPool<Orcs>>(world, ids);
+    agrees::<D, InPool<General>>(world, ids);
+    agrees::<D, (InPool<Ghosts>, With<Burning>)>(world, ids);
     agrees::<D, Changed<Rage>>(world, ids);
 }
 

@@ -168,5 +168,8 @@ fn walking_the_bits_of_a_signature_allocates_nothing() {
     assert_eq!(allocations(|| signature.iter().chain(high.iter()).map(|id| id.index()).sum::<usize>()), 0);
     assert_eq!(allocations(|| (high.contains(signature), high.overlaps(signature), high.len())), 0);
     assert_eq!(allocations(|| high.fingerprint()), 0);
-    assert_eq!(allocations(|| signature.iter().map(|id| world.archetypes().with_component(id).len()).sum::<usize>()), 0);
+    assert_eq!(
+        allocations(|| signature.iter().map(|id| world.archetypes().with_component(id).len()).sum::<usize>()),
+        0
+    );
 }

@@ -219,8 +219,8 @@ fn the_door_refuses_what_a_pool_refuses() {
     assert!(clans.insert(elf, Clan(9)).unwrap());
     assert_eq!(clans.take(elf).unwrap(), Some(Clan(9)));
     assert_eq!(world.get::<Clan>(orc), Some(&Clan(7)));
-    assert_eq!(world.query_filtered::<Entity, In<Orcs>>().count(), 1);
-    assert_eq!(world.query_filtered::<Entity, In<Elves>>().count(), 1);
+    assert_eq!(world.query_filtered::<Entity, InPool<Orcs>>().count(), 1);
+    assert_eq!(world.query_filtered::<Entity, InPool<Elves>>().count(), 1);
     ok(&world);
 }
 

@@ -23,9 +23,9 @@ pub enum Condition {
     /// Lacks the component with this first column.
     Without(AnyColId, &'static str),
     /// Is in the pool whose tables this column marks.
-    In(AnyColId, &'static str),
+    InPool(AnyColId, &'static str),
     /// Is in another pool.
-    NotIn(AnyColId, &'static str),
+    NotInPool(AnyColId, &'static str),
     /// Has the sparse component with this first column, which archetypes do not know.
     InSet(AnyColId, &'static str),
     /// Lacks the sparse component with this first column.
@@ -44,7 +44,7 @@ impl Condition {
 
     fn is_always(&self) -> bool {
         match self {
-            Self::With(..) | Self::Without(..) | Self::In(..) | Self::NotIn(..) => false,
+            Self::With(..) | Self::Without(..) | Self::InPool(..) | Self::NotInPool(..) => false,
             Self::InSet(..) | Self::NotInSet(..) => false,
             Self::All(parts) => parts.iter().all(Self::is_always),
             Self::Any(parts) => parts.iter().any(Self::is_always),
@@ -55,8 +55,8 @@ impl Condition {
     /// of a pool, by the column that marks it, whether the entity is in it.
     pub fn holds(&self, has: &dyn Fn(AnyColId) -> bool) -> bool {
         match self {
-            Self::With(key, _) | Self::InSet(key, _) | Self::In(key, _) => has(*key),
-            Self::Without(key, _) | Self::NotInSet(key, _) | Self::NotIn(key, _) => !has(*key),
+            Self::With(key, _) | Self::InSet(key, _) | Self::InPool(key, _) => has(*key),
+            Self::Without(key, _) | Self::NotInSet(key, _) | Self::NotInPool(key, _) => !has(*key),
             Self::All(parts) => parts.iter().all(|part| part.holds(has)),
             Self::Any(parts) => parts.iter().any(|part| part.holds(has)),
         }
@@ -83,7 +83,7 @@ impl Condition {
     pub(crate) fn is_open(&self, components: &Components, pools: &Pools) -> bool {
         match self {
             Self::With(key, _) | Self::Without(key, _) => components.by_key(*key).is_none(),
-            Self::In(key, _) | Self::NotIn(key, _) => pools.by_key(*key).is_none(),
+            Self::InPool(key, _) | Self::NotInPool(key, _) => pools.by_key(*key).is_none(),
             Self::InSet(..) | Self::NotInSet(..) => false,
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.is_open(components, pools)),
         }
@@ -102,11 +102,11 @@ impl Condition {
             Self::Without(key, _) => {
                 one(nothing(), components.by_key(*key).into_iter().collect(), Scope::default())
             }
-            Self::In(key, _) => match pools.by_key(*key) {
+            Self::InPool(key, _) => match pools.by_key(*key) {
                 Some(pool) => one(nothing(), nothing(), Scope::Only(pool)),
                 None => Vec::new(),
             },
-            Self::NotIn(key, _) => {
+            Self::NotInPool(key, _) => {
                 one(nothing(), nothing(), Scope::AllBut(pools.by_key(*key).into_iter().collect()))
             }
             Self::Any(parts) => {
@@ -130,8 +130,8 @@ impl fmt::Display for Condition {
         match self {
             Self::With(_, name) | Self::InSet(_, name) => write!(f, "with {name}"),
             Self::Without(_, name) | Self::NotInSet(_, name) => write!(f, "without {name}"),
-            Self::In(_, name) => write!(f, "in {name}"),
-            Self::NotIn(_, name) => write!(f, "not in {name}"),
+            Self::InPool(_, name) => write!(f, "in {name}"),
+            Self::NotInPool(_, name) => write!(f, "not in {name}"),
             _ if self.is_always() => write!(f, "anything"),
             Self::All(parts) => write!(f, "{}", texts(parts, ", ")),
             Self::Any(parts) if parts.is_empty() => write!(f, "nothing"),

@@ -16,7 +16,7 @@ use crate::storage::{Storage, TableStorage};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a query filter",
     label = "expected a filter",
-    note = "filters are `With<T>`, `Without<T>`, `Or<(..)>`, `AnyOf<(..)>`, `Changed<T>`, `Added<T>`, `In<P>`, `NotIn<P>`, tuples of them and `#[derive(QueryFilter)]` structs"
+    note = "filters are `With<T>`, `Without<T>`, `Or<(..)>`, `AnyOf<(..)>`, `Changed<T>`, `Added<T>`, `InPool<P>`, `NotInPool<P>`, tuples of them and `#[derive(QueryFilter)]` structs"
 )]
 pub trait QueryFilter {
     /// What is read per row when all of the filter must hold and the archetype matches.

@@ -123,7 +123,9 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         let mut begun: Option<(QueryTable<'w, D, F>, usize)> = None;
         while let Step::Visit(mut rows) = pace.step() {
             while rows > 0 {
-                let Some((table, before)) = begun.take().or_else(|| Some((tables.next()?, 0))) else { return };
+                let Some((table, before)) = begun.take().or_else(|| Some((tables.next()?, 0))) else {
+                    return;
+                };
                 let (now, later) = table.split_at(rows);
                 let visited = now.len();
                 run(now);
@@ -184,7 +186,14 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
             Batches::Timed => rows < SHORT_SET && view.leader().is_some(),
             Batches::Fixed { small, .. } => rows < small,
         };
-        (!alone).then_some(Pace { batches: self.batches, rows, left: rows, visited: 0, clock: None, row: 0.0 })
+        (!alone).then_some(Pace {
+            batches: self.batches,
+            rows,
+            left: rows,
+            visited: 0,
+            clock: None,
+            row: 0.0,
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Queries and pools: filters by pool, and which queries make sense within one.
 //!
-//! [`In`] and [`NotIn`] decide per archetype, like `With`: a table belongs to one pool for its life.
+//! [`InPool`] and [`NotInPool`] decide per archetype, like `With`: a table belongs to one pool for its life.
 //! [`QueryIn`] and [`FilterIn`] are true of queries that name only components which the pool declares, so that a
 //! query for something no entity of the pool can have does not compile.
 
@@ -16,9 +16,9 @@ use crate::pool::{Declares, Pool, key};
 use crate::tracking::Ref;
 
 /// Entities of the pool `P`.
-pub struct In<P>(PhantomData<fn() -> P>);
+pub struct InPool<P>(PhantomData<fn() -> P>);
 /// Entities of all pools but `P`.
-pub struct NotIn<P>(PhantomData<fn() -> P>);
+pub struct NotInPool<P>(PhantomData<fn() -> P>);
 
 macro_rules! pool_filter {
     ($name:ident, $is_in:ident => $keeps:expr) => {
@@ -49,8 +49,8 @@ macro_rules! pool_filter {
         impl<P: Pool, Q: Pool> FilterIn<P> for $name<Q> {}
     };
 }
-pool_filter!(In, is_in => is_in);
-pool_filter!(NotIn, is_in => !is_in);
+pool_filter!(InPool, is_in => is_in);
+pool_filter!(NotInPool, is_in => !is_in);
 
 /// Query data that name only components which the pool declares.
 #[diagnostic::on_unimplemented(

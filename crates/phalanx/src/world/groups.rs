@@ -218,7 +218,8 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
         world: &'w mut World,
     ) -> impl ExactSizeIterator<Item = (Entity, O::Mut<'w>, G::Mut<'w>)> + use<'w, O, G, F> {
         let members = world.store.group_members_mut::<O::Write, G::Write>(self.id, O::ids(), G::ids());
-        expect(members).map(|(entity, own, get)| (entity, O::wrap_mut(own, Tick::ZERO), G::wrap_mut(get, Tick::ZERO)))
+        expect(members)
+            .map(|(entity, own, get)| (entity, O::wrap_mut(own, Tick::ZERO), G::wrap_mut(get, Tick::ZERO)))
     }
 
     /// Sorts the members; equal ones keep their order, and entities outside the group stay where they are. A group

@@ -3,9 +3,7 @@
 //! [`Asked`] tells, for data, who has it, what is expected of an entity, and how an item and a row of a chunk
 //! look; [`Kept`] tells whom a filter keeps. Everything is written as numbers, so that it can be compared.
 
-use phalanx::prelude::{
-    Added, AnyComponent, AnyOf, Changed, Entity, Has, Or, Ref, Tick, With, Without,
-};
+use phalanx::prelude::{Added, AnyComponent, AnyOf, Changed, Entity, Has, Or, Ref, Tick, With, Without};
 use phalanx::query::{QueryFilter, ReadOnlyQueryData};
 
 use crate::common::cast::{Armour, Boss, Frozen, Health, Label, Name, Position, Slot, label, position};

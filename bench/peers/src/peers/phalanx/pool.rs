@@ -86,7 +86,7 @@ pub fn simple_iter() -> Contender {
         || {
             let mut world = World::new();
             world.spawn_batch_in((0..MANY).map(Movers::nth));
-            let query = world.query_state_filtered::<(&mut Position, &Velocity), In<Movers>>();
+            let query = world.query_state_filtered::<(&mut Position, &Velocity), InPool<Movers>>();
             (world, query)
         },
         |(world, query)| {
@@ -113,7 +113,7 @@ pub fn iter_1m(before: impl Fn() + Copy + 'static) -> Contender {
             let mut world = World::new();
             let flat = |index| Flat { place: Place::nth(index), speed: Speed::nth(index) };
             world.spawn_batch_in((0..MILLION).map(flat));
-            let query = world.query_state_filtered::<(&mut Place, &Speed), In<Flat>>();
+            let query = world.query_state_filtered::<(&mut Place, &Speed), InPool<Flat>>();
             (world, query)
         },
         move |_| before(),
@@ -207,7 +207,7 @@ fn data_rows<P: ::phalanx::pool::Pool>(setup: impl Fn() -> World + Copy + 'stati
         POOL,
         move || {
             let world = setup();
-            let query = world.query_state_filtered::<&mut Data, In<P>>();
+            let query = world.query_state_filtered::<&mut Data, InPool<P>>();
             (world, query)
         },
         |(world, query)| query.iter_mut(world).for_each(|mut data| data.0 += 1.0),
@@ -267,7 +267,7 @@ pub fn group_iter() -> Contender {
                 let c = index.is_multiple_of(4).then_some(C(0.5));
                 world.spawn_in(Grouped { a: A(value), b, c });
             }
-            let query: QueryState<(&mut A, &B, &C), In<Grouped>> = world.query_state_filtered();
+            let query: QueryState<(&mut A, &B, &C), InPool<Grouped>> = world.query_state_filtered();
             (world, query)
         },
         |(world, query)| query.iter_mut(world).for_each(|(mut a, b, c)| a.0 += b.0 * c.0),

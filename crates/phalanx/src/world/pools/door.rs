@@ -13,7 +13,7 @@ use super::{PoolEntityError, PoolReader, PoolRow, marked};
 use crate::archetype::ArchetypeId;
 use crate::component::{AnyComponent, Queryable};
 use crate::pool::{BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolId, PoolKey};
-use crate::query::{FilterIn, In, Query, QueryIn, ReadOnlyQueryData};
+use crate::query::{FilterIn, InPool, Query, QueryIn, ReadOnlyQueryData};
 use crate::world::World;
 
 /// The entities of one pool, to be read.
@@ -138,12 +138,12 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     }
 
     /// Reads all entities of the pool that have `D`.
-    pub fn query<D: ReadOnlyQueryData + QueryIn<P> + 'static>(&self) -> Query<'w, D, In<P>> {
+    pub fn query<D: ReadOnlyQueryData + QueryIn<P> + 'static>(&self) -> Query<'w, D, InPool<P>> {
         self.world.query_filtered()
     }
 
     /// Reads all entities of the pool that have `D` and pass `F`.
-    pub fn query_filtered<D, F>(&self) -> Query<'w, D, (In<P>, F)>
+    pub fn query_filtered<D, F>(&self) -> Query<'w, D, (InPool<P>, F)>
     where
         D: ReadOnlyQueryData + QueryIn<P> + 'static,
         F: FilterIn<P> + 'static,
@@ -319,7 +319,7 @@ impl<P: Pool> PoolMut<'_, P> {
     /// # Panics
     /// When two parts of `D` use the same data and one of them writes; both are named.
     #[track_caller]
-    pub fn query<D: QueryIn<P> + 'static>(&mut self) -> Query<'_, D, In<P>> {
+    pub fn query<D: QueryIn<P> + 'static>(&mut self) -> Query<'_, D, InPool<P>> {
         self.world.query_filtered_mut()
     }
 
@@ -330,7 +330,7 @@ impl<P: Pool> PoolMut<'_, P> {
     #[track_caller]
     pub fn query_filtered<D: QueryIn<P> + 'static, F: FilterIn<P> + 'static>(
         &mut self,
-    ) -> Query<'_, D, (In<P>, F)> {
+    ) -> Query<'_, D, (InPool<P>, F)> {
         self.world.query_filtered_mut()
     }
 }
