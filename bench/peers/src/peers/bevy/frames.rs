@@ -63,7 +63,7 @@ pub fn schedule(threads: bool) -> Contender {
 
 /// The same with a `for` over the rows in each system.
 pub fn plain_schedule(threads: bool) -> Contender {
-    let name = ("bevy", if threads { "plain, multi-threaded" } else { "plain, single-threaded" });
+    let name = ("bevy", if threads { "plain multi-threaded" } else { "plain single-threaded" });
     swaps(name, threads, |schedule| {
         schedule.add_systems((plain_ab, (plain_cd, plain_ce).chain()));
     })

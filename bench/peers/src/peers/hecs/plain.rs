@@ -92,7 +92,7 @@ pub fn group_iter() -> Contender {
 
 pub fn schedule() -> Contender {
     Contender::steady(
-        ("hecs", "plain, no scheduler"),
+        ("hecs", "plain no scheduler"),
         super::swaps,
         |super::Swaps { world, ab, cd, ce }| {
             for (a, b) in ab.query_mut(world) {
