@@ -59,7 +59,13 @@ macro_rules! column_leaf {
 
             #[inline(always)]
             fn visit(ids: ColId<T>, report: &mut dyn FnMut(Access)) {
-                report(Access { column: ids.any(), writes: $writes, optional: false, in_set: false, copies: false });
+                report(Access {
+                    column: ids.any(),
+                    writes: $writes,
+                    optional: false,
+                    in_set: false,
+                    copies: false,
+                });
             }
             #[inline(always)]
             fn lanes(store: &Store, ids: ColId<T>, _: Tick) -> *const LaneCell {

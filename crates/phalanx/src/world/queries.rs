@@ -7,8 +7,7 @@ use phalanx_store::Tick;
 
 use super::World;
 use crate::query::{
-    Asked, Context, Query, QueryConflict, QueryData, QueryFilter, QueryIter, QueryState,
-    ReadOnlyQueryData,
+    Asked, Context, Query, QueryConflict, QueryData, QueryFilter, QueryIter, QueryState, ReadOnlyQueryData,
 };
 
 impl World {
