@@ -42,15 +42,26 @@ pub struct Access {
     pub writes: bool,
     /// Whether tables without the column are visited as well.
     pub optional: bool,
+    /// Whether the column is one of a sparse set, which the visited table need not have.
+    pub in_set: bool,
     /// Whether values are copied before parts that follow get their references, so that these may write them.
     pub copies: bool,
+}
+
+impl Access {
+    /// Whether a use that comes before another one cannot go together with it.
+    #[inline(always)]
+    pub(crate) fn clashes_with(&self, later: &Self) -> bool {
+        self.column == later.column && (self.writes || later.writes) && !self.copies
+    }
 }
 
 /// A set of columns to visit together. It cannot be implemented outside this crate.
 ///
 /// # Safety
 /// `visit` reports every column the other methods reach, and `item`, `slices` and `mark` reach only these.
-/// `ReadOnly` reaches the same columns and is present in the same tables.
+/// `ReadOnly` reaches the same columns and is present in the same tables: those that have each column which `visit`
+/// reports as neither optional nor in a set.
 pub unsafe trait Fetch: 'static + Sealed {
     /// Which columns.
     type Ids: Copy + Send + Sync + 'static;
@@ -83,7 +94,7 @@ pub unsafe trait Fetch: 'static + Sealed {
     const SKIPS: bool = false;
 
     /// Reports each column in use.
-    fn visit(ids: Self::Ids, report: &mut impl FnMut(Access));
+    fn visit(ids: Self::Ids, report: &mut dyn FnMut(Access));
 
     #[doc(hidden)]
     fn lanes(store: &Store, ids: Self::Ids, now: Tick) -> Self::Lanes;
@@ -302,7 +313,8 @@ macro_rules! fetch_tuple {
             const IN_SETS: bool = false $(|| $name::IN_SETS)*;
             const SKIPS: bool = false $(|| $name::SKIPS)*;
 
-            fn visit(ids: Self::Ids, report: &mut impl FnMut(Access)) {
+            #[inline(always)]
+            fn visit(ids: Self::Ids, report: &mut dyn FnMut(Access)) {
                 $($name::visit(ids.$at, report);)*
             }
             #[inline(always)]
@@ -331,7 +343,10 @@ macro_rules! fetch_tuple {
             #[inline(always)]
             unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots> {
                 // SAFETY: forwarded.
-                Some(($(unsafe { $name::spots(ptrs.$at, entity) }?,)*))
+                Some(($(match unsafe { $name::spots(ptrs.$at, entity) } {
+                    Some(spots) => spots,
+                    None => return None,
+                },)*))
             }
             #[inline(always)]
             unsafe fn spots_led(

@@ -86,7 +86,7 @@ pub use headers::TableShape;
 pub use panics::FirstPanic;
 pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};
-pub use prepared::{Alias, Prepared};
+pub use prepared::{Admission, Alias, Prepared};
 pub use rows::NotInserted;
 pub use seat::{Seat, SeatReader};
 pub use sets::{GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetWriter};

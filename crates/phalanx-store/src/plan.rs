@@ -191,25 +191,33 @@ impl Store {
         ids: V::Ids,
         inits: &[Init],
     ) -> Result<Edge, PlanError> {
-        let (from, to) = (self.table_for_plan(source)?, self.table_for_plan(target)?);
-        self.edge_into::<V>(source, target, from, to, ids, inits)
+        self.insert_edge_of(&Leaves::of::<V>(ids), source, target, inits)
     }
 
-    fn edge_into<V: Values>(
+    fn insert_edge_of(
         &self,
+        values: &Leaves,
+        source: TableId,
+        target: TableId,
+        inits: &[Init],
+    ) -> Result<Edge, PlanError> {
+        let (from, to) = (self.table_for_plan(source)?, self.table_for_plan(target)?);
+        self.edge_into(values, source, target, from, to, inits)
+    }
+
+    fn edge_into(
+        &self,
+        values: &Leaves,
         source: TableId,
         target: TableId,
         from: &Table,
         to: &Table,
-        ids: V::Ids,
         inits: &[Init],
     ) -> Result<Edge, PlanError> {
-        let leaves = distinct_leaves::<V>(ids)?;
-        let mut optional = Vec::with_capacity(leaves.len());
-        V::optional(&mut optional);
+        let leaves = values.distinct()?;
         // Which columns of the target get a value that does not come from the source.
         let mut given = vec![false; to.width()];
-        for (&column, &may_lack) in leaves.iter().zip(&optional) {
+        for (&column, &may_lack) in leaves.iter().zip(&values.optional) {
             match to.number(column) {
                 Some(at) => given[at] = true,
                 None if may_lack => {}
@@ -231,7 +239,7 @@ impl Store {
         Ok(Edge {
             inits: inits.collect(),
             doomed: uncopied_droppers(from, to, &[]),
-            ..self.edge::<V>(source, target, to, &leaves)
+            ..self.edge(values, source, target, to)
         }
         .with_kind())
     }
@@ -248,8 +256,12 @@ impl Store {
         target: TableId,
         ids: V::Ids,
     ) -> Result<Edge, PlanError> {
+        self.remove_edge_of(&Leaves::of::<V>(ids), source, target)
+    }
+
+    fn remove_edge_of(&self, values: &Leaves, source: TableId, target: TableId) -> Result<Edge, PlanError> {
         let (from, to) = (self.table_for_plan(source)?, self.table_for_plan(target)?);
-        let leaves = distinct_leaves::<V>(ids)?;
+        let leaves = values.distinct()?;
         if let Some(&column) = leaves.iter().find(|&&column| to.has(column)) {
             return Err(PlanError::Misplaced(column));
         }
@@ -257,9 +269,9 @@ impl Store {
             return Err(PlanError::Unfilled(column));
         }
         Ok(Edge {
-            doomed: uncopied_droppers(from, to, &leaves),
+            doomed: uncopied_droppers(from, to, leaves),
             takes: true,
-            ..self.edge::<V>(source, target, from, &leaves)
+            ..self.edge(values, source, target, from)
         }
         .with_kind())
     }
@@ -267,10 +279,12 @@ impl Store {
     /// The way on which functions alone fill a row of a set.
     pub(crate) fn set_edge(&self, table: TableId, inits: &[Init]) -> Result<Edge, PlanError> {
         let to = &self.tables[table.index()];
-        self.edge_into::<()>(TableId::ROWLESS, table, &self.tables[TableId::ROWLESS.index()], to, (), inits)
+        let from = &self.tables[TableId::ROWLESS.index()];
+        self.edge_into(&Leaves::of::<()>(()), TableId::ROWLESS, table, from, to, inits)
     }
 
-    fn edge<V: Values>(&self, source: TableId, target: TableId, home: &Table, leaves: &[AnyColId]) -> Edge {
+    fn edge(&self, values: &Leaves, source: TableId, target: TableId, home: &Table) -> Edge {
+        let leaves = &values.columns;
         let (from, to) = (&self.tables[source.index()], &self.tables[target.index()]);
         let shared = from.columns.iter().filter(|column| to.has(column.id));
         let copies = shared.map(|column| (from.find(column.id), to.find(column.id)));
@@ -279,7 +293,7 @@ impl Store {
             left: left.map(|column| from.find(column.id)).collect(),
             plain: false,
             stamp: self.stamp,
-            values: TypeId::of::<V>(),
+            values: values.of,
             source,
             target,
             copies: copies.collect(),
@@ -314,13 +328,36 @@ fn stale_edge() -> ! {
     )
 }
 
-pub(crate) fn distinct_leaves<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, PlanError> {
-    let mut leaves = Vec::new();
-    V::list(ids, &mut leaves);
-    match leaves.iter().enumerate().find(|&(at, column)| leaves[..at].contains(column)) {
-        Some((_, &column)) => Err(PlanError::Repeated(column)),
-        None => Ok(leaves),
+/// The columns that values go into, without their type: what follows from them is compiled once for all.
+struct Leaves {
+    of: TypeId,
+    columns: Vec<AnyColId>,
+    /// For each column whether values may lack it.
+    optional: Vec<bool>,
+}
+
+impl Leaves {
+    fn of<V: Values>(ids: V::Ids) -> Self {
+        let (mut columns, mut optional) = (Vec::new(), Vec::new());
+        V::list(ids, &mut columns);
+        V::optional(&mut optional);
+        Self { of: TypeId::of::<V>(), columns, optional }
     }
+
+    /// The columns, where none is claimed twice.
+    fn distinct(&self) -> Result<&[AnyColId], PlanError> {
+        let columns = &self.columns;
+        match columns.iter().enumerate().find(|&(at, column)| columns[..at].contains(column)) {
+            Some((_, &column)) => Err(PlanError::Repeated(column)),
+            None => Ok(columns),
+        }
+    }
+}
+
+pub(crate) fn distinct_leaves<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, PlanError> {
+    let leaves = Leaves::of::<V>(ids);
+    leaves.distinct()?;
+    Ok(leaves.columns)
 }
 
 pub(crate) fn slots(table: &Table, columns: &[AnyColId]) -> Box<[ColumnRef]> {

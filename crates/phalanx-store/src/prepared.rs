@@ -8,13 +8,21 @@
 use std::fmt;
 
 use crate::column_id::AnyColId;
-use crate::fetch::Fetch;
+use crate::fetch::{Access, Fetch};
 use crate::place::TableId;
 use crate::store::Store;
 
 /// The columns of a query, checked against each other, and the tables it visits.
 pub struct Prepared<F: Fetch> {
     pub(crate) ids: F::Ids,
+    pub(crate) visits: Visits,
+}
+
+/// What a prepared query keeps whatever its type: one piece of code serves all of them.
+#[derive(Clone)]
+pub(crate) struct Visits {
+    /// The uses of columns that `Fetch::visit` reports.
+    uses: Box<[Access]>,
     pub(crate) stamp: u64,
     pub(crate) tables: Vec<TableId>,
     /// Indexed by table: whether it is in `tables`.
@@ -22,45 +30,124 @@ pub struct Prepared<F: Fetch> {
     pub(crate) rowless: bool,
 }
 
+impl Visits {
+    /// Whether a table is visited.
+    fn contains(&self, table: TableId) -> bool {
+        self.member.get(table.index()).copied().unwrap_or(false)
+    }
+
+    /// The uses that need a flag: a column that is both copied and written is covered by the writing flag.
+    pub(crate) fn flagged(&self) -> impl Iterator<Item = &Access> {
+        let covers = |copied: &Access| {
+            let column = copied.column;
+            move |other: &Access| other.writes && other.column == column
+        };
+        self.uses.iter().filter(move |access| !access.copies || !self.uses.iter().any(covers(access)))
+    }
+}
+
 impl<F: Fetch> Prepared<F> {
     /// The admitted tables, in the order of their visit.
     pub fn tables(&self) -> &[TableId] {
-        &self.tables
+        &self.visits.tables
     }
 
     /// Whether entities without a row are visited.
     pub fn visits_rowless(&self) -> bool {
-        self.rowless
+        self.visits.rowless
     }
 
     /// Whether a table is visited.
     pub fn visits(&self, table: TableId) -> bool {
-        self.member.get(table.index()).copied().unwrap_or(false)
+        self.visits.contains(table)
     }
 
     /// The column ids.
     pub fn ids(&self) -> F::Ids {
         self.ids
     }
+
+    /// The uses of columns, in their order.
+    pub fn uses(&self) -> &[Access] {
+        &self.visits.uses
+    }
+
+    /// The query without its type, to let it visit tables.
+    #[inline]
+    pub fn admission(&mut self) -> Admission<'_> {
+        Admission { visits: &mut self.visits }
+    }
+}
+
+/// A prepared query of some type, which may be told which tables to visit.
+///
+/// It is no reference to what the query keeps, so two queries cannot exchange it.
+pub struct Admission<'q> {
+    visits: &'q mut Visits,
+}
+
+impl Admission<'_> {
+    /// The admitted tables, in the order of their visit.
+    pub fn tables(&self) -> &[TableId] {
+        &self.visits.tables
+    }
+
+    /// As [`Store::reset`].
+    pub fn reset(&mut self, store: &Store) {
+        self.visits.tables.clear();
+        self.visits.member.clear();
+        self.visits.rowless = false;
+        self.visits.stamp = store.stamp;
+    }
+
+    /// As [`Store::admit`].
+    ///
+    /// # Panics
+    /// When the query is stale.
+    pub fn admit(&mut self, store: &Store, table: TableId) -> bool {
+        self.admit_at(store, self.visits.tables.len(), table)
+    }
+
+    /// As [`Store::admit_at`].
+    ///
+    /// # Panics
+    /// When the query is stale, or `position` is past the end.
+    pub fn admit_at(&mut self, store: &Store, position: usize, table: TableId) -> bool {
+        store.expect_stamp(self.visits.stamp);
+        let live = store.tables.get(table.index()).is_some_and(|table| table.live && !table.is_set);
+        if !live || self.visits.contains(table) || !store.has_columns(table, &self.visits.uses) {
+            return false;
+        }
+        self.visits.tables.insert(position, table);
+        if self.visits.member.len() <= table.index() {
+            self.visits.member.resize(table.index() + 1, false);
+        }
+        self.visits.member[table.index()] = true;
+        true
+    }
+
+    /// As [`Store::admit_rowless`].
+    ///
+    /// # Panics
+    /// When the query is stale.
+    pub fn admit_rowless(&mut self, store: &Store) -> bool {
+        store.expect_stamp(self.visits.stamp);
+        self.visits.rowless = store.has_columns(TableId::ROWLESS, &self.visits.uses);
+        self.visits.rowless
+    }
 }
 
 impl<F: Fetch> Clone for Prepared<F> {
     fn clone(&self) -> Self {
-        Self {
-            ids: self.ids,
-            stamp: self.stamp,
-            tables: self.tables.clone(),
-            member: self.member.clone(),
-            rowless: self.rowless,
-        }
+        Self { ids: self.ids, visits: self.visits.clone() }
     }
 }
 
 impl<F: Fetch> fmt::Debug for Prepared<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prepared")
-            .field("tables", &self.tables)
-            .field("rowless", &self.rowless)
+            .field("tables", &self.visits.tables)
+            .field("rowless", &self.visits.rowless)
             .finish_non_exhaustive()
     }
 }
@@ -86,15 +173,22 @@ impl fmt::Display for Alias {
 
 impl std::error::Error for Alias {}
 
-/// The first two uses of one column of which one writes.
+/// All uses of columns.
+fn uses<F: Fetch>(ids: F::Ids) -> Vec<Access> {
+    let mut uses = Vec::new();
+    F::visit(ids, &mut |access| uses.push(access));
+    uses
+}
+
+/// The first two uses of one column of which one writes; for single entities, where all of it is known when compiling.
+#[inline(always)]
 pub(crate) fn find_alias<F: Fetch>(ids: F::Ids) -> Option<Alias> {
     let mut found = None;
     let mut second = 0;
     F::visit(ids, &mut |later| {
         let mut first = 0;
         F::visit(ids, &mut |earlier| {
-            let clash = earlier.column == later.column && (earlier.writes || later.writes) && !earlier.copies;
-            if first < second && clash && found.is_none() {
+            if first < second && found.is_none() && earlier.clashes_with(&later) {
                 found = Some(Alias { column: later.column, first, second });
             }
             first += 1;
@@ -104,16 +198,35 @@ pub(crate) fn find_alias<F: Fetch>(ids: F::Ids) -> Option<Alias> {
     found
 }
 
+/// As [`find_alias`], for uses of whatever type.
+fn alias_in(uses: &[Access]) -> Option<Alias> {
+    for (second, later) in uses.iter().enumerate() {
+        for (first, earlier) in uses[..second].iter().enumerate() {
+            if earlier.clashes_with(later) {
+                return Some(Alias { column: later.column, first, second });
+            }
+        }
+    }
+    None
+}
+
 impl Store {
     /// Prepares a query that visits no table yet.
     ///
     /// # Errors
     /// When a column is used twice and one of the uses writes.
     pub fn prepare<F: Fetch>(&self, ids: F::Ids) -> Result<Prepared<F>, Alias> {
-        match find_alias::<F>(ids) {
+        match self.visits_nothing(uses::<F>(ids)) {
+            Ok(visits) => Ok(Prepared { ids, visits }),
+            Err(alias) => Err(alias),
+        }
+    }
+
+    fn visits_nothing(&self, uses: Vec<Access>) -> Result<Visits, Alias> {
+        match alias_in(&uses) {
             Some(alias) => Err(alias),
-            None => Ok(Prepared {
-                ids,
+            None => Ok(Visits {
+                uses: uses.into(),
                 stamp: self.stamp,
                 tables: Vec::new(),
                 member: Vec::new(),
@@ -128,7 +241,7 @@ impl Store {
     /// # Panics
     /// When the query is stale.
     pub fn admit<F: Fetch>(&self, query: &mut Prepared<F>, table: TableId) -> bool {
-        self.admit_at(query, query.tables.len(), table)
+        query.admission().admit(self, table)
     }
 
     /// As [`Store::admit`], but visited as number `position`.
@@ -136,19 +249,7 @@ impl Store {
     /// # Panics
     /// When the query is stale, or `position` is past the end.
     pub fn admit_at<F: Fetch>(&self, query: &mut Prepared<F>, position: usize, table: TableId) -> bool {
-        self.expect_fresh(query);
-        let live = self.tables.get(table.index()).is_some_and(|table| table.live && !table.is_set);
-        let lanes = F::lanes(self, query.ids, self.tick);
-        // SAFETY: the lanes are this store's, which has the table (I4).
-        if !live || query.visits(table) || !unsafe { F::present(lanes, table.index()) } {
-            return false;
-        }
-        query.tables.insert(position, table);
-        if query.member.len() <= table.index() {
-            query.member.resize(table.index() + 1, false);
-        }
-        query.member[table.index()] = true;
-        true
+        query.admission().admit_at(self, position, table)
     }
 
     /// Lets a query visit entities without a row. False when it needs a column, which they lack.
@@ -156,31 +257,39 @@ impl Store {
     /// # Panics
     /// When the query is stale.
     pub fn admit_rowless<F: Fetch>(&self, query: &mut Prepared<F>) -> bool {
-        self.expect_fresh(query);
-        // SAFETY: the lanes are this store's, where the rowless have a cell like a table (I4).
-        query.rowless = unsafe { F::present(F::lanes(self, query.ids, self.tick), TableId::ROWLESS.index()) };
-        query.rowless
+        query.admission().admit_rowless(self)
     }
 
     /// Forgets the tables of a query, which makes it fresh again after tables were dropped.
     pub fn reset<F: Fetch>(&self, query: &mut Prepared<F>) {
-        query.tables.clear();
-        query.member.clear();
-        query.rowless = false;
-        query.stamp = self.stamp;
+        query.admission().reset(self);
     }
 
     /// Whether the query was prepared by this store since a table was last dropped.
     #[inline]
     pub fn is_fresh<F: Fetch>(&self, query: &Prepared<F>) -> bool {
-        query.stamp == self.stamp
+        query.visits.stamp == self.stamp
     }
 
     #[inline(always)]
     pub(crate) fn expect_fresh<F: Fetch>(&self, query: &Prepared<F>) {
-        if query.stamp != self.stamp {
+        self.expect_stamp(query.visits.stamp);
+    }
+
+    #[inline(always)]
+    fn expect_stamp(&self, stamp: u64) {
+        if stamp != self.stamp {
             stale_query();
         }
+    }
+
+    /// Whether a table has each column that is needed in it.
+    fn has_columns(&self, table: TableId, uses: &[Access]) -> bool {
+        let needed = uses.iter().filter(|access| !access.optional && !access.in_set);
+        needed.map(|access| self.lanes.cell(access.column, table)).all(|cell| {
+            // A lane has a cell per table, which is null where the table lacks the column (I4).
+            cell.is_some_and(|cell| !cell.data.is_null())
+        })
     }
 }
 

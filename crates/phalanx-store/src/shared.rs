@@ -9,8 +9,8 @@ use std::fmt;
 
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::fetch::{Access, Fetch, ReadFetch};
-use crate::prepared::Prepared;
+use crate::fetch::{Fetch, ReadFetch};
+use crate::prepared::{Prepared, Visits};
 use crate::store::Store;
 use crate::tick::Tick;
 use crate::view::View;
@@ -93,56 +93,64 @@ impl Shared<'_> {
         now: Tick,
     ) -> Result<Locked<'a, F>, Conflict> {
         self.store.expect_fresh(query);
+        match self.hold(&query.visits) {
+            Ok(held) => Ok(Locked { held, query, now }),
+            Err(conflict) => Err(conflict),
+        }
+    }
+
+    /// Takes the flags of a query of whatever type.
+    fn hold<'a>(&'a self, visits: &'a Visits) -> Result<Held<'a>, Conflict> {
         let flags = &self.store.flags;
-        let mut taken = 0;
-        let mut conflict = None;
-        visit_flagged::<F>(query.ids, &mut |access| {
+        // Dropped early, it gives back what was taken.
+        let mut held = Held { store: self.store, visits, taken: 0 };
+        for access in visits.flagged() {
             let column = access.column.index();
-            if !self.writable {
+            let ok = if !self.writable {
                 // Nobody writes, so reading needs no flag.
-                if access.writes && conflict.is_none() {
-                    conflict = Some(Conflict { column: access.column, writes: true });
-                }
-                return;
-            }
-            // A column that this store never met has no flag, and no values to guard.
-            if conflict.is_some() || column >= flags.len() {
-                return;
-            }
-            let ok = if access.writes { flags.try_write(column) } else { flags.try_read(column) };
-            if ok {
-                taken += 1;
+                !access.writes
+            } else if column >= flags.len() {
+                // A column that this store never met has no flag, and no values to guard.
+                true
             } else {
-                conflict = Some(Conflict { column: access.column, writes: access.writes });
+                let ok = if access.writes { flags.try_write(column) } else { flags.try_read(column) };
+                held.taken += usize::from(ok);
+                ok
+            };
+            if !ok {
+                return Err(Conflict { column: access.column, writes: access.writes });
             }
-        });
-        let locked = Locked { store: self.store, query, taken, now };
-        match conflict {
-            // Dropping the lock gives back what it took.
-            Some(conflict) => Err(conflict),
-            None => Ok(locked),
+        }
+        Ok(held)
+    }
+}
+
+/// The flags of a query, held until dropped.
+struct Held<'a> {
+    store: &'a Store,
+    visits: &'a Visits,
+    /// How many of the flags were taken.
+    taken: usize,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let flags = &self.store.flags;
+        let known = self.visits.flagged().filter(|access| access.column.index() < flags.len());
+        for access in known.take(self.taken) {
+            if access.writes {
+                flags.release_write(access.column.index());
+            } else {
+                flags.release_read(access.column.index());
+            }
         }
     }
 }
 
-/// Reports the uses that need a flag: a column that is both copied and written is covered by the writing flag.
-fn visit_flagged<F: Fetch>(ids: F::Ids, report: &mut impl FnMut(Access)) {
-    F::visit(ids, &mut |access| {
-        let mut covered = false;
-        if access.copies {
-            F::visit(ids, &mut |other| covered |= other.writes && other.column == access.column);
-        }
-        if !covered {
-            report(access);
-        }
-    });
-}
-
 /// The columns of a query, held until dropped.
 pub struct Locked<'a, F: Fetch> {
-    store: &'a Store,
+    held: Held<'a>,
     query: &'a Prepared<F>,
-    taken: usize,
     now: Tick,
 }
 
@@ -150,7 +158,7 @@ impl<F: Fetch> Locked<'_, F> {
     /// Reads and writes what the query visits.
     pub fn view(&mut self) -> View<'_, F> {
         // SAFETY: the flags of all columns are held, or nobody writes (I8), and the view borrows the lock exclusively.
-        unsafe { self.store.view_unchecked(self.query, self.now) }
+        unsafe { self.held.store.view_unchecked(self.query, self.now) }
     }
 
     /// Reads what the query visits.
@@ -159,24 +167,6 @@ impl<F: Fetch> Locked<'_, F> {
         F: ReadFetch,
     {
         // SAFETY: the flags of all columns are held for reading, or nobody writes (I8).
-        unsafe { self.store.view_unchecked(self.query, self.now) }
-    }
-}
-
-impl<F: Fetch> Drop for Locked<'_, F> {
-    fn drop(&mut self) {
-        let flags = &self.store.flags;
-        let mut left = self.taken;
-        visit_flagged::<F>(self.query.ids, &mut |access| {
-            if left == 0 || access.column.index() >= flags.len() {
-                return;
-            }
-            left -= 1;
-            if access.writes {
-                flags.release_write(access.column.index());
-            } else {
-                flags.release_read(access.column.index());
-            }
-        });
+        unsafe { self.held.store.view_unchecked(self.query, self.now) }
     }
 }

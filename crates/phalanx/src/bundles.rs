@@ -149,13 +149,23 @@ impl Bundles {
         }
         let mut ids = Vec::new();
         B::register(components, &mut ids)?;
+        self.add(B::key(), std::any::type_name::<B>(), &ids, components)
+    }
+
+    fn add(
+        &mut self,
+        key: BundleKey,
+        bundle: &'static str,
+        ids: &[ComponentId],
+        components: &Components,
+    ) -> Result<BundleId, BundleError> {
         if let Some((_, id)) = ids.iter().enumerate().find(|&(at, id)| ids[..at].contains(id)) {
             let component = components.info(*id).name().to_owned();
-            return Err(BundleError::Repeated { bundle: std::any::type_name::<B>(), component });
+            return Err(BundleError::Repeated { bundle, component });
         }
         let id = BundleId(u32::try_from(self.infos.len()).expect("fewer than 2^32 bundle types"));
-        self.infos.push(BundleInfo::new(&ids, components));
-        match B::key() {
+        self.infos.push(BundleInfo::new(ids, components));
+        match key {
             BundleKey::AnyComponent(column) => {
                 if self.by_column.len() <= column.index() {
                     self.by_column.resize(column.index() + 1, 0);

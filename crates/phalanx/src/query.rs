@@ -35,7 +35,7 @@ pub use many::{CombinationsMut, ManyMut, QueryMany};
 pub use parallel::ParQuery;
 pub use phalanx_store::DenseFetch;
 pub use scope::{FilterIn, InPool, NotInPool, QueryIn};
-pub(crate) use state::{FetchState, prepare};
+pub(crate) use state::{Asked, FetchState, prepare};
 pub use state::{QueryConflict, QueryState};
 
 pub(crate) mod cache;

@@ -57,8 +57,15 @@ macro_rules! column_leaf {
             const DENSE: bool = true;
             const ROWED: bool = true;
 
-            fn visit(ids: ColId<T>, report: &mut impl FnMut(Access)) {
-                report(Access { column: ids.any(), writes: $writes, optional: false, copies: false });
+            #[inline(always)]
+            fn visit(ids: ColId<T>, report: &mut dyn FnMut(Access)) {
+                report(Access {
+                    column: ids.any(),
+                    writes: $writes,
+                    optional: false,
+                    in_set: false,
+                    copies: false,
+                });
             }
             #[inline(always)]
             fn lanes(store: &Store, ids: ColId<T>, _: Tick) -> *const LaneCell {
@@ -154,8 +161,9 @@ unsafe impl Fetch for RowTick {
     const ROWED: bool = true;
     const SKIPS: bool = true;
 
-    fn visit(ids: ColId<Tick>, report: &mut impl FnMut(Access)) {
-        report(Access { column: ids.any(), writes: false, optional: false, copies: true });
+    #[inline(always)]
+    fn visit(ids: ColId<Tick>, report: &mut dyn FnMut(Access)) {
+        report(Access { column: ids.any(), writes: false, optional: false, in_set: false, copies: true });
     }
     #[inline(always)]
     fn lanes(store: &Store, ids: ColId<Tick>, _: Tick) -> *const LaneCell {
@@ -218,7 +226,8 @@ unsafe impl Fetch for Ents {
     const DENSE: bool = true;
     const TABLELESS: bool = true;
 
-    fn visit((): (), _: &mut impl FnMut(Access)) {}
+    #[inline(always)]
+    fn visit((): (), _: &mut dyn FnMut(Access)) {}
     #[inline(always)]
     fn lanes(store: &Store, (): (), _: Tick) -> *const Head {
         store.heads.as_ptr()
@@ -269,7 +278,8 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     const DENSE: bool = F::DENSE;
     const TABLELESS: bool = F::TABLELESS;
 
-    fn visit(ids: F::Ids, report: &mut impl FnMut(Access)) {
+    #[inline(always)]
+    fn visit(ids: F::Ids, report: &mut dyn FnMut(Access)) {
         F::visit(ids, &mut |access| report(Access { optional: true, ..access }));
     }
     #[inline(always)]
@@ -350,7 +360,8 @@ unsafe impl Fetch for HasCol {
     type Spots = ();
     const DENSE: bool = true;
 
-    fn visit(_: AnyColId, _: &mut impl FnMut(Access)) {}
+    #[inline(always)]
+    fn visit(_: AnyColId, _: &mut dyn FnMut(Access)) {}
     #[inline(always)]
     fn lanes(store: &Store, ids: AnyColId, _: Tick) -> *const LaneCell {
         store.lane(ids)
@@ -395,7 +406,8 @@ unsafe impl Fetch for Now {
     const DENSE: bool = true;
     const TABLELESS: bool = true;
 
-    fn visit((): (), _: &mut impl FnMut(Access)) {}
+    #[inline(always)]
+    fn visit((): (), _: &mut dyn FnMut(Access)) {}
     #[inline(always)]
     fn lanes(_: &Store, (): (), now: Tick) -> Tick {
         now

@@ -116,8 +116,9 @@ where
     const TABLELESS: bool = true;
     const IN_SETS: bool = true;
 
-    fn visit(ids: F::Ids, report: &mut impl FnMut(Access)) {
-        F::visit(ids, report);
+    #[inline(always)]
+    fn visit(ids: F::Ids, report: &mut dyn FnMut(Access)) {
+        F::visit(ids, &mut |access| report(Access { in_set: true, ..access }));
     }
     #[inline]
     fn lanes(store: &Store, ids: F::Ids, now: Tick) -> Self::Lanes {
@@ -227,7 +228,8 @@ macro_rules! membership_leaf {
             const TABLELESS: bool = true;
             const IN_SETS: bool = $drives;
 
-            fn visit(_: AnyColId, _: &mut impl FnMut(Access)) {}
+            #[inline(always)]
+            fn visit(_: AnyColId, _: &mut dyn FnMut(Access)) {}
             #[inline]
             fn lanes(store: &Store, ids: AnyColId, now: Tick) -> Self::Lanes {
                 SetLanes::new(store, Some(ids), now, (), |(), _| Some(()))

@@ -146,7 +146,11 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
         // SAFETY: each row has its entity (I5).
         let entity = if F::DENSE { Entity::PLACEHOLDER } else { unsafe { *self.owners.add(row) } };
         // SAFETY: the chunk's access covers the row (I6), and the spots are its entity's.
-        unsafe { F::spots(ptrs, entity).map(|spots| F::item(ptrs, row, spots)) }
+        match unsafe { F::spots(ptrs, entity) } {
+            // SAFETY: as above.
+            Some(spots) => Some(unsafe { F::item(ptrs, row, spots) }),
+            None => None,
+        }
     }
 }
 
@@ -226,7 +230,7 @@ pub struct Chunks<'w, F: Fetch> {
 impl<'w, F: Fetch> Chunks<'w, F> {
     #[inline]
     pub(super) fn new(view: View<'w, F>) -> Self {
-        let rowless = (!F::ROWED && view.rowless).then(|| view.entities.rowless());
+        let rowless = if !F::ROWED && view.rowless { Some(view.entities.rowless()) } else { None };
         Self { view, next: 0, block: 0, rowless }
     }
 

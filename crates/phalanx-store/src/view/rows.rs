@@ -54,11 +54,7 @@ impl Driven<'_> {
 impl<'w, F: Fetch> Rows<'w, F> {
     #[inline]
     pub(super) fn new(view: View<'w, F>, anywhere: bool) -> Self {
-        let driven = view.driver().map(|driver| {
-            // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
-            let entities = unsafe { driver.entities() };
-            Driven { driver, entities, next: 0, anywhere }
-        });
+        let driven = if F::DENSE { None } else { driven_walk(&view, anywhere) };
         Self { chunks: Chunks::new(view), run: ChunkRows::empty(), driven }
     }
 
@@ -69,10 +65,19 @@ impl<'w, F: Fetch> Rows<'w, F> {
     }
 }
 
+/// The walk along the set that drives a view, where one does.
+fn driven_walk<'w, F: Fetch>(view: &View<'w, F>, anywhere: bool) -> Option<Driven<'w>> {
+    let driver = view.driver()?;
+    // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
+    let entities = unsafe { driver.entities() };
+    Some(Driven { driver, entities, next: 0, anywhere })
+}
+
 impl<'w, F: Fetch> Iterator for Rows<'w, F> {
     type Item = F::Item<'w>;
 
     #[inline(always)]
+    #[expect(clippy::question_mark, reason = "`?` is two more functions per query in debug builds")]
     fn next(&mut self) -> Option<F::Item<'w>> {
         if !F::DENSE
             && let Some(driven) = &mut self.driven
@@ -91,7 +96,8 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
             if let Some(item) = self.run.next() {
                 return Some(item);
             }
-            self.run = self.chunks.next()?.rows();
+            let Some(chunk) = self.chunks.next() else { return None };
+            self.run = chunk.rows();
         }
     }
 

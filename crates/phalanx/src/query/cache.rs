@@ -47,16 +47,16 @@ trait Kept: Any + Send + Sync {
 
 impl<D: QueryData + 'static, F: QueryFilter + 'static> Kept for QueryState<D, F> {
     fn resolve(&mut self, archetypes: &Archetypes, components: &Components) {
-        self.fetch.resolve(components, archetypes);
+        self.fetch.asked.resolve(components, archetypes);
     }
     fn is_open(&self) -> bool {
-        self.fetch.is_open()
+        self.fetch.asked.is_open()
     }
     fn matches(&self) -> &Arc<Matches> {
-        self.fetch.matches()
+        self.fetch.asked.matches()
     }
     fn share(&mut self, matches: Arc<Matches>) {
-        self.fetch.share(matches);
+        self.fetch.asked.share(matches);
     }
     fn admit(&mut self, id: ArchetypeId, store: &Store, archetypes: &Archetypes) {
         self.fetch.admit(id, store, archetypes);

@@ -42,6 +42,11 @@ impl Condition {
         Self::All(Vec::new())
     }
 
+    /// The condition that all of some conditions hold.
+    pub fn all<const N: usize>(parts: [Self; N]) -> Self {
+        Self::All(Vec::from(parts))
+    }
+
     fn is_always(&self) -> bool {
         match self {
             Self::With(..) | Self::Without(..) | Self::InPool(..) | Self::NotInPool(..) => false,

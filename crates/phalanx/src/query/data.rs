@@ -58,16 +58,25 @@ pub struct Term {
 }
 
 impl Term {
-    pub(crate) fn of<F: Fetch>(ids: F::Ids, text: String) -> Self {
-        let mut columns = 0;
-        F::visit(ids, &mut |_| columns += 1);
-        Self { text, columns }
+    /// A term that names a component, `before` and `after` it.
+    fn named(before: &str, name: &str, after: &str, columns: usize) -> Self {
+        Self { text: format!("{before}{name}{after}"), columns }
     }
+}
+
+/// How many columns a fetch uses.
+pub(crate) fn columns_of<F: Fetch>(ids: F::Ids) -> usize {
+    let mut columns = 0;
+    F::visit(ids, &mut |_| columns += 1);
+    columns
 }
 
 /// The last part of a type's path.
 pub(crate) fn short_name<T>() -> &'static str {
-    let name = std::any::type_name::<T>();
+    last_part(std::any::type_name::<T>())
+}
+
+fn last_part(name: &'static str) -> &'static str {
     let end = name.find('<').unwrap_or(name.len());
     let start = name[..end].rfind("::").map_or(0, |at| at + 2);
     // A field marker is only understood with its module.
@@ -120,7 +129,7 @@ impl<'t, T: Queryable> QueryData for &'t T {
         Condition::With(key, name)
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::of::<T::Read>(T::ids(), format!("&{}", short_name::<T>())));
+        out.push(Term::named("&", short_name::<T>(), "", columns_of::<T::Read>(T::ids())));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
@@ -146,7 +155,7 @@ impl<'t, T: Queryable> QueryData for &'t mut T {
         <&T as QueryData>::condition()
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::of::<T::Write>(T::ids(), format!("&mut {}", short_name::<T>())));
+        out.push(Term::named("&mut ", short_name::<T>(), "", columns_of::<T::Write>(T::ids())));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
@@ -204,7 +213,7 @@ impl<T: AnyComponent> QueryData for Has<T> {
         Condition::always()
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term { text: format!("Has<{}>", short_name::<T>()), columns: 0 });
+        out.push(Term::named("Has<", short_name::<T>(), ">", 0));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
@@ -230,7 +239,7 @@ impl<'t, T: RowTracked> QueryData for Ref<'t, T> {
         <&T as QueryData>::condition()
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::of::<Self::Fetch>(Self::ids(), format!("Ref<{}>", short_name::<T>())));
+        out.push(Term::named("Ref<", short_name::<T>(), ">", columns_of::<Self::Fetch>(Self::ids())));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
@@ -258,7 +267,7 @@ macro_rules! data_tuple {
                 ($($name::ids(),)*)
             }
             fn condition() -> Condition {
-                Condition::All(vec![$($name::condition()),*])
+                Condition::all([$($name::condition()),*])
             }
             fn terms(out: &mut Vec<Term>) {
                 $($name::terms(out);)*

@@ -142,7 +142,7 @@ macro_rules! filter_tuple {
                 ($($name::or_ids(),)*)
             }
             fn condition() -> Condition {
-                Condition::All(vec![$($name::condition()),*])
+                Condition::all([$($name::condition()),*])
             }
             #[inline(always)]
             fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {

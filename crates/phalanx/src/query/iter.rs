@@ -29,9 +29,10 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryIter<'w, D, F> {
     type Item = D::Item<'w>;
 
     #[inline(always)]
+    #[expect(clippy::question_mark, reason = "`?` is two more functions per query in debug builds")]
     fn next(&mut self) -> Option<D::Item<'w>> {
         loop {
-            let (ticks, row): Row<'w, D, F> = self.rows.next()?;
+            let Some((ticks, row)): Option<Row<'w, D, F>> = self.rows.next() else { return None };
             if F::ARCHETYPAL || F::keep(ticks, self.since) {
                 return Some(D::item(row, self.since));
             }

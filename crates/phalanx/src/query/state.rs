@@ -7,10 +7,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use phalanx_store::{Alias, Fetch, Lead, Prepared, Store};
+use phalanx_store::{Admission, Alias, Fetch, Lead, Prepared, Store};
 
 use super::condition::{Condition, Filter};
-use super::data::{QueryData, Term};
+use super::data::{QueryData, Term, columns_of};
 use super::filter::QueryFilter;
 use super::matches::{Caught, Matches};
 use crate::archetype::{ArchetypeId, Archetypes};
@@ -44,6 +44,11 @@ pub struct QueryState<D: QueryData, F: QueryFilter = ()> {
 /// Columns and conditions are the same for `&'a T` of every `'a`, so this lives as long as its owner likes.
 pub(crate) struct FetchState<C: Fetch> {
     pub(crate) prepared: Prepared<C>,
+    pub(crate) asked: Asked,
+}
+
+/// What a query asks for and what matches it: all that does not depend on its types, compiled once for all queries.
+pub(crate) struct Asked {
     pub(crate) condition: Condition,
     matches: Arc<Matches>,
     /// Set while a term names an unregistered component or pool: how many were registered at the last look.
@@ -65,9 +70,13 @@ pub struct QueryConflict {
 }
 
 impl QueryConflict {
-    fn new(alias: Alias, terms: &[Term]) -> Self {
+    /// `filter` is how many columns the filter uses.
+    #[cold]
+    fn new(alias: Alias, filter: usize, terms_of: fn(&mut Vec<Term>)) -> Self {
+        let mut terms = vec![Term { text: "the filter".to_owned(), columns: filter }];
+        terms_of(&mut terms);
         let term_of = |mut use_number: usize| {
-            for term in terms {
+            for term in &terms {
                 if use_number < term.columns {
                     return term.text.clone();
                 }
@@ -102,12 +111,12 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
 
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.
     pub fn filter(&self) -> &Filter {
-        self.fetch.filter()
+        self.fetch.asked.filter()
     }
 
     /// The archetypes that the query visits, in order; the empty one stands for entities without a row.
     pub fn archetypes(&self) -> &[ArchetypeId] {
-        self.fetch.archetypes()
+        self.fetch.asked.archetypes()
     }
 
     /// From now on the set of `T` leads the walk; see [`Query::driven_by`](super::Query::driven_by).
@@ -116,19 +125,19 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     /// When `T` is not a sparse component that every match must have.
     #[track_caller]
     pub fn drive_by<T: AnyComponent>(&mut self) -> &mut Self {
-        self.fetch.lead = super::lead_of::<T>(&self.fetch.condition);
+        self.fetch.asked.lead = super::lead_of::<T>(&self.fetch.asked.condition);
         self
     }
 
     /// From now on tables lead the walk.
     pub fn drive_by_tables(&mut self) -> &mut Self {
-        self.fetch.lead = Lead::Tables;
+        self.fetch.asked.lead = Lead::Tables;
         self
     }
 
     /// From now on the shortest leads the walk, as it does unless told otherwise.
     pub fn drive_by_shortest(&mut self) -> &mut Self {
-        self.fetch.lead = Lead::Shortest;
+        self.fetch.asked.lead = Lead::Shortest;
         self
     }
 }
@@ -139,17 +148,15 @@ pub(crate) fn prepare<D: QueryData, F: QueryFilter>(
     archetypes: &Archetypes,
     components: &Components,
 ) -> Result<FetchState<Both<D, F>>, QueryConflict> {
-    let prepared = store.prepare::<Both<D, F>>((F::ids(), D::ids())).map_err(|alias| {
-        let mut terms = vec![Term::of::<F::Fetch>(F::ids(), "the filter".to_owned())];
-        D::terms(&mut terms);
-        QueryConflict::new(alias, &terms)
-    })?;
-    let condition = Condition::All(vec![D::condition(), F::condition()]);
-    let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
-    let open = open(&condition, components, archetypes);
-    let mut state = FetchState { prepared, condition, matches, open, stale: true, lead: Lead::Shortest };
-    state.admit_all(store, archetypes);
-    Ok(state)
+    let ids = (F::ids(), D::ids());
+    match store.prepare::<Both<D, F>>(ids) {
+        Ok(mut prepared) => {
+            let conditions = [D::condition, F::condition];
+            let asked = Asked::new(conditions, prepared.admission(), store, archetypes, components);
+            Ok(FetchState { prepared, asked })
+        }
+        Err(alias) => Err(QueryConflict::new(alias, columns_of::<F::Fetch>(ids.0), D::terms)),
+    }
 }
 
 /// How many components and pools are registered, while one that the condition names is not.
@@ -159,6 +166,41 @@ fn open(condition: &Condition, components: &Components, archetypes: &Archetypes)
 }
 
 impl<C: Fetch> FetchState<C> {
+    /// Catches up with the archetypes that came and went. One comparison when none did.
+    #[inline]
+    pub(crate) fn update(&mut self, store: &Store, archetypes: &Archetypes, components: &Components) {
+        if !self.asked.is_current(archetypes) {
+            self.asked.catch_up(self.prepared.admission(), store, archetypes, components);
+        }
+    }
+
+    /// Admits the table of one more match, in its place among those that are visited.
+    pub(crate) fn admit(&mut self, id: ArchetypeId, store: &Store, archetypes: &Archetypes) {
+        admit(id, &mut self.prepared.admission(), store, archetypes);
+    }
+
+    /// Admits the tables of all matches, and no others.
+    pub(crate) fn admit_all(&mut self, store: &Store, archetypes: &Archetypes) {
+        self.asked.admit_all(self.prepared.admission(), store, archetypes);
+    }
+}
+
+impl Asked {
+    fn new(
+        [data, filter]: [fn() -> Condition; 2],
+        prepared: Admission<'_>,
+        store: &Store,
+        archetypes: &Archetypes,
+        components: &Components,
+    ) -> Self {
+        let condition = Condition::All(vec![data(), filter()]);
+        let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
+        let open = open(&condition, components, archetypes);
+        let mut asked = Self { condition, matches, open, stale: true, lead: Lead::Shortest };
+        asked.admit_all(prepared, store, archetypes);
+        asked
+    }
+
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.
     pub(crate) fn filter(&self) -> &Filter {
         self.matches.filter()
@@ -169,17 +211,21 @@ impl<C: Fetch> FetchState<C> {
         self.matches.archetypes()
     }
 
-    /// Catches up with the archetypes that came and went. One comparison when none did.
+    /// Whether no archetype came or went, and no component that is asked for can have come.
     #[inline]
-    pub(crate) fn update(&mut self, store: &Store, archetypes: &Archetypes, components: &Components) {
-        if !self.matches.is_current(archetypes) || self.open.is_some() {
-            self.catch_up(store, archetypes, components);
-        }
+    fn is_current(&self, archetypes: &Archetypes) -> bool {
+        self.matches.is_current(archetypes) && self.open.is_none()
     }
 
     #[cold]
     #[inline(never)]
-    fn catch_up(&mut self, store: &Store, archetypes: &Archetypes, components: &Components) {
+    fn catch_up(
+        &mut self,
+        mut prepared: Admission<'_>,
+        store: &Store,
+        archetypes: &Archetypes,
+        components: &Components,
+    ) {
         self.resolve(components, archetypes);
         let caught = if self.matches.is_current(archetypes) {
             Caught::Added(Vec::new())
@@ -189,9 +235,9 @@ impl<C: Fetch> FetchState<C> {
         };
         match caught {
             Caught::Added(ids) if !self.stale => {
-                ids.into_iter().for_each(|id| self.admit(id, store, archetypes));
+                ids.into_iter().for_each(|id| admit(id, &mut prepared, store, archetypes));
             }
-            _ => self.admit_all(store, archetypes),
+            _ => self.admit_all(prepared, store, archetypes),
         }
     }
 
@@ -226,31 +272,29 @@ impl<C: Fetch> FetchState<C> {
         self.matches = matches;
     }
 
-    /// Admits the table of one more match, in its place among those that are visited.
-    pub(crate) fn admit(&mut self, id: ArchetypeId, store: &Store, archetypes: &Archetypes) {
-        if id == ArchetypeId::EMPTY {
-            store.admit_rowless(&mut self.prepared);
-        } else if let Some(table) = archetypes.table(id) {
-            let home = archetypes.home(id);
-            let at = self.prepared.tables().partition_point(|&known| {
-                steps::count();
-                archetypes.home(archetypes.of_table(known)) < home
-            });
-            store.admit_at(&mut self.prepared, at, table);
-        }
-    }
-
-    /// Admits the tables of all matches, and no others.
-    pub(crate) fn admit_all(&mut self, store: &Store, archetypes: &Archetypes) {
-        store.reset(&mut self.prepared);
+    fn admit_all(&mut self, mut prepared: Admission<'_>, store: &Store, archetypes: &Archetypes) {
+        prepared.reset(store);
         self.stale = false;
         for &id in self.matches.archetypes() {
             steps::count();
             if id == ArchetypeId::EMPTY {
-                store.admit_rowless(&mut self.prepared);
+                prepared.admit_rowless(store);
             } else if let Some(table) = archetypes.table(id) {
-                store.admit(&mut self.prepared, table);
+                prepared.admit(store, table);
             }
         }
+    }
+}
+
+fn admit(id: ArchetypeId, prepared: &mut Admission<'_>, store: &Store, archetypes: &Archetypes) {
+    if id == ArchetypeId::EMPTY {
+        prepared.admit_rowless(store);
+    } else if let Some(table) = archetypes.table(id) {
+        let home = archetypes.home(id);
+        let at = prepared.tables().partition_point(|&known| {
+            steps::count();
+            archetypes.home(archetypes.of_table(known)) < home
+        });
+        prepared.admit_at(store, at, table);
     }
 }

@@ -87,6 +87,11 @@ impl Access {
         self.add(part, true);
     }
 
+    /// Adds a column.
+    pub(crate) fn use_column(&mut self, column: AnyColId, writes: bool) {
+        self.add(Part::Column(column), writes);
+    }
+
     fn add(&mut self, part: Part, writes: bool) {
         match self.uses.binary_search_by_key(&part, |(known, _)| *known) {
             Ok(at) => self.uses[at].1 |= writes,

@@ -88,23 +88,27 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         self.meta.defers
     }
     fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
-        if self.state.is_none() {
-            let mut meta = self.meta.fork();
-            let state = F::Param::init(world, &mut meta);
-            meta.checked()?;
-            self.state = Some(state);
-            self.meta = meta;
+        if self.state.is_some() {
+            return Ok(());
         }
-        Ok(())
+        let fresh = self.meta.fork();
+        let before = std::mem::replace(&mut self.meta, fresh);
+        let state = F::Param::init(world, &mut self.meta);
+        let checked = self.meta.checked(before);
+        if checked.is_ok() {
+            self.state = Some(state);
+        }
+        checked
     }
     fn update(&mut self, world: &World) {
         if let Some(state) = &mut self.state {
             F::Param::update(state, world);
         }
     }
-    #[inline]
+    // One copy of the function, for the schedule and for running alone.
+    #[inline(never)]
     fn run(&mut self, input: F::In, world: &SharedWorld<'_>, now: Tick) -> Result<F::Out, ParamError> {
-        let state = self.state.as_ref().expect("a system is initialized before it runs");
+        let Some(state) = &self.state else { unreachable!("a system is initialized before it runs") };
         let run = Run { name: self.meta.name(), now, since: self.last_run };
         let out = {
             let mut guard = F::Param::lock(state, world, run)?;

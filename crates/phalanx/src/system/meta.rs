@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use phalanx_store::Tick;
+use phalanx_store::{Conflict, Tick};
 
 use super::access::{Access, Part};
 use crate::world::World;
@@ -26,6 +26,12 @@ impl Run<'_> {
     #[cold]
     pub(crate) fn busy(self, what: &dyn fmt::Display) -> ! {
         panic!("system `{}` cannot use {what}: another system uses it at the same time", self.name)
+    }
+
+    /// As [`Run::busy`], for a column of a query.
+    #[cold]
+    pub(crate) fn busy_column(self, conflict: Conflict) -> ! {
+        self.busy(&format_args!("a column ({conflict})"))
     }
 }
 
@@ -95,6 +101,13 @@ impl SystemMeta {
         self.declared.push((param, access));
     }
 
+    /// As [`SystemMeta::declare`], for a parameter that uses columns.
+    pub(crate) fn declare_columns(&mut self, world: &World, param: String, uses: &[phalanx_store::Access]) {
+        let mut access = Access::new();
+        uses.iter().for_each(|used| access.use_column(used.column, used.writes));
+        self.declare(world, param, access);
+    }
+
     /// Says that the system keeps something to be applied at the next sync point.
     pub fn declare_deferred(&mut self) {
         self.defers = true;
@@ -128,8 +141,14 @@ impl SystemMeta {
         Self::new(self.name.clone())
     }
 
-    /// What stands against the system.
-    pub(crate) fn checked(&self) -> Result<(), ParamConflict> {
-        self.conflict.clone().map_or(Ok(()), |conflict| Err(*conflict))
+    /// What stands against the system; then it is again as `before`.
+    pub(crate) fn checked(&mut self, before: Self) -> Result<(), ParamConflict> {
+        match self.conflict.take() {
+            Some(conflict) => {
+                *self = before;
+                Err(*conflict)
+            }
+            None => Ok(()),
+        }
     }
 }

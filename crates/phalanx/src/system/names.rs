@@ -5,13 +5,20 @@
 
 /// The name of a type, without paths.
 pub(crate) fn short_type<T: ?Sized>() -> String {
+    short_type_name(std::any::type_name::<T>())
+}
+
+fn short_type_name(name: &str) -> String {
     // Which lifetime it is says nothing to the reader.
-    without_paths(std::any::type_name::<T>()).replace("'_, ", "").replace("<'_>", "")
+    without_paths(name).replace("'_, ", "").replace("<'_>", "")
 }
 
 /// The name of a function or closure: its own, and that of its surroundings where it has none.
 pub(crate) fn short_function<F: ?Sized>() -> String {
-    let name = std::any::type_name::<F>();
+    short_function_name(std::any::type_name::<F>())
+}
+
+fn short_function_name(name: &str) -> String {
     let generic = name.find('<').unwrap_or(name.len());
     let mut parts = name[..generic].rsplit("::");
     let own = parts.next().unwrap_or(name);

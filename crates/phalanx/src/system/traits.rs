@@ -131,11 +131,16 @@ pub(crate) fn run_in_own_session<S: System>(
 ) -> Result<S::Out, ParamError> {
     system.update(world);
     let now = world.advance_tick();
-    let out = match system.mode() {
-        Mode::Reading => system.run(input, &world.share_read(), now),
-        _ => system.run(input, &world.share(), now),
-    };
+    let out = system.run(input, &session(system.mode(), world), now);
     world.advance_tick();
     system.apply(world);
     out
+}
+
+/// A session for one system: apart, so that each system is compiled for one kind of session.
+fn session(mode: Mode, world: &mut World) -> SharedWorld<'_> {
+    match mode {
+        Mode::Reading => world.share_read(),
+        _ => world.share(),
+    }
 }

@@ -4,7 +4,7 @@
 //! (archetype, bundle), together with the way back: what comes often goes again, and the other way round.
 //! Moving the row is the store's business. Who goes these ways is in `insert` and `remove`.
 
-use phalanx_store::{Edge, Entity, Init, TableId, Values};
+use phalanx_store::{Edge, Entity, Init, PlanError, Store, TableId, Values};
 
 use super::{NoSuchEntity, World};
 use crate::archetype::{ArchetypeId, Kind};
@@ -81,22 +81,25 @@ impl World {
     #[cold]
     #[inline(never)]
     fn plan_insertion<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
+        self.add_insertion(from, bundle, Edges::of::<B>())
+    }
+
+    fn add_insertion(&mut self, from: ArchetypeId, bundle: BundleId, edges: Edges) -> usize {
         let (present, pool) = (self.archetypes.signature(from).clone(), self.archetypes.pool_of(from));
         let info = self.bundles.info(bundle);
         let missing = info.required.iter().filter(|(id, _)| !present.has(*id));
         let (added, inits): (Vec<ComponentId>, Vec<Init>) = missing.cloned().unzip();
         let brought = info.signature.clone();
         let target = self.archetype(pool, present.union(&brought).union(&added.into_iter().collect()));
-        let edge = self.edge(from, target, |store, source, target| {
-            store.insert_edge::<B::Values>(source, target, B::value_ids(), &inits)
-        });
+        let edge =
+            self.edge(from, target, |store, source, target| (edges.insert)(store, source, target, &inits));
         // The way back, when it leads exactly here.
         let returns = inits.is_empty()
             && !present.overlaps(&brought)
             && !brought.is_empty()
             && self.may_remove(pool, bundle).is_ok();
         if returns && self.archetypes.transitions.position(Kind::Remove, target, bundle.index()).is_none() {
-            self.add_removal::<B>(target, from, bundle);
+            self.add_removal(target, from, bundle, edges);
         }
         self.archetypes.transitions.add(Kind::Insert, from, bundle.index(), edge)
     }
@@ -118,6 +121,10 @@ impl World {
     #[cold]
     #[inline(never)]
     fn plan_removal<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> usize {
+        self.add_both_ways(from, bundle, Edges::of::<B>())
+    }
+
+    fn add_both_ways(&mut self, from: ArchetypeId, bundle: BundleId, edges: Edges) -> usize {
         let (present, info) = (self.archetypes.signature(from), self.bundles.info(bundle));
         let pool = self.archetypes.pool_of(from);
         let left = present.difference(&info.signature);
@@ -127,17 +134,21 @@ impl World {
             && info.required.iter().all(|(id, _)| left.has(*id))
             && self.may_insert(pool, bundle).is_ok();
         let target = self.archetype(pool, left);
-        let at = self.add_removal::<B>(from, target, bundle);
+        let at = self.add_removal(from, target, bundle, edges);
         if returns && self.archetypes.transitions.position(Kind::Insert, target, bundle.index()).is_none() {
-            self.plan_insertion::<B>(target, bundle);
+            self.add_insertion(target, bundle, edges);
         }
         at
     }
 
-    fn add_removal<B: Bundle>(&mut self, from: ArchetypeId, target: ArchetypeId, bundle: BundleId) -> usize {
-        let edge = self.edge(from, target, |store, source, target| {
-            store.remove_edge::<B::Values>(source, target, B::value_ids())
-        });
+    fn add_removal(
+        &mut self,
+        from: ArchetypeId,
+        target: ArchetypeId,
+        bundle: BundleId,
+        edges: Edges,
+    ) -> usize {
+        let edge = self.edge(from, target, edges.remove);
         self.archetypes.transitions.add(Kind::Remove, from, bundle.index(), edge)
     }
 
@@ -186,7 +197,7 @@ impl World {
         &self,
         from: ArchetypeId,
         target: ArchetypeId,
-        plan: impl FnOnce(&phalanx_store::Store, TableId, TableId) -> Result<Edge, phalanx_store::PlanError>,
+        plan: impl FnOnce(&Store, TableId, TableId) -> Result<Edge, PlanError>,
     ) -> Edge {
         let table = |id| self.archetypes.table(id).expect("both ends of a transition exist");
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
@@ -199,5 +210,23 @@ impl World {
             && <B::Values as Values>::LEAVES == 0
             && self.bundles.info(bundle).only_sparse
             && self.archetypes.pools().len() == 1
+    }
+}
+
+/// How the edges of a bundle are made, for functions that need not know its type.
+#[derive(Clone, Copy)]
+struct Edges {
+    insert: fn(&Store, TableId, TableId, &[Init]) -> Result<Edge, PlanError>,
+    remove: fn(&Store, TableId, TableId) -> Result<Edge, PlanError>,
+}
+
+impl Edges {
+    fn of<B: Bundle>() -> Self {
+        Self {
+            insert: |store, source, target, inits| {
+                store.insert_edge::<B::Values>(source, target, B::value_ids(), inits)
+            },
+            remove: |store, source, target| store.remove_edge::<B::Values>(source, target, B::value_ids()),
+        }
     }
 }

@@ -3,12 +3,11 @@
 //! Nothing is checked per run: `&World` lends reading queries, `&mut World` writing ones. States live in the
 //! world's cache, or with the user as a [`QueryState`].
 
-use phalanx_store::{Fetch, Tick};
+use phalanx_store::Tick;
 
 use super::World;
 use crate::query::{
-    Context, FetchState, Query, QueryConflict, QueryData, QueryFilter, QueryIter, QueryState,
-    ReadOnlyQueryData,
+    Asked, Context, Query, QueryConflict, QueryData, QueryFilter, QueryIter, QueryState, ReadOnlyQueryData,
 };
 
 impl World {
@@ -23,7 +22,7 @@ impl World {
     ) -> Query<'_, D, F> {
         let state = self.queries.get::<D, F>(&self.store, &self.archetypes, &self.components);
         let state = state.unwrap_or_else(|_| unreachable!("queries that only read have no conflicts"));
-        let context = state.fetch.context(&self.archetypes, &self.components);
+        let context = state.fetch.asked.context(&self.archetypes, &self.components);
         Query::new(self.store.view(&state.fetch.prepared), self.last_tick, context)
     }
 
@@ -48,7 +47,7 @@ impl World {
             Ok(state) => state,
             Err(conflict) => panic!("{conflict}"),
         };
-        let context = state.fetch.context(&self.archetypes, &self.components);
+        let context = state.fetch.asked.context(&self.archetypes, &self.components);
         Query::new(self.store.view_mut(&state.fetch.prepared), self.last_tick, context)
     }
 
@@ -113,16 +112,16 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         D: ReadOnlyQueryData,
     {
         self.fetch.update(&world.store, &world.archetypes, &world.components);
-        let context = self.fetch.context(&world.archetypes, &world.components);
-        let view = world.store.view(&self.fetch.prepared).led_by(self.fetch.lead);
+        let context = self.fetch.asked.context(&world.archetypes, &world.components);
+        let view = world.store.view(&self.fetch.prepared).led_by(self.fetch.asked.lead);
         Query::new(view, world.last_tick, context)
     }
 
     /// The query on a world, for reading and writing.
     pub fn query_mut<'w>(&'w mut self, world: &'w mut World) -> Query<'w, D, F> {
         self.fetch.update(&world.store, &world.archetypes, &world.components);
-        let context = self.fetch.context(&world.archetypes, &world.components);
-        let view = world.store.view_mut(&self.fetch.prepared).led_by(self.fetch.lead);
+        let context = self.fetch.asked.context(&world.archetypes, &world.components);
+        let view = world.store.view_mut(&self.fetch.prepared).led_by(self.fetch.asked.lead);
         Query::new(view, world.last_tick, context)
     }
 
@@ -140,7 +139,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     }
 }
 
-impl<C: Fetch> FetchState<C> {
+impl Asked {
     pub(crate) fn context<'w>(
         &'w self,
         archetypes: &'w crate::archetype::Archetypes,

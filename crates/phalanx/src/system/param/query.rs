@@ -5,7 +5,6 @@
 
 use phalanx_store::{Fetch, Locked, Tick};
 
-use super::super::access::{Access, Part};
 use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
@@ -27,7 +26,10 @@ pub struct Kept<C: Fetch>(Option<FetchState<C>>);
 
 impl<C: Fetch> Kept<C> {
     fn state(&self) -> &FetchState<C> {
-        self.0.as_ref().expect("a system whose query contradicts itself is refused")
+        match &self.0 {
+            Some(state) => state,
+            None => unreachable!("a system whose query contradicts itself is refused"),
+        }
     }
 }
 
@@ -37,17 +39,13 @@ impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, D, F> {
     type Item<'g> = Query<'g, D, F>;
 
     fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
-        let mut access = Access::new();
-        Columns::<D, F>::visit((F::ids(), D::ids()), &mut |used| {
-            let part = Part::Column(used.column);
-            if used.writes { access.write(part) } else { access.read(part) }
-        });
-        meta.declare(world, short_type::<Self>(), access);
         match prepare::<D, F>(&world.store, &world.archetypes, &world.components) {
-            Ok(state) => Kept(Some(state)),
+            Ok(state) => {
+                meta.declare_columns(world, short_type::<Self>(), state.prepared.uses());
+                Kept(Some(state))
+            }
             Err(conflict) => {
-                let data = short_type::<D>();
-                meta.refuse_query(conflict.first, conflict.second, data);
+                meta.refuse_query(conflict.first, conflict.second, short_type::<D>());
                 Kept(None)
             }
         }
@@ -66,9 +64,9 @@ impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, D, F> {
         let state = state.state();
         let locked = match world.store.lock_at(&state.prepared, run.now) {
             Ok(locked) => locked,
-            Err(conflict) => run.busy(&format_args!("a column ({conflict})")),
+            Err(conflict) => run.busy_column(conflict),
         };
-        let context = state.context(world.archetypes, world.components);
+        let context = state.asked.context(world.archetypes, world.components);
         Ok(QueryGuard { locked, since: run.since, context })
     }
     #[inline]
