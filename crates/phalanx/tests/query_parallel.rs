@@ -304,17 +304,21 @@ fn blocks_begin_at_cache_lines() {
     struct Byte(u8);
     #[derive(Component)]
     struct Odd([u8; 3]);
-    let mut world = World::new();
-    world.spawn_batch((0..40 * BLOCK + 700).map(|_| (Byte(0), Odd([0; 3]))));
-    let mut blocks = 0;
-    for (bytes, odds) in world.query::<(&Byte, &Odd)>().chunks() {
-        for (bytes, odds) in bytes.chunks(BLOCK).zip(odds.chunks(BLOCK)) {
-            let ends = (std::ptr::from_ref(&bytes[0].0).addr(), std::ptr::from_ref(&odds[0].0).addr());
-            assert_eq!((ends.0 % 64, ends.1 % 64), (0, 0));
-            blocks += 1;
+    let (mut blocks, mut between) = (0, Vec::new());
+    for round in 0..8 {
+        // Whatever is allocated next is shifted a little.
+        between.push(vec![0_u8; 5_000 + 16 * round]);
+        let mut world = World::new();
+        world.spawn_batch((0..9 * BLOCK + 700).map(|_| (Byte(0), Odd([0; 3]))));
+        for (bytes, odds) in world.query::<(&Byte, &Odd)>().chunks() {
+            for (bytes, odds) in bytes.chunks(BLOCK).zip(odds.chunks(BLOCK)) {
+                let ends = (std::ptr::from_ref(&bytes[0].0).addr(), std::ptr::from_ref(&odds[0].0).addr());
+                assert_eq!((ends.0 % 64, ends.1 % 64), (0, 0));
+                blocks += 1;
+            }
         }
     }
-    assert_eq!(blocks, 41);
+    assert_eq!(blocks, 8 * 10);
 }
 
 #[test]
