@@ -6,7 +6,6 @@
 use phalanx_store::{Fetch, Locked, Tick};
 
 use super::super::access::{Access, Part};
-use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
@@ -58,18 +57,13 @@ impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, D, F> {
         }
     }
     #[inline]
-    fn lock<'w>(
-        state: &'w Self::State,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<Self::Guard<'w>, ParamError> {
+    fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
         let state = state.state();
         let locked = match world.store.lock_at(&state.prepared, run.now) {
             Ok(locked) => locked,
             Err(conflict) => run.busy(&format_args!("a column ({conflict})")),
         };
-        let context = state.context(world.archetypes, world.components);
-        Ok(QueryGuard { locked, since: run.since, context })
+        QueryGuard { locked, since: run.since, context: state.context(world.archetypes, world.components) }
     }
     #[inline]
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {
