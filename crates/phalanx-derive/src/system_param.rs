@@ -65,8 +65,11 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 __state: &'__w Self::State,
                 __world: &'__w #p::SharedWorld<'__w>,
                 __run: #p::Run<'__w>,
-            ) -> ::core::result::Result<Self::Guard<'__w>, #p::ParamError> {
+            ) -> Self::Guard<'__w> {
                 <#all as #p::SystemParam>::lock(__state, __world, __run)
+            }
+            fn check(__guard: &Self::Guard<'_>) -> ::core::result::Result<(), #p::ParamError> {
+                <#all as #p::SystemParam>::check(__guard)
             }
             fn item<'__g>(__guard: &'__g mut Self::Guard<'_>) -> Self::Item<'__g> {
                 let #pattern = <#all as #p::SystemParam>::item(__guard);

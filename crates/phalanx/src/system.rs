@@ -23,7 +23,7 @@ pub use param::{Local, MessageReader, MessageWriter, ParamSet, ParamTuple, Res, 
 pub use traits::{IntoSystem, Mode, System};
 
 pub use crate::world::BoxedError;
-pub(crate) use output::{BoxedSystem, Finish};
+pub(crate) use output::{BoxedSystem, Finish, Outcome};
 
 mod access;
 mod combine;

@@ -242,7 +242,7 @@ fn panics_of_steps_and_of_adding_systems_point_at_the_callers_line() {
     fn conflicts(_: ResMut<Log>, _: ResMut<Log>) {}
     let mut app = app();
     let adding =
-        catch_unwind(AssertUnwindSafe(|| drop(app.add_systems(Update, conflicts).world().entities().len())));
+        catch_unwind(AssertUnwindSafe(|| app.add_systems(Update, conflicts).world().entities().len()));
     let stepping = catch_unwind(AssertUnwindSafe(|| app.step(-1.0)));
     std::panic::set_hook(before);
     assert!(adding.is_err() && stepping.is_err());

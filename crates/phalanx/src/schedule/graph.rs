@@ -193,11 +193,9 @@ impl Graph {
         for config in configs {
             for outer in &config.within {
                 let (inner, within) = (self.index[&config.set], self.index[outer]);
-                if !self.inner[within].contains(&inner) {
-                    self.inner[within].push(inner);
-                    self.edge(self.begin(outer), self.begin(&config.set), Hop::Within);
-                    self.edge(self.end(&config.set), self.end(outer), Hop::Within);
-                }
+                self.inner[within].push(inner);
+                self.edge(self.begin(outer), self.begin(&config.set), Hop::Within);
+                self.edge(self.end(&config.set), self.end(outer), Hop::Within);
             }
         }
         // What comes before an empty set comes before what comes after it.

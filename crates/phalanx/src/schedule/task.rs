@@ -11,7 +11,7 @@ use phalanx_store::Tick;
 
 use super::config::BoxedCondition;
 use super::sync::ApplyDeferred;
-use crate::system::{Access, BoxedSystem, Mode, ParamError, System};
+use crate::system::{Access, BoxedSystem, Mode, Outcome, ParamError, System};
 use crate::world::{BoxedError, Failed, SharedWorld, SystemError, World};
 
 enum What {
@@ -130,9 +130,8 @@ impl Task {
             && let What::System(system) = &mut self.what
         {
             return match system.run((), world, now) {
-                Ok(Ok(())) => true,
-                Ok(Err(error)) => self.fail(error),
-                Err(error) => self.fail(error.into()),
+                Ok(None) => true,
+                failed => self.fail(failed),
             };
         }
         self.run_asking(world, now, gates);
@@ -140,7 +139,12 @@ impl Task {
     }
 
     #[cold]
-    fn fail(&mut self, error: BoxedError) -> bool {
+    fn fail(&mut self, failed: Result<Outcome, ParamError>) -> bool {
+        let error: BoxedError = match failed {
+            Ok(None) => return true,
+            Ok(Some(error)) => *error,
+            Err(error) => error.into(),
+        };
         let error = SystemError::new(Failed::System, &*self.name, error);
         self.error.get_or_insert_with(|| Box::new(error));
         false
@@ -155,8 +159,8 @@ impl Task {
         match &mut self.what {
             What::System(system) if holds => {
                 let outcome = system.run((), world, now);
-                if let Err(error) = outcome.unwrap_or_else(|error| Err(error.into())) {
-                    self.fail(error);
+                if !matches!(outcome, Ok(None)) {
+                    self.fail(outcome);
                 }
             }
             What::System(_) | What::Sync => {}
@@ -181,8 +185,8 @@ impl Task {
         match &mut self.what {
             What::System(system) if holds => {
                 let outcome = system.run_alone((), world);
-                if let Err(error) = outcome.unwrap_or_else(|error| Err(error.into())) {
-                    self.fail(error);
+                if !matches!(outcome, Ok(None)) {
+                    self.fail(outcome);
                 }
             }
             What::System(_) => {}
@@ -232,16 +236,29 @@ impl Task {
 }
 
 /// What a condition says; one that could not be asked does not hold.
+#[inline]
 fn answer(
     outcome: Result<bool, ParamError>,
     condition: &dyn System<In = (), Out = bool>,
     error: &mut Option<Box<SystemError>>,
 ) -> bool {
-    outcome.unwrap_or_else(|failed| {
-        let failed = SystemError::new(Failed::Condition, condition.name(), failed.into());
-        error.get_or_insert_with(|| Box::new(failed));
-        false
-    })
+    match outcome {
+        Ok(holds) => holds,
+        Err(failed) => {
+            note(failed, condition, error);
+            false
+        }
+    }
+}
+
+#[cold]
+fn note(
+    failed: ParamError,
+    condition: &dyn System<In = (), Out = bool>,
+    error: &mut Option<Box<SystemError>>,
+) {
+    let failed = SystemError::new(Failed::Condition, condition.name(), failed.into());
+    error.get_or_insert_with(|| Box::new(failed));
 }
 
 fn set(gates: &[AtomicBool], at: usize, open: bool) {

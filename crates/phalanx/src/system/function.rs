@@ -111,7 +111,8 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         let Some(state) = &self.state else { unreachable!("a system is initialized before it runs") };
         let run = Run { name: self.meta.name(), now, since: self.last_run };
         let out = {
-            let mut guard = F::Param::lock(state, world, run)?;
+            let mut guard = F::Param::lock(state, world, run);
+            F::Param::check(&guard)?;
             self.function.run(input, F::Param::item(&mut guard))
         };
         self.last_run = now;

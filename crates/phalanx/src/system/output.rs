@@ -39,15 +39,23 @@ impl<E: Into<BoxedError>> SystemOutput for Result<(), E> {
     }
 }
 
+/// The error of a system as a schedule keeps it: one pointer, so that a run returns in registers.
+pub(crate) type Outcome = Option<Box<BoxedError>>;
+
 /// A system as a schedule keeps it.
-pub(crate) type BoxedSystem = Box<dyn System<In = (), Out = Result<(), BoxedError>>>;
+pub(crate) type BoxedSystem = Box<dyn System<In = (), Out = Outcome>>;
+
+#[inline]
+fn outcome(output: impl SystemOutput) -> Outcome {
+    output.into_result().err().map(Box::new)
+}
 
 /// Wraps a system so that it returns nothing or an error.
 pub(crate) struct Finish<S>(pub(crate) S);
 
 impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
     type In = ();
-    type Out = Result<(), BoxedError>;
+    type Out = Outcome;
 
     fn name(&self) -> &str {
         self.0.name()
@@ -72,10 +80,10 @@ impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
     }
     #[inline]
     fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<Self::Out, ParamError> {
-        self.0.run((), world, now).map(SystemOutput::into_result)
+        self.0.run((), world, now).map(outcome)
     }
     fn run_alone(&mut self, (): (), world: &mut World) -> Result<Self::Out, ParamError> {
-        self.0.run_alone((), world).map(SystemOutput::into_result)
+        self.0.run_alone((), world).map(outcome)
     }
     fn apply(&mut self, world: &mut World) {
         self.0.apply(world);

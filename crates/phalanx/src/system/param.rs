@@ -44,14 +44,16 @@ pub trait SystemParam {
         let _ = (state, world);
     }
     /// Takes the flags.
+    fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w>;
+    /// Whether the item can be had; asked after `lock` and before `item`.
     ///
     /// # Errors
-    /// When the parameter cannot be had: the system is not run then, and the error goes to the error handler.
-    fn lock<'w>(
-        state: &'w Self::State,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<Self::Guard<'w>, ParamError>;
+    /// When it cannot: the system is not run then, and the error goes to the error handler.
+    #[inline]
+    fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
+        let _ = guard;
+        Ok(())
+    }
     /// What the function gets.
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g>;
     /// Hands what was recorded to the world.
@@ -79,12 +81,13 @@ macro_rules! param_tuple {
                 $($name::update(&mut state.$at, world);)*
             }
             #[inline]
-            fn lock<'w>(
-                state: &'w Self::State,
-                world: &'w SharedWorld<'w>,
-                run: Run<'w>,
-            ) -> Result<Self::Guard<'w>, ParamError> {
-                Ok(($($name::lock(&state.$at, world, run)?,)*))
+            fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+                ($($name::lock(&state.$at, world, run),)*)
+            }
+            #[inline]
+            fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
+                $($name::check(&guard.$at)?;)*
+                Ok(())
             }
             #[inline]
             fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {

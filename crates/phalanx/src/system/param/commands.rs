@@ -6,7 +6,6 @@
 use std::cell::{RefCell, RefMut};
 
 use super::super::access::{Access, Part};
-use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
 use crate::world::{Commands, Ids, Queue, SharedWorld, World};
@@ -33,12 +32,8 @@ impl SystemParam for Commands<'_> {
         meta.declare_deferred();
         Recorded::default()
     }
-    fn lock<'w>(
-        state: &'w Recorded,
-        world: &'w SharedWorld<'w>,
-        _: Run<'w>,
-    ) -> Result<Recording<'w>, ParamError> {
-        Ok(Recording { queue: state.0.borrow_mut(), ids: Ids::Session(&world.store) })
+    fn lock<'w>(state: &'w Recorded, world: &'w SharedWorld<'w>, _: Run<'w>) -> Recording<'w> {
+        Recording { queue: state.0.borrow_mut(), ids: Ids::Session(&world.store) }
     }
     fn item<'g>(guard: &'g mut Recording<'_>) -> Commands<'g> {
         Commands::new(&mut guard.queue, guard.ids)

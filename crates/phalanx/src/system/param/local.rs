@@ -7,7 +7,6 @@ use std::cell::{RefCell, RefMut};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
 use crate::world::{SharedWorld, World};
@@ -55,12 +54,8 @@ impl<T: Default + Send + 'static> SystemParam for Local<'_, T> {
     fn init(_: &mut World, _: &mut SystemMeta) -> RefCell<T> {
         RefCell::default()
     }
-    fn lock<'w>(
-        state: &'w RefCell<T>,
-        _: &'w SharedWorld<'w>,
-        _: Run<'w>,
-    ) -> Result<RefMut<'w, T>, ParamError> {
-        Ok(state.borrow_mut())
+    fn lock<'w>(state: &'w RefCell<T>, _: &'w SharedWorld<'w>, _: Run<'w>) -> RefMut<'w, T> {
+        state.borrow_mut()
     }
     fn item<'g>(guard: &'g mut RefMut<'_, T>) -> Local<'g, T> {
         Local(guard)

@@ -10,7 +10,6 @@ use std::marker::PhantomData;
 use phalanx_store::{SlotMut, SlotRef};
 
 use super::super::access::{Access, Part};
-use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
@@ -141,13 +140,9 @@ impl<M: Message> SystemParam for MessageReader<'_, M> {
         let cursor = world.messages.get::<M>().map_or_else(Cursor::default, Messages::cursor_at_oldest);
         Place { channel, cursor: RefCell::new(cursor) }
     }
-    fn lock<'w>(
-        state: &'w Place<M>,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<ReaderGuard<'w, M>, ParamError> {
+    fn lock<'w>(state: &'w Place<M>, world: &'w SharedWorld<'w>, run: Run<'w>) -> ReaderGuard<'w, M> {
         let channel = world.messages.read(state.channel).unwrap_or_else(|| run.busy(&short_type::<M>()));
-        Ok(ReaderGuard { channel, cursor: state.cursor.borrow_mut() })
+        ReaderGuard { channel, cursor: state.cursor.borrow_mut() }
     }
     fn item<'g>(guard: &'g mut ReaderGuard<'_, M>) -> MessageReader<'g, M> {
         MessageReader { messages: typed(&**guard.channel), cursor: &mut guard.cursor }
@@ -166,13 +161,9 @@ impl<M: Message> SystemParam for MessageWriter<'_, M> {
         meta.declare(world, short_type::<Self>(), access);
         channel
     }
-    fn lock<'w>(
-        state: &'w ChannelId,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<WriterGuard<'w, M>, ParamError> {
+    fn lock<'w>(state: &'w ChannelId, world: &'w SharedWorld<'w>, run: Run<'w>) -> WriterGuard<'w, M> {
         let channel = world.messages.write(*state).unwrap_or_else(|| run.busy(&short_type::<M>()));
-        Ok(WriterGuard { channel, of: PhantomData })
+        WriterGuard { channel, of: PhantomData }
     }
     fn item<'g>(guard: &'g mut WriterGuard<'_, M>) -> MessageWriter<'g, M> {
         MessageWriter { messages: typed_mut(&mut **guard.channel) }

@@ -5,7 +5,6 @@
 
 use phalanx_store::{Fetch, Locked, Tick};
 
-use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
@@ -56,18 +55,14 @@ impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, D, F> {
         }
     }
     #[inline]
-    fn lock<'w>(
-        state: &'w Self::State,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<Self::Guard<'w>, ParamError> {
+    fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
         let state = state.state();
         let locked = match world.store.lock_at(&state.prepared, run.now) {
             Ok(locked) => locked,
             Err(conflict) => run.busy_column(conflict),
         };
         let context = state.asked.context(world.archetypes, world.components);
-        Ok(QueryGuard { locked, since: run.since, context })
+        QueryGuard { locked, since: run.since, context }
     }
     #[inline]
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {

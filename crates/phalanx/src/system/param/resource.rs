@@ -179,17 +179,19 @@ fn missing<R>(param: &str) -> ParamError {
     ParamError::new(format!("{param}<{resource}>"), reason)
 }
 
+#[inline]
 fn read<'w, R: Resource>(id: ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> ResGuard<'w, R> {
     let slot = world.resources.read(id).unwrap_or_else(|| run.busy(&short_type::<R>()));
     ResGuard { slot, run, of: PhantomData }
 }
 
+#[inline]
 fn write<'w, R: Resource>(id: ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> ResMutGuard<'w, R> {
     let slot = world.resources.write(id).unwrap_or_else(|| run.busy(&short_type::<R>()));
     ResMutGuard { slot, run, of: PhantomData }
 }
 
-const CHECKED: &str = "the flag of a resource that is missing is not handed out";
+const CHECKED: &str = "a system whose resource is missing is not run";
 
 impl<R: Resource> SystemParam for Res<'_, R> {
     type State = ResourceId;
@@ -203,13 +205,12 @@ impl<R: Resource> SystemParam for Res<'_, R> {
         meta.declare(world, short_type::<Self>(), access);
         id
     }
-    fn lock<'w>(
-        state: &'w ResourceId,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<Self::Guard<'w>, ParamError> {
-        let guard = read(*state, world, run);
-        if guard.slot.is_some() { Ok(guard) } else { Err(missing::<R>("Res")) }
+    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+        read(*state, world, run)
+    }
+    #[inline]
+    fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
+        if guard.slot.is_some() { Ok(()) } else { Err(missing::<R>("Res")) }
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Res<'g, R> {
         guard.get().expect(CHECKED)
@@ -228,13 +229,12 @@ impl<R: Resource> SystemParam for ResMut<'_, R> {
         meta.declare(world, short_type::<Self>(), access);
         id
     }
-    fn lock<'w>(
-        state: &'w ResourceId,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<Self::Guard<'w>, ParamError> {
-        let guard = write(*state, world, run);
-        if guard.slot.is_some() { Ok(guard) } else { Err(missing::<R>("ResMut")) }
+    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+        write(*state, world, run)
+    }
+    #[inline]
+    fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
+        if guard.slot.is_some() { Ok(()) } else { Err(missing::<R>("ResMut")) }
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> ResMut<'g, R> {
         guard.get().expect(CHECKED)
@@ -249,12 +249,8 @@ impl<R: Resource> SystemParam for Option<Res<'_, R>> {
     fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
         <Res<'_, R> as SystemParam>::init(world, meta)
     }
-    fn lock<'w>(
-        state: &'w ResourceId,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<Self::Guard<'w>, ParamError> {
-        Ok(read(*state, world, run))
+    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+        read(*state, world, run)
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Option<Res<'g, R>> {
         guard.get()
@@ -269,12 +265,8 @@ impl<R: Resource> SystemParam for Option<ResMut<'_, R>> {
     fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
         <ResMut<'_, R> as SystemParam>::init(world, meta)
     }
-    fn lock<'w>(
-        state: &'w ResourceId,
-        world: &'w SharedWorld<'w>,
-        run: Run<'w>,
-    ) -> Result<Self::Guard<'w>, ParamError> {
-        Ok(write(*state, world, run))
+    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+        write(*state, world, run)
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Option<ResMut<'g, R>> {
         guard.get()

@@ -65,7 +65,6 @@ macro_rules! param_set {
                 pub fn $method(&mut self) -> $name::Item<'_> {
                     self.held = Default::default();
                     let guard = $name::lock(&self.state.$at, self.world, self.run);
-                    let guard = guard.expect("it could be had when the system started");
                     $name::item(self.held.$at.insert(guard))
                 }
             )*
@@ -90,13 +89,12 @@ macro_rules! param_set {
             fn update(state: &mut Self::State, world: &World) {
                 $($name::update(&mut state.$at, world);)*
             }
-            fn lock<'w>(
-                state: &'w Self::State,
-                world: &'w SharedWorld<'w>,
-                run: Run<'w>,
-            ) -> Result<Self::Guard<'w>, ParamError> {
-                $(drop($name::lock(&state.$at, world, run)?);)*
-                Ok(SetGuard { state, world, run })
+            fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
+                SetGuard { state, world, run }
+            }
+            fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
+                $($name::check(&$name::lock(&guard.state.$at, guard.world, guard.run))?;)*
+                Ok(())
             }
             fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {
                 ParamSet { state: guard.state, world: guard.world, run: guard.run, held: Default::default() }

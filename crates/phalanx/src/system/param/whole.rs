@@ -4,7 +4,6 @@
 //! `Local`. It conflicts with whoever writes anything.
 
 use super::super::access::Access;
-use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
 use crate::world::{SharedWorld, World};
@@ -19,8 +18,8 @@ impl SystemParam for &World {
         access.read_all();
         meta.declare(world, "&World".to_owned(), access);
     }
-    fn lock<'w>((): &'w (), world: &'w SharedWorld<'w>, _: Run<'w>) -> Result<&'w World, ParamError> {
-        Ok(world.whole.expect("a system with `&World` runs in a reading session"))
+    fn lock<'w>((): &'w (), world: &'w SharedWorld<'w>, _: Run<'w>) -> &'w World {
+        world.whole.expect("a system with `&World` runs in a reading session")
     }
     fn item<'g>(guard: &'g mut &World) -> &'g World {
         guard
