@@ -133,6 +133,16 @@ pub unsafe trait Fetch: 'static + Sealed {
         unsafe { Self::spots(ptrs, entity) }
     }
 
+    /// The lanes for a walk along so many rows of a set. Where these are most of another set, all of that is marked at once.
+    ///
+    /// # Safety
+    /// As for `ptrs`; the caller has the access that the fetch needs.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn led(lanes: Self::Lanes, _len: usize) -> Self::Lanes {
+        lanes
+    }
+
     /// Reports each set that every entity visited is in.
     #[doc(hidden)]
     #[inline(always)]
@@ -342,6 +352,11 @@ macro_rules! fetch_tuple {
             ) -> Option<Self::Spots> {
                 // SAFETY: forwarded.
                 Some(($(unsafe { $name::spots_led(ptrs.$at, entity, table, row) }?,)*))
+            }
+            #[inline(always)]
+            unsafe fn led(lanes: Self::Lanes, len: usize) -> Self::Lanes {
+                // SAFETY: forwarded.
+                ($(unsafe { $name::led(lanes.$at, len) },)*)
             }
             #[inline]
             fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {

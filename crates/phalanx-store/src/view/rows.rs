@@ -53,10 +53,12 @@ impl Driven<'_> {
 
 impl<'w, F: Fetch> Rows<'w, F> {
     #[inline]
-    pub(super) fn new(view: View<'w, F>, anywhere: bool) -> Self {
+    pub(super) fn new(mut view: View<'w, F>, anywhere: bool) -> Self {
         let driven = view.driver().map(|driver| {
             // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
             let entities = unsafe { driver.entities() };
+            // SAFETY: the lanes are those of the view, which has the access (I6).
+            view.lanes = unsafe { F::led(view.lanes, entities.len()) };
             Driven { driver, entities, next: 0, anywhere }
         });
         Self { chunks: Chunks::new(view), run: ChunkRows::empty(), driven }
