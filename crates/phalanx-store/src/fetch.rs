@@ -82,6 +82,10 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     const SKIPS: bool = false;
 
+    /// Whether `mark` does anything.
+    #[doc(hidden)]
+    const MARKS: bool = false;
+
     /// Reports each column in use.
     fn visit(ids: Self::Ids, report: &mut impl FnMut(Access));
 
@@ -310,6 +314,7 @@ macro_rules! fetch_tuple {
             const ROWED: bool = false $(|| $name::ROWED)*;
             const TABLELESS: bool = true $(&& $name::TABLELESS)*;
             const IN_SETS: bool = false $(|| $name::IN_SETS)*;
+            const MARKS: bool = false $(|| $name::MARKS)*;
             const SKIPS: bool = false $(|| $name::SKIPS)*;
 
             fn visit(ids: Self::Ids, report: &mut impl FnMut(Access)) {

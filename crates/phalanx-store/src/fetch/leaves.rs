@@ -56,6 +56,7 @@ macro_rules! column_leaf {
             type Spots = ();
             const DENSE: bool = true;
             const ROWED: bool = true;
+            const MARKS: bool = $marks;
 
             fn visit(ids: ColId<T>, report: &mut impl FnMut(Access)) {
                 report(Access { column: ids.any(), writes: $writes, optional: false, copies: false });
@@ -267,6 +268,7 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     type Ptrs = Option<F::Ptrs>;
     type Spots = Option<F::Spots>;
     const DENSE: bool = F::DENSE;
+    const MARKS: bool = F::MARKS;
     const TABLELESS: bool = F::TABLELESS;
 
     fn visit(ids: F::Ids, report: &mut impl FnMut(Access)) {

@@ -94,6 +94,16 @@ impl<L, P: Copy> SetLanes<L, P> {
     }
 }
 
+/// Marks one row; apart, so that walks which mark nothing have their registers for themselves.
+///
+/// # Safety
+/// As for `mark`.
+#[inline(never)]
+unsafe fn mark_row<F: Fetch>(lanes: F::Lanes, table: usize, row: usize, now: Tick) {
+    // SAFETY: forwarded.
+    unsafe { F::mark(lanes, table, row, 1, now) };
+}
+
 /// What `F` yields at a row of its set.
 ///
 /// # Safety
@@ -160,7 +170,7 @@ where
     #[inline]
     unsafe fn led(mut lanes: Self::Lanes, len: usize) -> Self::Lanes {
         let rows = lanes.driver.len;
-        if rows > 0 && len >= rows.div_ceil(BLOCK_ROWS) * DENSE_ROWS {
+        if F::MARKS && rows > 0 && len >= rows.div_ceil(BLOCK_ROWS) * DENSE_ROWS {
             // SAFETY: forwarded; a set with rows has the columns, and room for marks of all rows (I3).
             unsafe { F::mark(lanes.lanes, lanes.table, 0, rows, lanes.now) };
             lanes.marked = true;
@@ -175,8 +185,8 @@ where
     unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, spot: usize) -> F::Item<'a> {
         // SAFETY: the spot is a row of the set's table (I10), which has the columns; access is the caller's.
         unsafe {
-            if !ptrs.marked {
-                F::mark(ptrs.lanes, ptrs.table, spot, 1, ptrs.now);
+            if F::MARKS && !ptrs.marked {
+                mark_row::<F>(ptrs.lanes, ptrs.table, spot, ptrs.now);
             }
             row_of::<F>(ptrs, spot)
         }
