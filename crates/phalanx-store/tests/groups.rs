@@ -238,3 +238,73 @@ fn what_a_group_does_not_have_is_refused() {
     assert_eq!(foreign.store.remove_group(group), Err(GroupGone::OtherStore));
     scene.store.check().unwrap();
 }
+
+/// Which blocks of a set's column were written while `f` ran.
+fn written(store: &mut Store, set: SetId, column: AnyColId, f: impl FnOnce(&mut Store)) -> Vec<bool> {
+    let now = store.advance_tick();
+    f(store);
+    let table = store.set_table(set);
+    let blocks = store.set_rows(set).div_ceil(BLOCK_ROWS);
+    (0..blocks).map(|block| store.column_tick(table, column, block) == Some(now)).collect()
+}
+
+#[test]
+fn walks_mark_the_blocks_they_write_and_no_others_where_rows_are_few() {
+    let mut scene = Scene::new();
+    let [a, _, _, pinned] = scene.sets();
+    let ids: Vec<Entity> = (0..4 * BLOCK_ROWS).map(|_| scene.store.spawn_rowless().unwrap()).collect();
+    for (at, &entity) in ids.iter().enumerate() {
+        assert!(scene.insert(0, entity));
+        // Few of the second and the last block, which lead the walk.
+        if at % 100 == 0 && (at / BLOCK_ROWS) % 2 == 1 {
+            assert!(scene.insert(3, entity));
+        }
+    }
+    let query = scene.store.prepare::<(InSet<W<u32>>, InSet<R<u32>>)>((A.id(), PINNED.id())).unwrap();
+    let walk = |store: &mut Store, plain: bool| {
+        let rows = store.view_mut(&query).into_rows_anywhere();
+        let mut count = 0;
+        if plain {
+            for (value, _) in rows {
+                *value += 1;
+                count += 1;
+            }
+        } else {
+            rows.for_each(|(value, _)| {
+                *value += 1;
+                count += 1;
+            });
+        }
+        count
+    };
+    for plain in [true, false] {
+        let marks = written(&mut scene.store, a, A.id().any(), |store| assert_eq!(walk(store, plain), 20));
+        assert_eq!(marks, [false, true, false, true]);
+    }
+    // So many that all blocks are marked at once, as those of a table are.
+    ids.iter().step_by(3).for_each(|&entity| assert!(scene.insert(3, entity)));
+    for plain in [true, false] {
+        let marks = written(&mut scene.store, a, A.id().any(), |store| assert!(walk(store, plain) > 1_000));
+        assert_eq!(marks, [true; 4]);
+    }
+    let marks =
+        written(&mut scene.store, pinned, PINNED.id().any(), |store| assert!(walk(store, true) > 1_000));
+    assert!(!marks.contains(&true), "what is only read is not marked");
+
+    let terms = GroupTerms { owned: vec![a], seen: vec![pinned], ..GroupTerms::default() };
+    let group = scene.store.add_group(terms);
+    let members = scene.store.group_len(group).unwrap();
+    let own = |store: &mut Store| {
+        store.group_members_mut::<InSet<W<u32>>, InSet<R<u32>>>(group, A.id(), PINNED.id()).unwrap().count();
+    };
+    let marks = written(&mut scene.store, a, A.id().any(), own);
+    assert_eq!(marks, [0, 1, 2, 3].map(|block: usize| block * BLOCK_ROWS < members));
+    let first = |store: &mut Store| {
+        let mut all =
+            store.group_members_mut::<InSet<R<u32>>, InSet<W<u32>>>(group, A.id(), PINNED.id()).unwrap();
+        assert!(all.next().is_some());
+    };
+    let marks = written(&mut scene.store, pinned, PINNED.id().any(), first);
+    assert_eq!(marks.iter().filter(|&&marked| marked).count(), 1, "one member was found, and marked");
+    scene.store.check().unwrap();
+}
