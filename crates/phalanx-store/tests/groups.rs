@@ -299,12 +299,20 @@ fn walks_mark_the_blocks_they_write_and_no_others_where_rows_are_few() {
     };
     let marks = written(&mut scene.store, a, A.id().any(), own);
     assert_eq!(marks, [0, 1, 2, 3].map(|block: usize| block * BLOCK_ROWS < members));
-    let first = |store: &mut Store| {
-        let mut all =
-            store.group_members_mut::<InSet<R<u32>>, InSet<W<u32>>>(group, A.id(), PINNED.id()).unwrap();
-        assert!(all.next().is_some());
+    // One member marks its block of a set that is only seen; as many as there are mark all of it.
+    let all = |store: &mut Store| {
+        store.group_members_mut::<InSet<R<u32>>, InSet<W<u32>>>(group, A.id(), PINNED.id()).unwrap().count();
     };
-    let marks = written(&mut scene.store, pinned, PINNED.id().any(), first);
-    assert_eq!(marks.iter().filter(|&&marked| marked).count(), 1, "one member was found, and marked");
+    let marks = written(&mut scene.store, pinned, PINNED.id().any(), all);
+    assert!(marks.len() > 1 && !marks.contains(&false));
+    assert!(scene.insert(2, ids[0]) && scene.insert(3, ids[0]));
+    let terms = GroupTerms { owned: vec![scene.sets()[2]], seen: vec![pinned], ..GroupTerms::default() };
+    let small = scene.store.add_group(terms);
+    let one = |store: &mut Store| {
+        type Parts = InSet<W<u32>>;
+        assert_eq!(store.group_members_mut::<(), Parts>(small, (), PINNED.id()).unwrap().count(), 1);
+    };
+    let marks = written(&mut scene.store, pinned, PINNED.id().any(), one);
+    assert_eq!(marks.iter().filter(|&&marked| marked).count(), 1);
     scene.store.check().unwrap();
 }
