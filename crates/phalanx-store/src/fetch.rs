@@ -93,6 +93,10 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     const SKIPS: bool = false;
 
+    /// Whether `mark` does anything.
+    #[doc(hidden)]
+    const MARKS: bool = false;
+
     /// Reports each column in use.
     fn visit(ids: Self::Ids, report: &mut dyn FnMut(Access));
 
@@ -142,6 +146,16 @@ pub unsafe trait Fetch: 'static + Sealed {
     unsafe fn spots_led(ptrs: Self::Ptrs, entity: Entity, _table: usize, _row: usize) -> Option<Self::Spots> {
         // SAFETY: forwarded.
         unsafe { Self::spots(ptrs, entity) }
+    }
+
+    /// The lanes for a walk along so many rows of a set. Where these are most of another set, all of that is marked at once.
+    ///
+    /// # Safety
+    /// As for `ptrs`; the caller has the access that the fetch needs.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn led(lanes: Self::Lanes, _len: usize) -> Self::Lanes {
+        lanes
     }
 
     /// Reports each set that every entity visited is in.
@@ -311,6 +325,7 @@ macro_rules! fetch_tuple {
             const ROWED: bool = false $(|| $name::ROWED)*;
             const TABLELESS: bool = true $(&& $name::TABLELESS)*;
             const IN_SETS: bool = false $(|| $name::IN_SETS)*;
+            const MARKS: bool = false $(|| $name::MARKS)*;
             const SKIPS: bool = false $(|| $name::SKIPS)*;
 
             #[inline(always)]
@@ -357,6 +372,11 @@ macro_rules! fetch_tuple {
             ) -> Option<Self::Spots> {
                 // SAFETY: forwarded.
                 Some(($(unsafe { $name::spots_led(ptrs.$at, entity, table, row) }?,)*))
+            }
+            #[inline(always)]
+            unsafe fn led(lanes: Self::Lanes, len: usize) -> Self::Lanes {
+                // SAFETY: forwarded.
+                ($(unsafe { $name::led(lanes.$at, len) },)*)
             }
             #[inline]
             fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {

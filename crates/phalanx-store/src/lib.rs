@@ -89,6 +89,8 @@ pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Admission, Alias, Prepared};
 pub use rows::NotInserted;
 pub use seat::{Seat, SeatReader};
+#[doc(hidden)]
+pub use sets::page_lookups_for_tests;
 pub use sets::{GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetWriter};
 pub use shared::{Conflict, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};

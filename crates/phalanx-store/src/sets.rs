@@ -127,9 +127,27 @@ fn split(entity: Entity) -> (usize, usize) {
     (index >> PAGE_SHIFT, index & (PAGE_ENTRIES - 1))
 }
 
+#[cfg(debug_assertions)]
+thread_local! {
+    /// How often pages were asked whether and where an entity is, and how often only where.
+    static LOOKUPS: std::cell::Cell<(u64, u64)> = const { std::cell::Cell::new((0, 0)) };
+}
+
+/// How often pages were asked on this thread whether an entity is in a set, and how often only where it is, since its
+/// presence was known: so that tests can count. `None` where debug assertions are off, and nothing is counted.
+#[doc(hidden)]
+pub fn page_lookups_for_tests() -> Option<(u64, u64)> {
+    #[cfg(debug_assertions)]
+    return Some(LOOKUPS.get());
+    #[cfg(not(debug_assertions))]
+    None
+}
+
 /// The row of an entity in a set with these pages.
 #[inline(always)]
 pub(crate) fn find(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
+    #[cfg(debug_assertions)]
+    LOOKUPS.set((LOOKUPS.get().0 + 1, LOOKUPS.get().1));
     let (page, at) = split(entity);
     let entry = pages.get(page)?.as_ref()?[at];
     (entry.generation == entity.raw_generation().get()).then_some(entry.row as usize)
@@ -141,6 +159,8 @@ pub(crate) fn find(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
 /// The entity is in the set.
 #[inline(always)]
 pub(crate) unsafe fn row_of_member(pages: *const Option<Page>, entity: Entity) -> usize {
+    #[cfg(debug_assertions)]
+    LOOKUPS.set((LOOKUPS.get().0, LOOKUPS.get().1 + 1));
     let (page, at) = split(entity);
     // SAFETY: forwarded: who is in the set has an entry (I10).
     unsafe { (*pages.add(page)).as_ref().unwrap_unchecked()[at].row as usize }
@@ -208,17 +228,15 @@ impl SparseSet {
         }
     }
 
-    /// As [`SparseSet::repoint`], without looking whether there is a page.
+    /// Where the row of an entity is noted that is in the set.
     ///
     /// # Safety
     /// The entity is in the set.
     #[inline(always)]
-    unsafe fn repoint_member(&mut self, entity: Entity, row: usize) {
+    unsafe fn member_row(&mut self, entity: Entity) -> &mut u32 {
         let (page, at) = split(entity);
         // SAFETY: forwarded: who is in the set has an entry (I10).
-        unsafe {
-            self.pages.get_unchecked_mut(page).as_mut().unwrap_unchecked()[at] = Entry::new(entity, row);
-        }
+        unsafe { &mut self.pages.get_unchecked_mut(page).as_mut().unwrap_unchecked()[at].row }
     }
 
     #[inline(always)]

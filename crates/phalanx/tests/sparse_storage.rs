@@ -80,6 +80,58 @@ fn sparse_components_of_ten_thousand_entities_touch_no_table() {
     world.check().unwrap();
 }
 
+/// How often pages are asked while `f` runs; always none where nothing is counted.
+fn lookups<R>(f: impl FnOnce() -> R) -> (R, u64) {
+    let asked = || phalanx_store::page_lookups_for_tests().map_or(0, |(checked, direct)| checked + direct);
+    let before = asked();
+    let result = f();
+    (result, asked() - before)
+}
+
+// E-011.
+#[test]
+fn adding_and_removing_touch_as_much_in_a_large_set_as_in_a_small_one() {
+    let mut asked = Vec::new();
+    for len in [10, 10_000] {
+        let mut world = World::new();
+        let ids: Vec<Entity> = (0..len).map(|_| world.spawn(Stun(0.0)).id()).collect();
+        let late = world.spawn_empty().id();
+        let order = |world: &World| world.sparse::<Stun>().entities().to_vec();
+        let before = order(&world);
+        let ((), adding) = lookups(|| world.insert(late, Stun(1.0)).unwrap());
+        let with = order(&world);
+        assert_eq!((&with[..before.len()], &with[before.len()..]), (&before[..], &[late][..]));
+        let ((), removing) = lookups(|| world.remove::<Stun>(ids[len / 2]).unwrap());
+        let without = order(&world);
+        let moved: Vec<usize> = (0..without.len()).filter(|&at| with[at] != without[at]).collect();
+        assert_eq!((moved, without.len()), (vec![len / 2], len), "one row fills the gap");
+        // Nor does it matter how many other entities there are: pages are asked as often.
+        asked.push((adding, removing));
+    }
+    assert_eq!(asked[0], asked[1]);
+}
+
+// E-017.
+#[test]
+fn each_candidate_is_looked_up_once_in_each_other_set() {
+    let mut world = World::new();
+    for n in 0..500_u16 {
+        let e = world.spawn(Stun(f32::from(n))).id();
+        if n % 5 == 0 {
+            world.insert(e, (Aura(1), burn())).unwrap();
+        } else if n % 5 == 1 {
+            world.insert(e, Aura(2)).unwrap();
+        }
+    }
+    // 100 have `Burn`, 200 `Aura`, 500 `Stun`: the smallest leads, and asks one or two others about each.
+    let (pairs, asked) = lookups(|| world.query::<(&Stun, &Burn)>().iter().count());
+    let (triples, asked_more) = lookups(|| world.query::<(&Stun, &Burn, &Aura)>().iter().count());
+    assert_eq!((pairs, triples), (100, 100));
+    if cfg!(debug_assertions) {
+        assert_eq!((asked, asked_more), (100, 200));
+    }
+}
+
 // E-002..E-009, E-012.
 #[test]
 fn adding_appends_and_removing_swaps_and_pops_in_all_three_arrays() {

@@ -56,6 +56,7 @@ macro_rules! column_leaf {
             type Spots = ();
             const DENSE: bool = true;
             const ROWED: bool = true;
+            const MARKS: bool = $marks;
 
             #[inline(always)]
             fn visit(ids: ColId<T>, report: &mut dyn FnMut(Access)) {
@@ -276,6 +277,7 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     type Ptrs = Option<F::Ptrs>;
     type Spots = Option<F::Spots>;
     const DENSE: bool = F::DENSE;
+    const MARKS: bool = F::MARKS;
     const TABLELESS: bool = F::TABLELESS;
 
     #[inline(always)]

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::sealed::Sealed;
 use super::{Access, DenseFetch, Driver, Fetch, ReadFetch, SetFetch};
+use crate::column::BLOCK_ROWS;
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::place::TableId;
@@ -27,6 +28,10 @@ pub struct NotMember;
 /// Whether the entity is in the set of a column.
 pub struct HasSet;
 
+/// How many rows a walk visits per block of a set, at least, for all of its blocks to be marked at the beginning, as those
+/// of a table are; below that, each row marks its own.
+const DENSE_ROWS: usize = 64;
+
 /// A set as a query sees it, with the lanes of its columns, and where their rows are.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
@@ -36,6 +41,8 @@ pub struct SetLanes<L, P: Copy> {
     table: usize,
     driver: Driver,
     now: Tick,
+    /// Whether all blocks that may be written are marked already.
+    marked: bool,
     lanes: L,
     /// Written, unless there is no set: nobody is found then.
     ptrs: MaybeUninit<P>,
@@ -72,6 +79,7 @@ impl<L, P: Copy> SetLanes<L, P> {
                 holes: set.is_some_and(|set| set.stable) && store.has_holes(table),
             },
             now,
+            marked: false,
             lanes,
             ptrs,
         }
@@ -84,6 +92,16 @@ impl<L, P: Copy> SetLanes<L, P> {
         // SAFETY: the pages were taken from the store, which the caller keeps as it is (I10).
         find(unsafe { std::slice::from_raw_parts(self.pages, self.page_count) }, entity)
     }
+}
+
+/// Marks one row; apart, so that walks which mark nothing have their registers for themselves.
+///
+/// # Safety
+/// As for `mark`.
+#[inline(never)]
+unsafe fn mark_row<F: Fetch>(lanes: F::Lanes, table: usize, row: usize, now: Tick) {
+    // SAFETY: forwarded.
+    unsafe { F::mark(lanes, table, row, 1, now) };
 }
 
 /// What `F` yields at a row of its set.
@@ -151,6 +169,16 @@ where
         if ptrs.table == table { Some(row) } else { unsafe { ptrs.find(entity) } }
     }
     #[inline]
+    unsafe fn led(mut lanes: Self::Lanes, len: usize) -> Self::Lanes {
+        let rows = lanes.driver.len;
+        if F::MARKS && rows > 0 && len >= rows.div_ceil(BLOCK_ROWS) * DENSE_ROWS {
+            // SAFETY: forwarded; a set with rows has the columns, and room for marks of all rows (I3).
+            unsafe { F::mark(lanes.lanes, lanes.table, 0, rows, lanes.now) };
+            lanes.marked = true;
+        }
+        lanes
+    }
+    #[inline]
     fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {
         report(lanes.driver);
     }
@@ -158,7 +186,9 @@ where
     unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, spot: usize) -> F::Item<'a> {
         // SAFETY: the spot is a row of the set's table (I10), which has the columns; access is the caller's.
         unsafe {
-            F::mark(ptrs.lanes, ptrs.table, spot, 1, ptrs.now);
+            if F::MARKS && !ptrs.marked {
+                mark_row::<F>(ptrs.lanes, ptrs.table, spot, ptrs.now);
+            }
             row_of::<F>(ptrs, spot)
         }
     }

@@ -8,7 +8,7 @@
 use super::{Entry, SetId, SetPlan, SparseSet};
 use crate::entity::Entity;
 use crate::panics::FirstPanic;
-use crate::place::TableId;
+use crate::place::{Row, TableId};
 use crate::plan::{Edge, Init, PlanError};
 use crate::store::Store;
 use crate::values::{Existing, Values};
@@ -308,7 +308,7 @@ impl Store {
             let moved = owners.add(from).read();
             head.owners.mark_row(to, self.tick);
             owners.add(to).write(moved);
-            (*plan.set.as_ptr()).repoint_member(moved, to);
+            *(*plan.set.as_ptr()).member_row(moved) = Row::from_index(to).get();
         }
     }
 

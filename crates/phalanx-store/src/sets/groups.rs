@@ -80,18 +80,18 @@ struct Group {
     terms: GroupTerms,
     /// The sets that members are in, owned ones first; as long as the store lives, so do they.
     needed: Box<[NonNull<SparseSet>]>,
-    owned: usize,
+    owned: Box<[NonNull<SparseSet>]>,
     excluded: Box<[NonNull<SparseSet>]>,
     /// How many members there are, at the front of each owned set.
     len: u32,
     /// The members of a group that owns nothing.
     members: Option<NonNull<SparseSet>>,
+    /// Whether it owns sets and excludes nothing: most do.
+    plain: bool,
 }
 
 /// How many bits a mask of groups has.
 const BITS: usize = u64::BITS as usize;
-/// How many rows of an entity are kept from the question whether it qualifies until it enters.
-const KEPT_ROWS: usize = 4;
 
 /// Calls a function with each position of a group for which a mask stands, of `len` in all.
 #[inline(always)]
@@ -123,12 +123,6 @@ impl SparseSet {
 }
 
 impl Group {
-    /// The owned sets.
-    #[inline(always)]
-    fn owned(&self) -> &[NonNull<SparseSet>] {
-        &self.needed[..self.owned]
-    }
-
     /// Whether an entity is a member.
     #[inline(always)]
     fn has(&self, entity: Entity) -> bool {
@@ -190,10 +184,11 @@ impl Store {
         let pointers = |sets: &[SetId]| sets.iter().map(|&set| self.sets[set.index()].0).collect();
         let group = Group {
             needed: pointers(&needed),
-            owned: terms.owned.len(),
+            owned: pointers(&terms.owned),
             excluded: pointers(&terms.without_sets),
             len: 0,
             members,
+            plain: members.is_none() && terms.without_sets.is_empty() && terms.without.is_empty(),
             terms,
         };
         self.groups.slots[at].group = Some(group);
@@ -295,7 +290,7 @@ impl Store {
         if a.max(b) >= self.group_len(id)? {
             return Ok(false);
         }
-        let sets = self.group(id)?.owned().len().max(1);
+        let sets = self.group(id)?.owned.len().max(1);
         for at in 0..sets {
             let group = self.group(id)?;
             let set = group.members.unwrap_or(group.needed[at]);
@@ -334,34 +329,58 @@ impl Store {
 
     /// Brings an entity's membership in some groups in line with the sets it is in, and its table. It lost nothing that
     /// one of these groups needs.
-    #[inline(never)]
+    #[inline]
     pub(super) fn settle_groups(&mut self, entity: Entity, mask: u64) {
+        if mask.is_power_of_two() && self.groups.slots.len() <= BITS {
+            self.settle_group(mask.trailing_zeros() as usize, entity);
+        } else {
+            self.settle_many(entity, mask);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_many(&mut self, entity: Entity, mask: u64) {
         for_each_named(mask, self.groups.slots.len(), |at| self.settle_group(at, entity));
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn settle_group(&mut self, at: usize, entity: Entity) {
-        let Some(group) = &self.groups.slots[at].group else { return };
-        // SAFETY: the group's sets are those of this store.
-        let row_in = |set: &NonNull<SparseSet>| unsafe { find(*set, entity) };
-        // The rows in owned sets, the first of which are kept.
-        let mut rows = [0; KEPT_ROWS];
-        for (at, set) in group.needed.iter().enumerate() {
+        let Some(group) = &mut self.groups.slots[at].group else { return };
+        if !group.plain {
+            self.settle_other(at, entity);
+            return;
+        }
+        let (border, mut first, mut in_place) = (group.len as usize, None, true);
+        for &set in &group.needed {
             // Whoever lost a set that is needed has left before.
-            let Some(row) = row_in(set) else { return };
-            if let Some(kept) = rows.get_mut(at) {
-                *kept = row;
+            // SAFETY: the group's sets are those of this store.
+            let Some(row) = (unsafe { find(set, entity) }) else { return };
+            first = first.or(Some(row));
+            in_place &= row == border;
+        }
+        if first.is_some_and(|row| row >= border) {
+            group.len += 1;
+            if !in_place {
+                // SAFETY: the entity is in each of the sets, which have as many rows as the group has members (I13).
+                unsafe { self.bring_to_border(at, entity, border) };
             }
         }
-        let is_member = match &group.members {
-            Some(members) => row_in(members).is_some(),
-            None => rows[0] < group.len as usize,
-        };
-        let excluded = group.excluded.iter().any(|set| row_in(set).is_some())
+    }
+
+    /// As `settle_group`, for any group.
+    #[inline(never)]
+    fn settle_other(&mut self, at: usize, entity: Entity) {
+        let Some(group) = &self.groups.slots[at].group else { return };
+        // SAFETY: the group's sets are those of this store.
+        let is_in = |set: &NonNull<SparseSet>| unsafe { find(*set, entity) }.is_some();
+        if !group.needed.iter().all(is_in) {
+            return;
+        }
+        let excluded = group.excluded.iter().any(is_in)
             || (!group.terms.without.is_empty() && self.has_any(entity, &group.terms.without));
-        match (is_member, excluded) {
-            // SAFETY: the entity is in every set that is needed, at these rows.
-            (false, false) => unsafe { self.add_member(at, entity, &rows) },
+        match (group.has(entity), excluded) {
+            // SAFETY: the entity is in every set that is needed.
+            (false, false) => unsafe { self.add_member(at, entity) },
             (true, true) => {
                 // SAFETY: the entity is a member.
                 unsafe { self.take_member(at, entity, None) };
@@ -381,13 +400,11 @@ impl Store {
     /// Makes an entity a member.
     ///
     /// # Safety
-    /// There is a group at this position. The entity is in every set that it needs, at these rows of the first ones, and no
-    /// member.
-    #[inline(always)]
-    unsafe fn add_member(&mut self, at: usize, entity: Entity, rows: &[usize; KEPT_ROWS]) {
+    /// There is a group at this position. The entity is in every set that it needs, and no member.
+    unsafe fn add_member(&mut self, at: usize, entity: Entity) {
+        let Some(group) = &mut self.groups.slots[at].group else { return };
         // SAFETY: forwarded; the group's sets are those of this store (I10).
         unsafe {
-            let group = self.groups.slots.get_unchecked_mut(at).group.as_mut().unwrap_unchecked();
             if let Some(set) = group.members {
                 let row = self.append_row(set.as_ref().table, entity, |_| ());
                 *(*set.as_ptr()).entry(entity) = Entry::new(entity, row);
@@ -395,13 +412,7 @@ impl Store {
             }
             let border = group.len as usize;
             group.len += 1;
-            let group = self.groups.slots.get_unchecked(at).group.as_ref().unwrap_unchecked();
-            for (at, &set) in group.owned().iter().enumerate() {
-                let row = rows.get(at).copied().unwrap_or_else(|| set.as_ref().row_of_member(entity));
-                if row != border {
-                    self.swap_rows(set, row, border);
-                }
-            }
+            self.bring_to(at, entity, border, None);
         }
     }
 
@@ -410,25 +421,50 @@ impl Store {
     ///
     /// # Safety
     /// There is a group at this position, and the entity is a member.
-    #[inline(always)]
+    #[inline]
     unsafe fn take_member(&mut self, at: usize, entity: Entity, spared: Option<NonNull<SparseSet>>) -> usize {
+        let Some(group) = &mut self.groups.slots[at].group else { return 0 };
         // SAFETY: forwarded; members are in all owned sets, before the border (I13).
         unsafe {
-            let group = self.groups.slots.get_unchecked_mut(at).group.as_mut().unwrap_unchecked();
             if let Some(set) = group.members {
                 self.remove_member(set, entity);
                 return 0;
             }
             group.len -= 1;
             let last = group.len as usize;
-            let group = self.groups.slots.get_unchecked(at).group.as_ref().unwrap_unchecked();
-            for &set in group.owned() {
+            self.bring_to(at, entity, last, spared);
+            last
+        }
+    }
+
+    /// Brings the rows of an entity in owned sets to the border.
+    ///
+    /// # Safety
+    /// The entity is in each set that the group at this position owns, and each has the other row.
+    #[inline(never)]
+    unsafe fn bring_to_border(&mut self, at: usize, entity: Entity, border: usize) {
+        // SAFETY: forwarded.
+        unsafe { self.bring_to(at, entity, border, None) };
+    }
+
+    /// Exchanges the rows of an entity in owned sets, but for one that is spared, with another one.
+    ///
+    /// # Safety
+    /// The entity is in each set that the group at this position owns, and each has the other row.
+    #[inline(always)]
+    unsafe fn bring_to(&mut self, at: usize, entity: Entity, to: usize, spared: Option<NonNull<SparseSet>>) {
+        let Some(group) = &self.groups.slots[at].group else { return };
+        for &set in &group.owned {
+            if Some(set) == spared {
+                continue;
+            }
+            // SAFETY: forwarded; owned sets have no holes (I13).
+            unsafe {
                 let row = set.as_ref().row_of_member(entity);
-                if row != last && Some(set) != spared {
-                    self.swap_rows(set, row, last);
+                if row != to {
+                    self.swap_rows(set, row, to);
                 }
             }
-            last
         }
     }
 
@@ -459,17 +495,47 @@ impl Store {
     ) -> Option<usize> {
         // SAFETY: forwarded (I10).
         let (needing, owner) = unsafe { (set.as_ref().needing, set.as_ref().owner) };
+        let len = self.groups.slots.len();
+        let owner = owner.map(|owner| owner as usize);
+        match owner {
+            // The owner is the only one that needs the set.
+            Some(at) if needing == 1 << (at % BITS) && len <= BITS => {
+                let group = self.groups.slots[at].group.as_mut()?;
+                if row >= group.len as usize {
+                    return None;
+                }
+                group.len -= 1;
+                let last = group.len as usize;
+                // SAFETY: the entity is a member, in all owned sets before the border (I13).
+                unsafe { self.bring_to(at, entity, last, Some(set)) };
+                Some(last)
+            }
+            // SAFETY: forwarded.
+            _ => unsafe { self.leave_many(set, entity, needing, owner) },
+        }
+    }
+
+    /// # Safety
+    /// As for `leave_groups`.
+    #[inline(never)]
+    unsafe fn leave_many(
+        &mut self,
+        set: NonNull<SparseSet>,
+        entity: Entity,
+        needing: u64,
+        owner: Option<usize>,
+    ) -> Option<usize> {
         let (len, mut border) = (self.groups.slots.len(), None);
         for_each_named(needing, len, |at| {
             let Some(group) = &self.groups.slots[at].group else { return };
-            let owns = owner.is_some_and(|owner| owner as usize == at);
             // Where there are many groups, a mask stands for more than those that name the set.
-            let needs = || len <= BITS || group.needed.contains(&set);
-            let is_member = if owns { row < group.len as usize } else { needs() && group.has(entity) };
-            if is_member {
-                // SAFETY: the entity is a member.
-                let last = unsafe { self.take_member(at, entity, Some(set)) };
-                border = if owns { Some(last) } else { border };
+            if (len > BITS && !group.needed.contains(&set)) || !group.has(entity) {
+                return;
+            }
+            // SAFETY: the entity is a member.
+            let last = unsafe { self.take_member(at, entity, Some(set)) };
+            if owner == Some(at) {
+                border = Some(last);
             }
         });
         border

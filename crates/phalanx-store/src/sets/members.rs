@@ -84,6 +84,7 @@ impl Store {
         // SAFETY: members are the first rows of each owned set (I13). Sets reach no column of the table.
         unsafe {
             O::mark_members(own, entities.len());
+            let get = G::led(get, entities.len());
             let (own, get) = (O::ptrs(own, 0), G::ptrs(get, 0));
             Ok(Members { entities, next: 0, own, get, access: PhantomData })
         }

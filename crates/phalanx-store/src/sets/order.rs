@@ -11,6 +11,7 @@ use super::{SetId, SparseSet};
 use crate::column::{copy_value, swap_values};
 use crate::entity::Entity;
 use crate::fetch::{ReadFetch, SetFetch};
+use crate::place::Row;
 use crate::prepared::find_alias;
 use crate::store::Store;
 
@@ -35,7 +36,7 @@ impl Store {
     /// # Safety
     /// The set is one of this store, which the caller has borrowed exclusively. Both rows are in range, differ, and are no
     /// holes.
-    #[inline]
+    #[inline(never)]
     pub(super) unsafe fn swap_rows(&self, set: NonNull<SparseSet>, a: usize, b: usize) {
         // SAFETY: sets are never dropped, and each has a table with a head (I4, I10). Both rows are in range (I2) and differ, and
         // who has them is in the set (I10).
@@ -52,8 +53,8 @@ impl Store {
             head.owners.mark_row(b, self.tick);
             owners.add(a).write(first);
             owners.add(b).write(second);
-            set.repoint_member(first, a);
-            set.repoint_member(second, b);
+            *set.member_row(first) = Row::from_index(a).get();
+            *set.member_row(second) = Row::from_index(b).get();
         }
     }
 

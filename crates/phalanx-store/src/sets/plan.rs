@@ -5,7 +5,6 @@
 
 use std::any::TypeId;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use super::{SetId, SparseSet};
 use crate::column_id::AnyColId;
@@ -23,7 +22,7 @@ pub struct SetPlan {
     pub(super) set: NonNull<SparseSet>,
     /// The column of the first leaf, which most values have alone.
     first: ColumnRef,
-    leaves: Arc<Leaves>,
+    leaves: Box<Leaves>,
     /// The column of the values' only leaf; `None` where there are several.
     lone: Option<AnyColId>,
     id: SetId,
@@ -32,7 +31,7 @@ pub struct SetPlan {
 }
 
 /// What a plan knows of values with several leaves; apart, so that the rest fits in a line of memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Leaves {
     values: TypeId,
     columns: Box<[ColumnRef]>,
@@ -52,7 +51,7 @@ impl SetPlan {
             store: 0,
             set: NonNull::dangling(),
             first: ColumnRef::ABSENT,
-            leaves: Arc::new(Leaves { values: TypeId::of::<Nothing>(), columns: Box::default() }),
+            leaves: Box::new(Leaves { values: TypeId::of::<Nothing>(), columns: Box::default() }),
             lone: None,
             id: SetId(u32::MAX),
             table: TableId::DEAD,
@@ -112,7 +111,7 @@ impl Store {
             store: self.id,
             set: self.sets[set.index()].0,
             first: columns.first().copied().unwrap_or(ColumnRef::ABSENT),
-            leaves: Arc::new(Leaves { values: TypeId::of::<V>(), columns }),
+            leaves: Box::new(Leaves { values: TypeId::of::<V>(), columns }),
             lone: V::lone(ids),
             id: set,
             table,

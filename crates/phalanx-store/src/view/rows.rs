@@ -25,8 +25,8 @@ struct Driven<'w> {
     driver: Driver,
     entities: &'w [Entity],
     next: usize,
-    /// Whether entities are visited wherever their row is.
-    anywhere: bool,
+    /// Whether nothing but sets is asked: entities are visited wherever their row is, and none of the set's is a hole.
+    sets_alone: bool,
 }
 
 impl Driven<'_> {
@@ -39,12 +39,12 @@ impl Driven<'_> {
         // SAFETY: each entity is in the set once (I10), so its item is yielded once.
         unsafe {
             let entity = self.entities.get_unchecked(row);
+            if F::TABLELESS && self.sets_alone {
+                return view.item_of_sets(entity, self.driver.table.index(), row);
+            }
             if self.driver.holes {
                 // Nothing is found for the placeholder of a hole (I11).
                 return view.item_of(*entity);
-            }
-            if F::TABLELESS && self.anywhere {
-                return view.item_of_sets(entity, self.driver.table.index(), row);
             }
             view.item_led(*entity, self.driver.table.index(), row)
         }
@@ -53,8 +53,8 @@ impl Driven<'_> {
 
 impl<'w, F: Fetch> Rows<'w, F> {
     #[inline]
-    pub(super) fn new(view: View<'w, F>, anywhere: bool) -> Self {
-        let driven = if F::DENSE { None } else { driven_walk(&view, anywhere) };
+    pub(super) fn new(mut view: View<'w, F>, anywhere: bool) -> Self {
+        let driven = if F::DENSE { None } else { driven_walk(&mut view, anywhere) };
         Self { chunks: Chunks::new(view), run: ChunkRows::empty(), driven }
     }
 
@@ -65,12 +65,14 @@ impl<'w, F: Fetch> Rows<'w, F> {
     }
 }
 
-/// The walk along the set that drives a view, where one does.
-fn driven_walk<'w, F: Fetch>(view: &View<'w, F>, anywhere: bool) -> Option<Driven<'w>> {
+/// The walk along the set that drives a view, where one does; its rows are marked then, once for all of them.
+fn driven_walk<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> Option<Driven<'w>> {
     let driver = view.driver()?;
     // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
     let entities = unsafe { driver.entities() };
-    Some(Driven { driver, entities, next: 0, anywhere })
+    // SAFETY: the lanes are those of the view, which has the access (I6).
+    view.lanes = unsafe { F::led(view.lanes, entities.len()) };
+    Some(Driven { driver, entities, next: 0, sets_alone: F::TABLELESS && anywhere && !driver.holes })
 }
 
 impl<'w, F: Fetch> Iterator for Rows<'w, F> {
@@ -114,9 +116,22 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
     fn fold<B, G: FnMut(B, F::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
         let mut state = init;
         if let Some(driven) = self.driven() {
-            for row in driven.next..driven.entities.len() {
+            let (view, rows) = (&self.chunks.view, driven.next..driven.entities.len());
+            if F::TABLELESS && driven.sets_alone {
+                let (entities, table) = (driven.entities, driven.driver.table.index());
+                for row in rows {
+                    // SAFETY: as for `next`, and for `Driven::item`.
+                    let item = unsafe { view.item_of_sets(entities.get_unchecked(row), table, row) };
+                    state = match item {
+                        Some(item) => f(state, item),
+                        None => state,
+                    };
+                }
+                return state;
+            }
+            for row in rows {
                 // SAFETY: as for `next`.
-                if let Some(item) = unsafe { driven.item(&self.chunks.view, row) } {
+                if let Some(item) = unsafe { driven.item(view, row) } {
                     state = f(state, item);
                 }
             }

@@ -240,11 +240,9 @@ impl World {
             made.expect("a component's zero values fill its columns");
         } else {
             let at = self.zeroed_insertion(from, id);
-            self.grouped(entity, |world| {
-                let edge = world.archetypes.transitions.at(at);
-                let inserted = world.store.insert(entity, edge, (), phalanx_store::Existing::Keep);
-                inserted.expect("the entity stands where the transition begins");
-            });
+            let edge = self.archetypes.transitions.at(at);
+            let inserted = self.store.insert(entity, edge, (), phalanx_store::Existing::Keep);
+            inserted.expect("the entity stands where the transition begins");
         }
         for ((column, scalar), &(_, value)) in columns.into_iter().zip(fields) {
             with_scalar!(scalar, write(self, entity, column, value)).expect("column and type were checked");
