@@ -13,6 +13,10 @@ use crate::storage::SparseParts;
 use crate::world::parts::drop_both;
 use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, World};
 
+/// A bundle for a call that is not inlined. The byte beside it makes it a copy, so that nobody points at the bundle
+/// itself, which can stay in registers.
+struct Apart<B>(B, u8);
+
 impl World {
     /// Spawns an entity with a bundle of components.
     ///
@@ -22,6 +26,32 @@ impl World {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> EntityWorldMut<'_> {
+        let entity = self.spawn_entity(bundle);
+        EntityWorldMut::new(self, entity)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn spawn_entity<B: Bundle>(&mut self, bundle: B) -> Entity {
+        if let Some(row) = self.store.spawn_row::<B, B::Values>() {
+            let (values, sparse) = bundle.into_values(row.now());
+            let entity = row.spawn(values);
+            if B::Sparse::ANY {
+                // A new entity has nothing that could be replaced.
+                self.put_sparse(entity, sparse, Existing::Replace);
+            }
+            return entity;
+        }
+        self.spawn_along_edge(Apart(bundle, 0))
+    }
+
+    /// As [`World::spawn`], where no spawn cursor is open or something must grow; after that it is open, if it can be.
+    ///
+    /// It can where nothing follows from the row but the bundle's own sparse parts: no component is required. Groups do
+    /// not matter, because nothing is in a group that is in no set.
+    #[inline(never)]
+    #[track_caller]
+    fn spawn_along_edge<B: Bundle>(&mut self, Apart(bundle, _): Apart<B>) -> Entity {
         let id = self.bundle::<B>();
         let at = match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, id.index()) {
             Some(at) => at,
@@ -33,7 +63,10 @@ impl World {
             Err(error) => panic!("{error}"),
         };
         self.spawn_sparse::<B>(entity, id, sparse);
-        EntityWorldMut::new(self, entity)
+        if <B::Values as Values>::LEAVES > 0 && self.bundles.info(id).required_sparse.is_empty() {
+            self.store.open_cursor::<B, B::Values>(self.archetypes.transitions.at(at));
+        }
+        entity
     }
 
     /// Spawns an entity without components. It occupies no row until the first one comes.
