@@ -10,7 +10,7 @@
 //!   I11; rows from there on hold nothing that will be read, except values that one operation is about to drop or to
 //!   count.
 //! - **I3 Memory.** A column's data pointer is aligned, has room for the table's capacity, and is preceded by one
-//!   tick per block after the first; before the room for ticks, which the capacity tells, a large column has a word that
+//!   tick per block, where values have a size; before the room for ticks, which the capacity tells, a large column has a word that
 //!   leads to the beginning of its allocation. The lane cell of (column, table) holds the same pointer. A column's
 //!   header stays where it is until its table is dropped.
 //! - **I4 Lanes.** Every lane has a cell per table; it is null exactly when the table lacks the column. A column that is

@@ -157,7 +157,7 @@ where
     unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, spot: usize) -> F::Item<'a> {
         // SAFETY: the spot is a row of the set's table (I10), which has the columns; access is the caller's.
         unsafe {
-            F::mark(ptrs.lanes, ptrs.table, spot, 1, ptrs.now);
+            F::mark_row(ptrs.lanes, ptrs.table, spot, ptrs.now);
             row_of::<F>(ptrs, spot)
         }
     }
