@@ -234,12 +234,14 @@ pub(crate) fn assert_capacity(of: &ColumnType, capacity: usize) {
     }
 }
 
-/// The bytes that a column with this capacity occupies, but for the pad.
+/// The bytes that a column with this capacity occupies, but for the pad, and for the one line of ticks that a column of
+/// one block has.
 pub(crate) fn bytes(of: &ColumnType, capacity: usize) -> usize {
     if of.layout.size() == 0 || capacity == 0 {
         return 0;
     }
-    allocation(of, capacity).header + of.layout.size() * capacity
+    let header = if blocks(capacity) > 1 { allocation(of, capacity).header } else { 0 };
+    header + of.layout.size() * capacity
 }
 
 /// The data pointer of a column without memory: aligned, not null.
