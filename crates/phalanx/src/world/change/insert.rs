@@ -33,6 +33,9 @@ impl World {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn spawn_entity<B: Bundle>(&mut self, bundle: B) -> Entity {
+        if <B::Values as Values>::LEAVES == 0 {
+            return self.spawn_on_edge(bundle);
+        }
         if let Some(row) = self.store.spawn_row::<B, B::Values>() {
             let (values, sparse) = bundle.into_values(row.now());
             let entity = row.spawn(values);
@@ -45,13 +48,20 @@ impl World {
         self.spawn_along_edge(Apart(bundle, 0))
     }
 
-    /// As [`World::spawn`], where no spawn cursor is open or something must grow; after that it is open, if it can be.
-    ///
-    /// It can where nothing follows from the row but the bundle's own sparse parts: no component is required. Groups do
-    /// not matter, because nothing is in a group that is in no set.
+    /// As [`World::spawn`], where no spawn cursor is open or something must grow.
     #[inline(never)]
     #[track_caller]
     fn spawn_along_edge<B: Bundle>(&mut self, Apart(bundle, _): Apart<B>) -> Entity {
+        self.spawn_on_edge(bundle)
+    }
+
+    /// Spawns along the edge to the bundle's archetype, and opens the spawn cursor of the bundle, if it can be.
+    ///
+    /// It can where nothing follows from the row but the bundle's own sparse parts: no component is required. Groups do
+    /// not matter, because nothing is in a group that is in no set.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn spawn_on_edge<B: Bundle>(&mut self, bundle: B) -> Entity {
         let id = self.bundle::<B>();
         let at = match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, id.index()) {
             Some(at) => at,
