@@ -39,8 +39,8 @@ const PADDED: usize = 4096;
 const PADDED_ALIGN: usize = 16;
 /// The bytes that such a column is larger: for the pad, at most the alignment, less the word that allocators keep.
 const PAD: usize = 2 * COLUMN_ALIGN - size_of::<usize>();
-/// The bytes of the largest column that is a piece of a slab.
-const SMALL: usize = 512;
+/// The bytes of the largest column that is a piece of a slab, with its line of ticks.
+const SMALL: usize = 512 + COLUMN_ALIGN;
 
 /// What a lane keeps per table: where the column's rows are, and when many of block 0 were last written.
 #[doc(hidden)]

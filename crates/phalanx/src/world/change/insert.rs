@@ -13,10 +13,6 @@ use crate::storage::SparseParts;
 use crate::world::parts::drop_both;
 use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, World};
 
-/// A bundle for a call that is not inlined. The byte beside it makes it a copy, so that nobody points at the bundle
-/// itself, which can stay in registers.
-struct Apart<B>(B, u8);
-
 impl World {
     /// Spawns an entity with a bundle of components.
     ///
@@ -45,13 +41,14 @@ impl World {
             }
             return entity;
         }
-        self.spawn_along_edge(Apart(bundle, 0))
+        // The byte makes this a copy, so that nothing points at the bundle itself, which can stay in registers.
+        self.spawn_along_edge((bundle, 0))
     }
 
     /// As [`World::spawn`], where no spawn cursor is open or something must grow.
     #[inline(never)]
     #[track_caller]
-    fn spawn_along_edge<B: Bundle>(&mut self, Apart(bundle, _): Apart<B>) -> Entity {
+    fn spawn_along_edge<B: Bundle>(&mut self, (bundle, _): (B, u8)) -> Entity {
         self.spawn_on_edge(bundle)
     }
 
