@@ -13,6 +13,7 @@ impl Store {
     pub fn check(&self) -> Result<(), String> {
         self.entities.check()?;
         self.check_sets()?;
+        self.check_cursors()?;
         let mut rows = 0;
         for at in 0..self.tables.len() {
             rows += self.check_table(TableId::from_index(at))?;

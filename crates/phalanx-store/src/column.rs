@@ -1,12 +1,12 @@
 //! The memory of one column: raw, without a length of its own.
 //!
-//! A table decides how many rows exist; a column only knows where they are. The ticks of blocks after the
-//! first lie *before* the data, so that the data pointer alone reaches both:
+//! A table decides how many rows exist; a column only knows where they are. The ticks of blocks lie *before* the data,
+//! so that the data pointer alone reaches both:
 //!
 //! ```text
 //!   base                                            data (64-byte aligned)
-//!   | pad | unused | tick n | ... | tick 2 | tick 1 | row 0 | row 1 | ...            |
-//!         '------ header: only beyond 1,024 rows --' '------ capacity rows --------'
+//!   | pad | unused | tick n | ... | tick 1 | tick 0 | row 0 | row 1 | ...            |
+//!         '--------------- header ----------------' '------ capacity rows --------'
 //! ```
 //!
 //! Small columns are allocated with their alignment, and have no pad. Large ones are allocated with that of the
@@ -14,8 +14,10 @@
 //! column again that was freed, and may grow it in place, or by moving pages instead of bytes. The header has room
 //! for more ticks than there are blocks, so that the data rarely shifts when the column grows.
 //!
-//! The tick of block 0 lies beside the lane pointer ([`LaneCell`]). Zero-sized values have an aligned
-//! dangling pointer, no memory, and a single tick for all rows. Up to 512 bytes are a piece of the store's slab,
+//! Block 0 has a second tick beside the lane pointer ([`LaneCell`]): whoever visits many rows marks that one, so that
+//! small tables are not written to before their data; whoever visits one row marks the one before the data, because no
+//! question has to be asked for it. The later of both counts. Zero-sized values have an aligned dangling pointer, no
+//! memory, and the tick beside the pointer alone, for all rows. Up to 512 bytes are a piece of the store's slab,
 //! so that the columns of many small tables lie close together.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
@@ -37,10 +39,10 @@ const PADDED: usize = 4096;
 const PADDED_ALIGN: usize = 16;
 /// The bytes that such a column is larger: for the pad, at most the alignment, less the word that allocators keep.
 const PAD: usize = 2 * COLUMN_ALIGN - size_of::<usize>();
-/// The bytes of the largest column that is a piece of a slab.
-const SMALL: usize = 512;
+/// The bytes of the largest column that is a piece of a slab, with its line of ticks.
+const SMALL: usize = 512 + COLUMN_ALIGN;
 
-/// What a lane keeps per table: where the column's rows are, and when block 0 was last written.
+/// What a lane keeps per table: where the column's rows are, and when many of block 0 were last written.
 #[doc(hidden)]
 pub struct LaneCell {
     /// Null when the table lacks the column.
@@ -67,13 +69,28 @@ impl LaneCell {
             // There may be no such block. Block 0 has a tick in any case.
             return;
         }
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: behind block 0 there are rows in the block, so the header holds its tick (I3).
         unsafe {
-            self.mark_row(start, now);
+            let first = if start < BLOCK_ROWS { &self.tick } else { tick_before(self.data, start >> BLOCK_SHIFT) };
+            first.store(now.get(), Ordering::Relaxed);
             // Most tables are one block: a single comparison tells, where `start` is known to be zero.
             if start % BLOCK_ROWS + len > BLOCK_ROWS {
                 self.mark_later((start >> BLOCK_SHIFT) + 1, (start + len - 1) >> BLOCK_SHIFT, now);
             }
+        }
+    }
+
+    /// As [`LaneCell::mark`], for one row.
+    ///
+    /// # Safety
+    /// As for [`LaneCell::mark`].
+    #[inline(always)]
+    pub(crate) unsafe fn mark_single(&self, row: usize, sized: bool, now: Tick) {
+        if sized {
+            // SAFETY: forwarded.
+            unsafe { self.mark_row(row, now) };
+        } else {
+            self.tick.store(now.get(), Ordering::Relaxed);
         }
     }
 
@@ -93,12 +110,8 @@ impl LaneCell {
     /// As for [`LaneCell::mark`].
     #[inline(always)]
     pub(crate) unsafe fn tick_of(&self, row: usize) -> &AtomicU64 {
-        if row < BLOCK_ROWS {
-            &self.tick
-        } else {
-            // SAFETY: the row is within the capacity, so the header holds a tick for its block (I3).
-            unsafe { later_tick(self.data, row >> BLOCK_SHIFT) }
-        }
+        // SAFETY: the row is within the capacity, so the header holds a tick for its block (I3).
+        unsafe { tick_before(self.data, row >> BLOCK_SHIFT) }
     }
 
     /// # Safety
@@ -108,7 +121,7 @@ impl LaneCell {
     unsafe fn mark_later(&self, first: usize, last: usize, now: Tick) {
         for block in first..=last {
             // SAFETY: the rows are within the capacity, so the header holds a tick for each of their blocks (I3).
-            unsafe { later_tick(self.data, block) }.store(now.get(), Ordering::Relaxed);
+            unsafe { tick_before(self.data, block) }.store(now.get(), Ordering::Relaxed);
         }
     }
 
@@ -117,31 +130,34 @@ impl LaneCell {
     /// # Safety
     /// As for [`LaneCell::mark`], for a block that begins within the capacity.
     pub(crate) unsafe fn block_tick(&self, block: usize, sized: bool) -> Tick {
-        if block == 0 || !sized {
-            return Tick::new(self.tick.load(Ordering::Relaxed));
+        let beside = if block == 0 || !sized { self.tick.load(Ordering::Relaxed) } else { 0 };
+        if !sized {
+            return Tick::new(beside);
         }
         // SAFETY: the block begins within the capacity, so the header holds its tick (I3).
-        Tick::new(unsafe { later_tick(self.data, block) }.load(Ordering::Relaxed))
+        let before = unsafe { tick_before(self.data, block) }.load(Ordering::Relaxed);
+        Tick::new(beside.max(before))
     }
 }
 
 /// # Safety
-/// `data` is column data whose capacity reaches into `block`, and `block > 0`.
-unsafe fn later_tick<'a>(data: *mut u8, block: usize) -> &'a AtomicU64 {
-    // SAFETY: the header before `data` holds one aligned, initialised tick per block after the first (I3).
-    unsafe { &*data.cast::<AtomicU64>().sub(block) }
+/// `data` is data of sized values whose capacity reaches into `block`.
+#[inline(always)]
+unsafe fn tick_before<'a>(data: *mut u8, block: usize) -> &'a AtomicU64 {
+    // The complement is one instruction, and leaves the scaling to the address.
+    // SAFETY: the header before `data` holds one aligned, initialised tick per block (I3).
+    unsafe { &*data.cast::<AtomicU64>().offset(!block.cast_signed()) }
 }
 
-fn later_blocks(capacity: usize) -> usize {
-    capacity.saturating_sub(1) >> BLOCK_SHIFT
+fn blocks(capacity: usize) -> usize {
+    capacity.div_ceil(BLOCK_ROWS)
 }
 
 /// The bytes of the header, which has room for 8, 64, 512, .. ticks.
 fn header_bytes(capacity: usize) -> usize {
-    let later = later_blocks(capacity);
-    // At most eight times as many as there are blocks, which are a thousandth of the rows.
-    let mut ticks = if later == 0 { 0 } else { 8 };
-    while ticks < later {
+    // Behind the first ones at most eight times as many as there are blocks, which are a thousandth of the rows.
+    let mut ticks = 8;
+    while ticks < blocks(capacity) {
         ticks *= 8;
     }
     ticks * size_of::<AtomicU64>()
@@ -218,12 +234,14 @@ pub(crate) fn assert_capacity(of: &ColumnType, capacity: usize) {
     }
 }
 
-/// The bytes that a column with this capacity occupies, but for the pad.
+/// The bytes that a column with this capacity occupies, but for the pad, and for the one line of ticks that a column of
+/// one block has.
 pub(crate) fn bytes(of: &ColumnType, capacity: usize) -> usize {
     if of.layout.size() == 0 || capacity == 0 {
         return 0;
     }
-    allocation(of, capacity).header + of.layout.size() * capacity
+    let header = if blocks(capacity) > 1 { allocation(of, capacity).header } else { 0 };
+    header + of.layout.size() * capacity
 }
 
 /// The data pointer of a column without memory: aligned, not null.
@@ -231,8 +249,7 @@ pub(crate) fn dangling(of: &ColumnType) -> *mut u8 {
     ptr::without_provenance_mut(of.layout.align().max(COLUMN_ALIGN))
 }
 
-/// How many lines an allocation takes in a slab; `None` when it is none for a slab. One for a slab has no ticks: more rows
-/// than a block has take more memory.
+/// How many lines an allocation takes in a slab; `None` when it is none for a slab.
 ///
 /// Tools that watch over each allocation of the heap are given all of them by `--cfg phalanx_heap`.
 fn lines_of(layout: Layout) -> Option<usize> {
@@ -246,21 +263,23 @@ fn allocate(slab: &mut Slab<Line>, of: &ColumnType, capacity: usize) -> *mut u8 
         return dangling(of);
     }
     let allocation = allocation(of, capacity);
-    if let Some(lines) = lines_of(allocation.layout) {
-        return slab.take(lines).as_ptr().cast();
-    }
-    // SAFETY: locally: the layout has a size, because the values have one and the capacity is not zero.
-    let base = unsafe { alloc(allocation.layout) };
-    let Some(base) = NonNull::new(base) else { handle_alloc_error(allocation.layout) };
-    // SAFETY: the memory was allocated so just now; the header has room for the ticks (I3).
+    let base = match lines_of(allocation.layout) {
+        Some(lines) => slab.take(lines).cast(),
+        None => {
+            // SAFETY: locally: the layout has a size, because the values have one and the capacity is not zero.
+            let base = unsafe { alloc(allocation.layout) };
+            NonNull::new(base).unwrap_or_else(|| handle_alloc_error(allocation.layout))
+        }
+    };
+    // SAFETY: the memory was allocated so just now, in a slab without a pad; the header has room for the ticks (I3).
     unsafe {
         let data = allocation.data_at(base.as_ptr());
-        zero_ticks(data, 0, later_blocks(capacity));
+        zero_ticks(data, 0, blocks(capacity));
         data
     }
 }
 
-/// Zeroes the ticks of the blocks after `from`, up to `to`.
+/// Zeroes the ticks of the blocks from `from`, to the one before `to`.
 ///
 /// # Safety
 /// The header before `data` has room for `to` ticks.
@@ -280,15 +299,14 @@ unsafe fn free(slab: &mut Slab<Line>, of: &ColumnType, data: *mut u8, capacity: 
         return;
     }
     let allocation = allocation(of, capacity);
-    if let Some(lines) = lines_of(allocation.layout) {
-        if let Some(piece) = NonNull::new(data) {
-            // SAFETY: `allocate` took as many lines from the slab for the same type and capacity (I3).
-            unsafe { slab.give(piece.cast(), lines) };
-        }
-        return;
-    }
     // SAFETY: `allocate` placed the data in memory of this layout, for the same type and capacity (I3).
-    unsafe { dealloc(allocation.base_of(data), allocation.layout) }
+    let base = unsafe { allocation.base_of(data) };
+    match (lines_of(allocation.layout), NonNull::new(base)) {
+        // SAFETY: `allocate` took as many lines from the slab for the same type and capacity (I3).
+        (Some(lines), Some(piece)) => unsafe { slab.give(piece.cast(), lines) },
+        // SAFETY: as above; the memory is no piece of a slab.
+        _ => unsafe { dealloc(base, allocation.layout) },
+    }
 }
 
 /// Moves `len` rows, and their block ticks, to an allocation of another capacity.
@@ -314,7 +332,7 @@ pub(crate) unsafe fn reallocate(
         }
     }
     let moved = allocate(slab, of, new);
-    let ticks = later_blocks(old).min(later_blocks(new));
+    let ticks = blocks(old).min(blocks(new));
     // SAFETY: both allocations hold `len` rows and `ticks` header ticks, and they do not overlap (I3); with a
     // capacity of zero, both counts are zero and the pointers are aligned.
     unsafe {
@@ -357,7 +375,7 @@ unsafe fn reallocate_padded(
             ptr::copy(moved.sub(to.header), data.sub(to.header), to.header + len * of.layout.size());
         }
         let data = to.data_at(base.as_ptr());
-        zero_ticks(data, later_blocks(old), later_blocks(new));
+        zero_ticks(data, blocks(old), blocks(new));
         data
     }
 }
@@ -445,15 +463,15 @@ mod tests {
                     data.add(at).write(byte(at));
                 }
                 let cell = LaneCell { data, tick: AtomicU64::new(0) };
-                for block in 1..=later_blocks(capacity) {
+                for block in 0..blocks(capacity) {
                     cell.mark_row(block * BLOCK_ROWS, Tick::new(block as u64 + 7));
                 }
                 data = reallocate(&mut slab, of, data, len, capacity, new);
                 assert_eq!(data.addr() % of.layout.align().max(64), 0);
                 assert!((0..len * size).all(|at| data.add(at).read() == byte(at)), "{capacity} to {new}");
                 let cell = LaneCell { data, tick: AtomicU64::new(0) };
-                for block in 1..=later_blocks(new) {
-                    let tick = if block <= later_blocks(capacity) { block as u64 + 7 } else { 0 };
+                for block in 0..blocks(new) {
+                    let tick = if block < blocks(capacity) { block as u64 + 7 } else { 0 };
                     assert_eq!(cell.block_tick(block, true), Tick::new(tick), "{capacity} to {new}");
                 }
             }
@@ -472,11 +490,11 @@ mod tests {
     }
 
     #[test]
-    fn headers_hold_a_tick_for_every_later_block() {
+    fn headers_hold_a_tick_for_every_block() {
         for capacity in (0..200_000).step_by(509).chain([1_024, 1_025, 9_216, 9_217, u32::MAX as usize]) {
             let header = header_bytes(capacity);
-            assert!(header >= later_blocks(capacity) * 8, "{capacity}");
-            assert!(header <= later_blocks(capacity).max(1) * 64, "{capacity}");
+            assert!(header >= blocks(capacity) * 8, "{capacity}");
+            assert!(header <= blocks(capacity).max(1) * 64, "{capacity}");
             assert_eq!(header % COLUMN_ALIGN, 0);
         }
     }

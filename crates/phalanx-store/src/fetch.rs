@@ -130,6 +130,14 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[inline(always)]
     unsafe fn mark(_lanes: Self::Lanes, _table: usize, _start: usize, _len: usize, _now: Tick) {}
 
+    /// As `mark`, for one row.
+    ///
+    /// # Safety
+    /// As for `mark`.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn mark_row(_lanes: Self::Lanes, _table: usize, _row: usize, _now: Tick) {}
+
     /// Finds the sparse parts of an entity; `None` when one is missing that is not optional.
     ///
     /// # Safety
@@ -354,6 +362,11 @@ macro_rules! fetch_tuple {
             unsafe fn mark(lanes: Self::Lanes, table: usize, start: usize, len: usize, now: Tick) {
                 // SAFETY: forwarded.
                 $(unsafe { $name::mark(lanes.$at, table, start, len, now) };)*
+            }
+            #[inline(always)]
+            unsafe fn mark_row(lanes: Self::Lanes, table: usize, row: usize, now: Tick) {
+                // SAFETY: forwarded.
+                $(unsafe { $name::mark_row(lanes.$at, table, row, now) };)*
             }
             #[inline(always)]
             unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots> {

@@ -10,7 +10,7 @@
 //!   I11; rows from there on hold nothing that will be read, except values that one operation is about to drop or to
 //!   count.
 //! - **I3 Memory.** A column's data pointer is aligned, has room for the table's capacity, and is preceded by one
-//!   tick per block after the first; before the room for ticks, which the capacity tells, a large column has a word that
+//!   tick per block, where values have a size; before the room for ticks, which the capacity tells, a large column has a word that
 //!   leads to the beginning of its allocation. The lane cell of (column, table) holds the same pointer. A column's
 //!   header stays where it is until its table is dropped.
 //! - **I4 Lanes.** Every lane has a cell per table; it is null exactly when the table lacks the column. A column that is
@@ -30,8 +30,9 @@
 //!   is never alive. A hole's values are read by nobody and dropped by nobody, and no page leads there. No other table has
 //!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
 //!   pages alone, and visit no set's table.
-//! - **I12 Gates.** While the number of a store's open gate is that of a gate, its table lives, the gate's
-//!   pointers lead to its columns, and its leaves fill every one of them.
+//! - **I12 Spawn cursors.** While a line of the cursors has the key of a bundle and its values, its table lives, its
+//!   pointers are the data pointers of the values' columns there, and the values fill every column of the table. Its exit
+//!   is that table, where no entity is in a set because there is none, or nowhere.
 //! - **I13 Groups.** The members of a group are in each set that it needs. Where it owns sets, members are the first rows
 //!   of each of these, in one order, and none of the sets has holes; a set has one owner at most. Where it owns none,
 //!   members are the rows of a set without columns, which only groups write.
@@ -48,7 +49,6 @@ mod entities;
 mod entity;
 mod fetch;
 mod flags;
-mod gate;
 mod headers;
 mod lanes;
 mod leaving;
@@ -62,6 +62,7 @@ mod sets;
 mod shared;
 mod slab;
 mod slots;
+mod spawn_cursor;
 mod stamp;
 mod store;
 mod sync;
@@ -80,7 +81,6 @@ pub use fetch::{
     RowTick, SetFetch, W, Wn,
 };
 pub use flags::{Borrow, BorrowFlags};
-pub use gate::{Entrance, Gate};
 pub use headers::TableShape;
 #[doc(hidden)]
 pub use panics::FirstPanic;
@@ -94,6 +94,7 @@ pub use sets::page_lookups_for_tests;
 pub use sets::{GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetWriter};
 pub use shared::{Conflict, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
+pub use spawn_cursor::VacantRow;
 pub use stamp::{RowTicks, Stamp, Tracking, Untracked};
 pub use store::Store;
 pub use tick::Tick;

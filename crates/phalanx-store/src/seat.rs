@@ -14,7 +14,7 @@ use crate::prepared::find_alias;
 use crate::store::Store;
 use crate::table::Head;
 use crate::tick::Tick;
-use crate::view::place_in;
+use crate::view::{Parts, item, place_in};
 
 /// An entity, and where it was last found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,17 +120,14 @@ impl Store {
 /// The lanes are of a live store in which the entity has the row of the seat; access as for `get_unchecked`.
 #[inline(always)]
 unsafe fn item_at<'a, F: Fetch>(lanes: F::Lanes, seat: Seat, now: Tick) -> Option<F::Item<'a>> {
-    let (table, row) = (seat.table.index(), seat.row.index());
+    let parts = Parts::Row { table: seat.table.index(), row: seat.row.index() };
     // SAFETY: the table is one of the store's (I4); where it has the columns, the row is the entity's (I5), and the caller
     // grants access.
     unsafe {
-        if !F::present(lanes, table) {
+        if !F::present(lanes, seat.table.index()) {
             return None;
         }
-        let ptrs = F::ptrs(lanes, table);
-        let spots = F::spots(ptrs, seat.entity)?;
-        F::mark(lanes, table, row, 1, now);
-        Some(F::single(ptrs, row, spots))
+        item::<F>(lanes, parts, now, |ptrs| F::spots(ptrs, seat.entity))
     }
 }
 

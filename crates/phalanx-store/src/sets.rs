@@ -18,7 +18,6 @@ use std::ptr::NonNull;
 
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::gate::Opening;
 use crate::place::{Row, TableId};
 use crate::store::Store;
 
@@ -306,7 +305,8 @@ impl Store {
     fn push_set(&mut self, set: SparseSet) -> SetId {
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
         self.sets.push(SetBox::new(set));
-        self.opening = Opening::CLOSED;
+        // Entities may be in it from now on.
+        self.close_cursors();
         id
     }
 

@@ -19,12 +19,12 @@ use crate::column_id::{AnyColId, ColCell, ColumnType};
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::flags::BorrowFlags;
-use crate::gate::Opening;
 use crate::headers::TableShape;
 use crate::lanes::Lanes;
 use crate::place::{Place, Row, TableId};
 use crate::sets::{SetBox, SetGroups, SetId};
 use crate::slab::{Line, Slab, Word};
+use crate::spawn_cursor::SpawnCursors;
 use crate::table::{Head, Table};
 use crate::tick::Tick;
 
@@ -45,8 +45,7 @@ pub(crate) fn fresh_stamp() -> u64 {
 pub struct Store {
     /// Differs between stores, and changes when a table is dropped: what was verified under another stamp is stale.
     pub(crate) stamp: u64,
-    /// Closed when a table is dropped, the memory of columns moves, a set is added, or time goes on.
-    pub(crate) opening: Opening,
+    pub(crate) cursors: SpawnCursors,
     pub(crate) entities: Entities,
     pub(crate) tick: Tick,
     pub(crate) heads: Vec<Head>,
@@ -96,7 +95,7 @@ impl Store {
         assert_eq!(entities.slots(), 0, "a store begins with an empty entity directory");
         let mut store = Self {
             stamp: fresh_stamp(),
-            opening: Opening::CLOSED,
+            cursors: SpawnCursors::new(),
             entities,
             tick: Tick::new(1),
             heads: Vec::new(),
@@ -138,7 +137,6 @@ impl Store {
     /// Sets the clock, for loading a saved world and for tests.
     pub fn set_tick(&mut self, tick: Tick) {
         self.tick = tick;
-        self.opening = Opening::CLOSED;
     }
 
     /// How often a single entity has gone from one set of columns to another so far.
@@ -247,7 +245,7 @@ impl Store {
         self.heads[at] = Head::nowhere();
         self.free_tables.push((id, table.shape));
         self.stamp = fresh_stamp();
-        self.opening = Opening::CLOSED;
+        self.cursors.close(id);
         // SAFETY: the table was made in this slab, and plans that point at its headers are stale now (I3, I7).
         unsafe { table.columns.free(&mut self.slab) };
         true
@@ -265,7 +263,7 @@ impl Store {
         for column in table.columns.iter() {
             column::assert_capacity(column.of, capacity);
         }
-        self.opening = Opening::CLOSED;
+        self.cursors.close(id);
         let lines = &mut self.lines;
         // SAFETY: the data was allocated with the old capacity, which is at least `len` (I3).
         table.columns.set_data(|column| unsafe {

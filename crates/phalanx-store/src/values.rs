@@ -102,6 +102,10 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     #[doc(hidden)]
     fn are_whole(pointers: Self::Pointers) -> bool;
 
+    /// Appends the data pointers of the columns with memory.
+    #[doc(hidden)]
+    fn data(pointers: Self::Pointers, out: &mut Vec<*mut u8>);
+
     /// As [`Values::fits`], for columns that are whole.
     #[doc(hidden)]
     fn fits_at(&self, pointers: Self::Pointers) -> bool;
@@ -203,6 +207,11 @@ macro_rules! leaf {
             fn are_whole(_: *mut T) -> bool {
                 true
             }
+            fn data(pointers: *mut T, out: &mut Vec<*mut u8>) {
+                if size_of::<T>() > 0 {
+                    out.push(pointers.cast());
+                }
+            }
             #[inline(always)]
             fn fits_at(&self, _: *mut T) -> bool {
                 true
@@ -295,6 +304,9 @@ macro_rules! values_tuple {
             #[inline(always)]
             fn are_whole(pointers: Self::Pointers) -> bool {
                 true $(& $name::are_whole(pointers.$at))*
+            }
+            fn data(pointers: Self::Pointers, out: &mut Vec<*mut u8>) {
+                $($name::data(pointers.$at, out);)*
             }
             #[inline(always)]
             fn fits_at(&self, pointers: Self::Pointers) -> bool {

@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 pub use chunks::{Chunk, ChunkRows, Chunks};
 pub use many::Many;
 pub use rows::Rows;
-pub(crate) use single::place_in;
+pub(crate) use single::{Parts, item, place_in};
 
 mod chunks;
 mod many;

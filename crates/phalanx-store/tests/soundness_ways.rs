@@ -1,7 +1,7 @@
-//! Random histories over every short way into and out of a store: gates and doors that were kept too long, plain and
+//! Random histories over every short way into and out of a store: spawn cursors, doors that were kept too long, plain and
 //! careful edges, batches of lying iterators, sets with holes, stores that change places.
 //!
-//! Gates, doors and seats are kept for good and tried again and again, in either of two stores. Each value tells whose
+//! Doors and seats are kept for good and tried again and again, in either of two stores. Each value tells whose
 //! it is, and what it points to lies in the heap: one in a wrong row, dropped twice, or read from memory that moved
 //! is seen, at the latest by the address sanitizer.
 //!
@@ -29,11 +29,6 @@ mod walks;
 /// What was kept, of either store.
 #[derive(Default)]
 struct Kept {
-    keyed: Vec<Gate<Keyed>>,
-    big: Vec<Gate<Big>>,
-    rich: Vec<Gate<Rich>>,
-    full: Vec<Gate<Full>>,
-    perhaps: Vec<(Gate<Perhaps>, bool)>,
     plans: Vec<SetPlan>,
     seats: Vec<Seat>,
     ids: Vec<Entity>,
@@ -77,7 +72,15 @@ impl Iterator for Liar {
     }
 }
 
-/// Spawns through a gate that is made anew when it closes, and despawns anybody, with drops that may panic.
+/// The bundle whose cursors lead to its values' table, wherever that is.
+struct Usual;
+
+fn open<V: Values>(store: &mut Store, edge: &Edge) {
+    // Not at once, where others have the line.
+    while !store.open_cursor::<Usual, V>(edge) {}
+}
+
+/// Spawns through a cursor that is opened again when it closes, and despawns anybody, with drops that may panic.
 fn come_and_go<V: Values>(
     store: &mut Store,
     edge: &Edge,
@@ -86,19 +89,18 @@ fn come_and_go<V: Values>(
     dice: &mut Dice,
     kept: &mut Kept,
 ) {
-    let mut gate = store.gate::<V>(edge).unwrap();
     for _ in 0..rounds {
-        let entity = match store.enter(&gate) {
-            Some(entrance) => entrance.spawn(value()),
+        let entity = match store.spawn_row::<Usual, V>() {
+            Some(row) => row.spawn(value()),
             None => {
                 let Ok(entity) = store.spawn(edge, value()) else { break };
-                gate = store.gate(edge).unwrap();
+                open::<V>(store, edge);
                 entity
             }
         };
         kept.ids.push(entity);
         if let Some(entity) = pick(dice, &kept.ids).filter(|_| dice.roll(3) > 0) {
-            let gone = AssertUnwindSafe(|| store.despawn_through(&gate, entity) || store.despawn(entity));
+            let gone = AssertUnwindSafe(|| store.despawn_as::<Usual, V>(entity) || store.despawn(entity));
             let _ = catch_unwind(gone);
         }
     }
@@ -110,55 +112,59 @@ fn step(side: &mut Side, kept: &mut Kept, dice: &mut Dice, key: u64) {
     match dice.roll(36) {
         0 => {
             let edge = side.keyed();
-            kept.keyed.push(side.store.gate(&edge).unwrap());
+            open::<Keyed>(&mut side.store, &edge);
         }
-        1 => kept.big.push(side.store.gate(&side.big()).unwrap()),
-        2 => kept.rich.push(side.store.gate(&side.rich()).unwrap()),
-        3 => kept.full.push(side.store.gate(&side.full()).unwrap()),
+        1 => {
+            let edge = side.big();
+            open::<Big>(&mut side.store, &edge);
+        }
+        2 => {
+            let edge = side.rich();
+            open::<Rich>(&mut side.store, &edge);
+        }
+        3 => {
+            let edge = side.full();
+            open::<Full>(&mut side.store, &edge);
+        }
         4 => {
             let there = dice.roll(2) == 0;
-            let gate = side.store.gate(&side.perhaps(if there { 4 } else { 0 })).unwrap();
-            kept.perhaps.push((gate, there));
+            let edge = side.perhaps(if there { 4 } else { 0 });
+            open::<Perhaps>(&mut side.store, &edge);
         }
         5..=10 => {
-            // Through gates of any age, of any store.
+            // Through cursors of any age, whatever happened since.
             for _ in 0..dice.roll(40) {
-                let (a, b, c) = (pick(dice, &kept.keyed), pick(dice, &kept.big), pick(dice, &kept.rich));
-                if let Some(entrance) = a.as_ref().and_then(|gate| store.enter(gate)) {
-                    kept.ids.push(entrance.spawn(Col(key)));
+                if let Some(row) = store.spawn_row::<Usual, Keyed>() {
+                    kept.ids.push(row.spawn(Col(key)));
                 }
-                if let Some(entrance) = b.as_ref().and_then(|gate| store.enter(gate)) {
-                    kept.ids.push(entrance.spawn((Col(key), Col([key; 25]), Col(Tag))));
+                if let Some(row) = store.spawn_row::<Usual, Big>() {
+                    kept.ids.push(row.spawn((Col(key), Col([key; 25]), Col(Tag))));
                 }
-                if let Some(entrance) = c.as_ref().and_then(|gate| store.enter(gate)) {
-                    kept.ids.push(entrance.spawn((Col(key), Col(token(key)))));
+                if let Some(row) = store.spawn_row::<Usual, Rich>() {
+                    kept.ids.push(row.spawn((Col(key), Col(token(key)))));
                 }
-                let (a, b) = (pick(dice, &kept.full), pick(dice, &kept.perhaps));
-                if let Some(entrance) = a.as_ref().and_then(|gate| store.enter(gate)) {
-                    kept.ids.push(entrance.spawn(full(key)));
+                if let Some(row) = store.spawn_row::<Usual, Full>() {
+                    kept.ids.push(row.spawn(full(key)));
                 }
-                let Some((gate, there)) = b else { continue };
-                if let Some(entrance) = store.enter(&gate) {
+                let there = dice.roll(2) == 0;
+                if let Some(row) = store.spawn_row::<Usual, Perhaps>() {
                     let part = there.then(|| (Col(Wide([key; 3])), Col(small(key))));
-                    kept.ids.push(entrance.spawn((Col(key), Maybe(part))));
-                }
-                if let Some(entrance) = store.enter(&gate) {
-                    let part = (!there).then(|| (Col(Wide([key; 3])), Col(small(key))));
-                    assert!(
-                        catch_unwind(AssertUnwindSafe(|| entrance.spawn((Col(key), Maybe(part))))).is_err()
-                    );
+                    let values = (Col(key), Maybe(part));
+                    if row.fits(&values) {
+                        kept.ids.push(row.spawn(values));
+                    } else {
+                        assert!(catch_unwind(AssertUnwindSafe(|| row.spawn(values))).is_err());
+                    }
                 }
             }
         }
         11..=14 => {
             for _ in 0..dice.roll(40) {
                 let Some(entity) = pick(dice, &kept.ids) else { return };
-                let (a, b, c) = (pick(dice, &kept.keyed), pick(dice, &kept.big), pick(dice, &kept.full));
-                let d = pick(dice, &kept.perhaps);
-                let gone = a.is_some_and(|gate| store.despawn_through(&gate, entity))
-                    || b.is_some_and(|gate| store.despawn_through(&gate, entity))
-                    || c.is_some_and(|gate| store.despawn_through(&gate, entity))
-                    || d.is_some_and(|(gate, _)| store.despawn_through(&gate, entity));
+                let gone = store.despawn_as::<Usual, Keyed>(entity)
+                    || store.despawn_as::<Usual, Big>(entity)
+                    || store.despawn_as::<Usual, Full>(entity)
+                    || store.despawn_as::<Usual, Perhaps>(entity);
                 assert!(!gone || store.locate(entity).is_none());
             }
         }

@@ -24,19 +24,17 @@ struct Shots {
 fn main() {
     let mut world = World::new();
 
-    // One here and one there: each call finds its way anew.
+    // One here and one there, or many, one by one: the way of a bundle is found by the first of them.
     let torch = world.spawn(Position(0.0)).id();
 
     // Many at once: straight into the columns.
     let trees: Vec<Entity> = world.spawn_batch((0..1_000).map(|n| Position(n as f32))).collect();
 
-    // Many, one by one: the door of a bundle.
-    let mut sparks = world.spawner::<(Position, Velocity)>();
-    let all: Vec<Entity> = (0..1_000).map(|n| sparks.spawn((Position(0.0), Velocity(n as f32)))).collect();
-    let gone = all.iter().filter(|&&spark| sparks.despawn(spark)).count();
-    assert_eq!(gone, 1_000);
+    let sparks: Vec<Entity> =
+        (0..1_000).map(|n| world.spawn((Position(0.0), Velocity(n as f32))).id()).collect();
+    assert_eq!(sparks.into_iter().filter(|&spark| world.despawn(spark)).count(), 1_000);
 
-    // The door of a pool spawns as quickly.
+    // The same in a pool.
     let mut pool = world.pool_mut::<Shots>();
     let shots: Vec<Entity> = (0..100)
         .map(|n| pool.spawn(Shots { position: Position(n as f32), velocity: Velocity(1.0) }))

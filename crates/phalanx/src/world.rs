@@ -28,7 +28,6 @@ pub use migrate::MigrateError;
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
-pub use spawner::Spawner;
 pub use stats::{ArchetypeStats, ColumnStats, PoolStats, SetStats, WorldStats};
 
 mod batch;
@@ -51,7 +50,6 @@ mod refuse;
 mod shared;
 mod singletons;
 mod sparse;
-mod spawner;
 mod stats;
 
 /// A world of entities.

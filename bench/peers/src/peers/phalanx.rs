@@ -29,7 +29,6 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::InsertLoop => {
             vec![
                 table::insert_loop().plain(),
-                table::insert_loop_door(),
                 fields::insert_loop(),
                 pool::insert_loop(),
                 pool::insert_loop_plain(),
@@ -123,7 +122,6 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
         Workload::SpawnDespawn => {
             vec![
                 change::spawn_despawn().plain(),
-                change::spawn_despawn_door(),
                 change::spawn_despawn_batch(),
                 fields::spawn_despawn(),
                 pool::spawn_despawn(),

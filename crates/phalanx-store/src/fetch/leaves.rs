@@ -90,6 +90,13 @@ macro_rules! column_leaf {
                 }
             }
             #[inline(always)]
+            unsafe fn mark_row(lane: *const LaneCell, table: usize, row: usize, now: Tick) {
+                if $marks {
+                    // SAFETY: as for `mark`.
+                    unsafe { cell(lane, table).mark_single(row, size_of::<T>() > 0, now) }
+                }
+            }
+            #[inline(always)]
             unsafe fn spots(_: Self::Ptrs, _: Entity) -> Option<()> {
                 Some(())
             }
@@ -307,6 +314,15 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
         unsafe {
             if F::present(lanes, table) {
                 F::mark(lanes, table, start, len, now);
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn mark_row(lanes: F::Lanes, table: usize, row: usize, now: Tick) {
+        // SAFETY: forwarded where `F` is present.
+        unsafe {
+            if F::present(lanes, table) {
+                F::mark_row(lanes, table, row, now);
             }
         }
     }

@@ -101,7 +101,7 @@ impl<L, P: Copy> SetLanes<L, P> {
 #[inline(never)]
 unsafe fn mark_row<F: Fetch>(lanes: F::Lanes, table: usize, row: usize, now: Tick) {
     // SAFETY: forwarded.
-    unsafe { F::mark(lanes, table, row, 1, now) };
+    unsafe { F::mark_row(lanes, table, row, now) };
 }
 
 /// What `F` yields at a row of its set.

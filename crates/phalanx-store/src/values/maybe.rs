@@ -66,6 +66,11 @@ unsafe impl<V: Values> Values for Maybe<V> {
     fn are_whole(pointers: Self::Pointers) -> bool {
         (pointers.whole | pointers.absent) & V::are_whole(pointers.pointers)
     }
+    fn data(pointers: Self::Pointers, out: &mut Vec<*mut u8>) {
+        if pointers.whole {
+            V::data(pointers.pointers, out);
+        }
+    }
     #[inline(always)]
     fn fits_at(&self, pointers: Self::Pointers) -> bool {
         match &self.0 {

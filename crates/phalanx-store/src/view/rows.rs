@@ -65,7 +65,7 @@ impl<'w, F: Fetch> Rows<'w, F> {
     }
 }
 
-/// The walk along the set that drives a view, where one does; its rows are marked then, once for all of them.
+/// The walk along the set that drives a view, where one does.
 fn driven_walk<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> Option<Driven<'w>> {
     let driver = view.driver()?;
     // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).

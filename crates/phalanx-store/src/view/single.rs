@@ -1,7 +1,8 @@
 //! Single entities, through a view or straight from the store.
 //!
 //! One entity's row is found through the directory, in a table that the view visits; a query that visits all tables
-//! with its columns need not ask whether it visits this one, since a lane tells which tables have them.
+//! with its columns need not ask whether it visits this one, since a lane tells which tables have them. Whatever the way
+//! to a row, [`item`] makes the item: pointers, sparse parts, mark, item, in this order.
 
 use super::{View, rowless_ptrs};
 use crate::entities::{Entities, Slot};
@@ -10,6 +11,7 @@ use crate::fetch::{Fetch, ReadFetch};
 use crate::place::{Place, Row, TableId};
 use crate::prepared::find_alias;
 use crate::store::Store;
+use crate::tick::Tick;
 
 impl Store {
     /// Reads columns of one entity. `None` when it is dead or lacks one that is not optional.
@@ -38,7 +40,7 @@ impl Store {
         ids: F::Ids,
         wanted: impl FnOnce(TableId) -> bool,
     ) -> Option<F::Item<'_>> {
-        let place = self.place_of::<F>(entity).filter(|place| wanted(place.table))?;
+        let place = place_in::<F>(self.entities.as_slots(), entity).filter(|place| wanted(place.table))?;
         // SAFETY: as for `view`; the place is the entity's.
         unsafe { self.get_from::<F>(place, entity, F::lanes(self, ids, self.tick)) }
     }
@@ -48,20 +50,13 @@ impl Store {
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
         let lanes = F::lanes(self, ids, self.tick);
-        // Whoever is in a set is alive (I10).
-        let place = if F::TABLELESS && F::IN_SETS {
-            Place::new(TableId::ROWLESS, Row::new(0))
-        } else {
-            self.place_of::<F>(entity)?
+        let place = match F::TABLELESS && F::IN_SETS {
+            // Whoever is in a set is alive (I10).
+            true => Place::new(TableId::ROWLESS, Row::new(0)),
+            false => place_in::<F>(self.entities.as_slots(), entity)?,
         };
         // SAFETY: the place is the entity's; access is granted by the caller.
         unsafe { self.get_from::<F>(place, entity, lanes) }
-    }
-
-    /// Where an entity is; for a fetch that needs a column, the dead may be where none is.
-    #[inline(always)]
-    pub(crate) fn place_of<F: Fetch>(&self, entity: Entity) -> Option<Place> {
-        place_in::<F>(self.entities.as_slots(), entity)
     }
 
     /// # Safety
@@ -74,37 +69,84 @@ impl Store {
         entity: Entity,
         lanes: F::Lanes,
     ) -> Option<F::Item<'_>> {
-        if F::TABLELESS && F::IN_SETS {
-            // SAFETY: whoever is in a set is alive (I10); no table is reached, and access is the caller's.
-            unsafe {
-                let ptrs = rowless_ptrs::<F>(lanes, &entity);
-                return Some(F::single(ptrs, 0, F::spots(ptrs, entity)?));
-            }
-        }
-        let table = place.table.index();
-        // SAFETY: the directory names a table of this store (I4, I5).
-        if !unsafe { F::present(lanes, table) } {
-            return None;
-        }
-        // SAFETY: the table has the columns; the row is in range, for the rowless there is none and `F` reaches
-        // no column (I4, I5); access is granted by the caller.
+        // SAFETY: the directory names a table of this store (I4, I5), and the row in it; access is granted by the caller.
         unsafe {
-            if !F::ROWED && place.table == TableId::ROWLESS {
-                let ptrs = rowless_ptrs::<F>(lanes, self.entities.rowless_id(entity)?);
-                return Some(F::single(ptrs, 0, F::spots(ptrs, entity)?));
-            }
-            let ptrs = F::ptrs(lanes, table);
-            let spots = F::spots(ptrs, entity)?;
-            F::mark(lanes, table, place.row.index(), 1, self.tick);
-            Some(F::single(ptrs, place.row.index(), spots))
+            let parts = find::<F>(lanes, place, &entity, &self.entities)?;
+            item::<F>(lanes, parts, self.tick, |ptrs| F::spots(ptrs, entity))
         }
     }
 }
 
-/// As [`Store::place_of`], in the slots of its directory.
+/// Where the parts of one entity are.
+#[derive(Clone, Copy)]
+pub(crate) enum Parts<'e> {
+    /// In a row of a table, and in sets.
+    Row { table: usize, row: usize },
+    /// In sets, or nowhere: the fetch reaches no table.
+    Rowless(&'e Entity),
+}
+
+/// As [`Entities::locate`]; for a fetch that needs a column, the dead may be where none is.
 #[inline(always)]
 pub(crate) fn place_in<F: Fetch>(slots: &[Slot], entity: Entity) -> Option<Place> {
     Entities::find_in(slots, entity).filter(|place| F::ROWED || place.table != TableId::DEAD)
+}
+
+/// The parts of an entity that is at a place, if the table there has the columns.
+///
+/// # Safety
+/// The lanes are of a live store, whose directory this is and in which the place is the entity's, unless the fetch is of
+/// sets alone.
+#[inline(always)]
+unsafe fn find<'e, F: Fetch>(
+    lanes: F::Lanes,
+    place: Place,
+    entity: &'e Entity,
+    directory: &'e Entities,
+) -> Option<Parts<'e>> {
+    if F::TABLELESS && F::IN_SETS {
+        // Whoever is in a set is alive (I10), and nobody asks for the entity as it stands in the directory.
+        return Some(Parts::Rowless(entity));
+    }
+    let table = place.table.index();
+    // SAFETY: the directory names a table of this store (I4, I5).
+    if !unsafe { F::present(lanes, table) } {
+        return None;
+    }
+    if !F::ROWED && place.table == TableId::ROWLESS {
+        return directory.rowless_id(*entity).map(Parts::Rowless);
+    }
+    Some(Parts::Row { table, row: place.row.index() })
+}
+
+/// The item of one entity: every way to a single entity ends here.
+///
+/// # Safety
+/// The lanes are of a live store, and the parts those of an entity there: the table has the columns, and the row is in
+/// range; the rowless are asked of a fetch that is present without a row. `spots` finds the sparse parts of the same entity.
+/// For `'a`, access is granted to the entity, and no other item of it is alive, unless the fetch only reads.
+#[inline(always)]
+pub(crate) unsafe fn item<'a, F: Fetch>(
+    lanes: F::Lanes,
+    parts: Parts<'_>,
+    now: Tick,
+    spots: impl FnOnce(F::Ptrs) -> Option<F::Spots>,
+) -> Option<F::Item<'a>> {
+    // SAFETY: forwarded: the table has the columns (I4), and the row is initialised (I2); without a row no column is reached.
+    unsafe {
+        match parts {
+            Parts::Row { table, row } => {
+                let ptrs = F::ptrs(lanes, table);
+                let spots = spots(ptrs)?;
+                F::mark_row(lanes, table, row, now);
+                Some(F::single(ptrs, row, spots))
+            }
+            Parts::Rowless(entity) => {
+                let ptrs = rowless_ptrs::<F>(lanes, entity);
+                Some(F::single(ptrs, 0, spots(ptrs)?))
+            }
+        }
+    }
 }
 
 impl<'w, F: Fetch> View<'w, F> {
@@ -113,19 +155,24 @@ impl<'w, F: Fetch> View<'w, F> {
     pub fn contains(&self, entity: Entity) -> bool {
         match self.find(entity) {
             None => false,
-            // SAFETY: a table that is visited exists in the store the lanes are of (I6).
-            Some((table, _)) => unsafe { F::DENSE || F::spots(F::ptrs(self.lanes, table), entity).is_some() },
+            Some(_) if F::DENSE => true,
+            // SAFETY: a table that is visited exists in the store the lanes are of (I6), as does the place of the rowless.
+            Some(parts) => unsafe {
+                let table = if let Parts::Row { table, .. } = parts { table } else { TableId::ROWLESS.index() };
+                F::spots(F::ptrs(self.lanes, table), entity).is_some()
+            },
         }
     }
 
+    /// The parts of an entity that the view visits.
     #[inline(always)]
-    fn find(&self, entity: Entity) -> Option<(usize, usize)> {
+    fn find(&self, entity: Entity) -> Option<Parts<'w>> {
         let place = Entities::find_in(self.slots, entity)?;
         if self.member.get(place.table.index()) == Some(&true) {
-            return Some((place.table.index(), place.row.index()));
+            return Some(Parts::Row { table: place.table.index(), row: place.row.index() });
         }
-        (!F::ROWED && self.rowless && place.table == TableId::ROWLESS)
-            .then_some((place.table.index(), place.row.index()))
+        let rowless = !F::ROWED && self.rowless && place.table == TableId::ROWLESS;
+        if rowless { self.entities.rowless_id(entity).map(Parts::Rowless) } else { None }
     }
 
     /// One entity's row, from any table with the columns, whether the query visits it or not. `None` without a row.
@@ -133,34 +180,16 @@ impl<'w, F: Fetch> View<'w, F> {
     /// Cheaper than [`View::into_get`], and the same for a query that visits all tables with its columns.
     #[inline]
     pub fn into_get_anywhere(self, entity: Entity) -> Option<F::Item<'w>> {
-        if F::TABLELESS && F::IN_SETS {
-            // SAFETY: as below; whoever is in a set is alive (I10).
-            unsafe {
-                let ptrs = rowless_ptrs::<F>(self.lanes, &entity);
-                return Some(F::single(ptrs, 0, F::spots(ptrs, entity)?));
-            }
-        }
-        let place = Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?;
-        // SAFETY: the directory names a table of this store (I4, I5), in which the fetch is present; that is no place of the
-        // rowless, who have no columns. The view is gone, so this is its only item (I6).
+        let place = match F::TABLELESS && F::IN_SETS {
+            // Whoever is in a set is alive (I10).
+            true => Place::new(TableId::ROWLESS, Row::new(0)),
+            false => Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?,
+        };
+        // SAFETY: the directory names a table of this store (I4, I5), and the row in it. The view is gone, so this is its only
+        // item (I6).
         unsafe {
-            if !F::present(self.lanes, place.table.index()) {
-                return None;
-            }
-            self.item_at(place.table.index(), place.row.index(), entity)
-        }
-    }
-
-    /// # Safety
-    /// The table has the columns, and the row is the entity's; no other item of it is alive, unless the fetch only reads.
-    #[inline(always)]
-    unsafe fn item_at<'a>(&self, table: usize, row: usize, entity: Entity) -> Option<F::Item<'a>> {
-        // SAFETY: forwarded (I4, I5).
-        unsafe {
-            let ptrs = F::ptrs(self.lanes, table);
-            let spots = F::spots(ptrs, entity)?;
-            F::mark(self.lanes, table, row, 1, self.now);
-            Some(F::single(ptrs, row, spots))
+            let parts = find::<F>(self.lanes, place, &entity, self.entities)?;
+            item::<F>(self.lanes, parts, self.now, |ptrs| F::spots(ptrs, entity))
         }
     }
 
@@ -173,17 +202,9 @@ impl<'w, F: Fetch> View<'w, F> {
     where
         'w: 'a,
     {
-        let (at, place) = self.find(entity)?;
+        let parts = self.find(entity)?;
         // SAFETY: as for `item_of`.
-        unsafe {
-            if at == TableId::ROWLESS.index() {
-                return self.item_of(entity);
-            }
-            let ptrs = F::ptrs(self.lanes, at);
-            let spots = F::spots_led(ptrs, entity, table, row)?;
-            F::mark(self.lanes, at, place, 1, self.now);
-            Some(F::single(ptrs, place, spots))
-        }
+        unsafe { item::<F>(self.lanes, parts, self.now, |ptrs| F::spots_led(ptrs, entity, table, row)) }
     }
 
     /// The item of a living entity for a fetch that reaches no table.
@@ -197,12 +218,12 @@ impl<'w, F: Fetch> View<'w, F> {
         table: usize,
         row: usize,
     ) -> Option<F::Item<'a>> {
+        let spots = |ptrs| {
+            // SAFETY: forwarded.
+            unsafe { F::spots_led(ptrs, *entity, table, row) }
+        };
         // SAFETY: forwarded; the fetch reaches no column where the rowless are.
-        unsafe {
-            let ptrs = rowless_ptrs::<F>(self.lanes, entity);
-            let spots = F::spots_led(ptrs, *entity, table, row)?;
-            Some(F::single(ptrs, 0, spots))
-        }
+        unsafe { item::<F>(self.lanes, Parts::Rowless(entity), self.now, spots) }
     }
 
     /// # Safety
@@ -212,15 +233,9 @@ impl<'w, F: Fetch> View<'w, F> {
     where
         'w: 'a,
     {
-        let (table, row) = self.find(entity)?;
+        let parts = self.find(entity)?;
         // SAFETY: a member table has the columns (I6), and the directory's row is in range (I5); the rowless reach no column.
-        unsafe {
-            if !F::ROWED && table == TableId::ROWLESS.index() {
-                let ptrs = rowless_ptrs::<F>(self.lanes, self.entities.rowless_id(entity)?);
-                return Some(F::single(ptrs, 0, F::spots(ptrs, entity)?));
-            }
-            self.item_at(table, row, entity)
-        }
+        unsafe { item::<F>(self.lanes, parts, self.now, |ptrs| F::spots(ptrs, entity)) }
     }
 
     /// One entity's row.

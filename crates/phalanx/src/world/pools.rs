@@ -3,9 +3,10 @@
 //! A value of a pool's struct goes straight into a row of the archetype for the fields that are there: how it gets
 //! there is worked out once per set of fields. The typed door to the entities of a pool is in `pools/door`.
 
+use std::convert::identity;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Col, Entity, Existing, Gate, TableId};
+use phalanx_store::{Col, Entity, Existing, TableId};
 
 use super::World;
 use crate::archetype::ArchetypeId;
@@ -117,18 +118,52 @@ impl World {
     ///
     /// # Panics
     /// When the pool cannot be registered, or all entity indices are in use.
-    #[inline(always)]
+    // Always, because a value that is passed on through memory is copied on the way.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn spawn_in<P: DeclaredPool>(&mut self, value: P) -> Entity {
-        let pool = self.meet_pool::<P>();
-        let at = self.spawn_way::<P>(pool, value.presence().into());
+        let presence = value.presence();
+        // A value with sparse parts may lack them, so where it goes does not follow from its row.
+        let row = if P::Sparse::ANY { None } else { self.store.spawn_row::<P, PoolRow<P::Values>>() };
+        let Some(row) = row else { return self.spawn_in_along_edge(identity(value)) };
+        let (values, sparse) = value.into_values(row.now());
+        let values = marked(values);
+        if row.fits(&values) {
+            return row.spawn(values);
+        }
+        // It has other components than the one for which the cursor was opened.
+        self.spawn_values_in::<P>(presence.into(), values, sparse)
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn spawn_in_along_edge<P: DeclaredPool>(&mut self, value: P) -> Entity {
+        let presence = value.presence().into();
         let (values, sparse) = value.into_values(self.store.tick());
+        self.spawn_values_in::<P>(presence, marked(values), sparse)
+    }
+
+    /// Spawns an entity in a pool, and opens a spawn cursor for others like it where nothing follows from the row.
+    #[inline(never)]
+    #[track_caller]
+    fn spawn_values_in<P: DeclaredPool>(
+        &mut self,
+        presence: u128,
+        values: PoolRow<P::Values>,
+        sparse: P::Sparse,
+    ) -> Entity {
+        let pool = self.meet_pool::<P>();
+        let at = self.spawn_way::<P>(pool, presence);
         let way = &self.archetypes.pools().record(pool).spawns[at];
-        let entity = match self.store.spawn(&way.edge, marked(values)) {
+        let entity = match self.store.spawn(&way.edge, values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
         self.settle::<P>(pool, at, entity, sparse);
+        let way = &self.archetypes.pools().record(pool).spawns[at];
+        if !P::Sparse::ANY && !way.adds() {
+            self.store.open_cursor::<P, PoolRow<P::Values>>(&way.edge);
+        }
         entity
     }
 
@@ -236,29 +271,6 @@ impl World {
         let spawns = &mut self.archetypes.pools_mut().record_mut(pool).spawns;
         spawns.push(SpawnWay { presence, edge, then, required_sparse });
         spawns.len() - 1
-    }
-
-    /// Spawns on the ordinary way, and then opens a gate for others like it, if asked to.
-    #[inline(never)]
-    #[track_caller]
-    fn spawn_in_ungated<P: DeclaredPool>(
-        &mut self,
-        value: P,
-        gated: bool,
-    ) -> (Entity, Gate<PoolRow<P::Values>>) {
-        let presence = value.presence();
-        let entity = self.spawn_in(value);
-        (entity, if gated { self.pool_gate::<P>(presence.into()) } else { Gate::SHUT })
-    }
-
-    /// The gate for values with these components, unless somebody has a say in what is spawned there.
-    pub(super) fn pool_gate<P: DeclaredPool>(&mut self, presence: u128) -> Gate<PoolRow<P::Values>> {
-        let pool = self.meet_pool::<P>();
-        let at = self.spawn_way::<P>(pool, presence);
-        let way = &self.archetypes.pools().record(pool).spawns[at];
-        let nothing_else = !P::Sparse::ANY && way.then.is_none() && way.required_sparse.is_empty();
-        let gate = if nothing_else { self.store.gate(&way.edge) } else { None };
-        gate.unwrap_or(Gate::SHUT)
     }
 
     /// Gives a new entity of a pool what does not stand in its first row. When a function of a required component

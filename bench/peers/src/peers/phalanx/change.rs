@@ -11,7 +11,6 @@ use crate::shapes::scalar;
 use crate::workload::{MANY, PER_WIDE_TABLE, WIDE_TABLES};
 
 const TABLE: (&str, &str) = (LIBRARY, "table");
-const SPAWNER: (&str, &str) = (LIBRARY, "table door");
 
 /// B in a sparse set.
 #[derive(Component, Clone, Copy)]
@@ -87,23 +86,6 @@ pub fn spawn_despawn() -> Contender {
             entities.extend((0..MANY).map(spawn));
             for &entity in entities.iter() {
                 world.despawn(entity);
-            }
-        },
-        |(world, entities)| of_counts(entities.len(), world.entities().len()),
-    )
-}
-
-pub fn spawn_despawn_door() -> Contender {
-    Contender::steady(
-        SPAWNER,
-        || (World::new(), Vec::with_capacity(MANY)),
-        |(world, entities)| {
-            entities.clear();
-            let mut spawner = world.spawner();
-            let spawn = |index| spawner.spawn((Position::nth(index), Velocity::nth(index)));
-            entities.extend((0..MANY).map(spawn));
-            for &entity in entities.iter() {
-                spawner.despawn(entity);
             }
         },
         |(world, entities)| of_counts(entities.len(), world.entities().len()),

@@ -14,7 +14,6 @@ use crate::workload::{
 
 const ROWS: (&str, &str) = (LIBRARY, "table");
 const CHUNKS: (&str, &str) = (LIBRARY, "table chunks");
-const SPAWNER: (&str, &str) = (LIBRARY, "table door");
 
 shapes::motion!(#[derive(Component)]);
 shapes::flat_motion!(#[derive(Component)]);
@@ -48,18 +47,6 @@ pub fn insert_loop() -> Contender {
         world
     };
     Contender::fresh(ROWS, run, bodies)
-}
-
-pub fn insert_loop_door() -> Contender {
-    let run = || {
-        let mut world = World::new();
-        let mut spawner = world.spawner();
-        for index in 0..MANY {
-            spawner.spawn(body(index));
-        }
-        world
-    };
-    Contender::fresh(SPAWNER, run, bodies)
 }
 
 type Moving = (&'static mut Position, &'static Velocity);

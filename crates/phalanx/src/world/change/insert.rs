@@ -22,6 +22,43 @@ impl World {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> EntityWorldMut<'_> {
+        let entity = self.spawn_entity(bundle);
+        EntityWorldMut::new(self, entity)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn spawn_entity<B: Bundle>(&mut self, bundle: B) -> Entity {
+        if <B::Values as Values>::LEAVES == 0 {
+            return self.spawn_on_edge(bundle);
+        }
+        if let Some(row) = self.store.spawn_row::<B, B::Values>() {
+            let (values, sparse) = bundle.into_values(row.now());
+            let entity = row.spawn(values);
+            if B::Sparse::ANY {
+                // A new entity has nothing that could be replaced.
+                self.put_sparse(entity, sparse, Existing::Replace);
+            }
+            return entity;
+        }
+        // The byte makes this a copy, so that nothing points at the bundle itself, which can stay in registers.
+        self.spawn_along_edge((bundle, 0))
+    }
+
+    /// As [`World::spawn`], where no spawn cursor is open or something must grow.
+    #[inline(never)]
+    #[track_caller]
+    fn spawn_along_edge<B: Bundle>(&mut self, (bundle, _): (B, u8)) -> Entity {
+        self.spawn_on_edge(bundle)
+    }
+
+    /// Spawns along the edge to the bundle's archetype, and opens the spawn cursor of the bundle, if it can be.
+    ///
+    /// It can where nothing follows from the row but the bundle's own sparse parts: no component is required. Groups do
+    /// not matter, because nothing is in a group that is in no set.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn spawn_on_edge<B: Bundle>(&mut self, bundle: B) -> Entity {
         let id = self.bundle::<B>();
         let at = match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, id.index()) {
             Some(at) => at,
@@ -33,7 +70,10 @@ impl World {
             Err(error) => panic!("{error}"),
         };
         self.spawn_sparse::<B>(entity, id, sparse);
-        EntityWorldMut::new(self, entity)
+        if <B::Values as Values>::LEAVES > 0 && self.bundles.info(id).required_sparse.is_empty() {
+            self.store.open_cursor::<B, B::Values>(self.archetypes.transitions.at(at));
+        }
+        entity
     }
 
     /// Spawns an entity without components. It occupies no row until the first one comes.

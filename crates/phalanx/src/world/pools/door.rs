@@ -4,12 +4,11 @@
 //! not declare, or the removal of one that it requires, does not compile. What is left to find out at run time
 //! is whether an entity is alive, and in this pool.
 
-use std::convert::identity;
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, Gate, Seat, Tick};
+use phalanx_store::{Entity, Seat, Tick};
 
-use super::{PoolEntityError, PoolReader, PoolRow, marked};
+use super::{PoolEntityError, PoolReader, PoolRow};
 use crate::archetype::ArchetypeId;
 use crate::component::{AnyComponent, Queryable};
 use crate::pool::{BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolId, PoolKey};
@@ -153,24 +152,15 @@ impl<'w, P: Pool> PoolRef<'w, P> {
 }
 
 /// The entities of one pool, to be read and changed.
-///
-/// It is also the fastest door for spawning and despawning many entities with the same components: what has to be
-/// asked about them is asked once.
 pub struct PoolMut<'w, P: Pool> {
     world: &'w mut World,
     id: PoolId,
-    /// The way on which entities are spawned, and despawned, that have the components of `gated`.
-    gate: Gate<PoolRow<P::Values>>,
-    gated: P::Mask,
-    /// The components of the entity that was spawned last.
-    last: Option<P::Mask>,
-    /// Those for which there is no gate: somebody has a say in each entity.
-    gateless: Option<P::Mask>,
+    pool: PhantomData<fn() -> P>,
 }
 
 impl<'w, P: Pool> PoolMut<'w, P> {
     pub(super) fn new(world: &'w mut World, id: PoolId) -> Self {
-        Self { world, id, gate: Gate::SHUT, gated: P::REQUIRED, last: None, gateless: None }
+        Self { world, id, pool: PhantomData }
     }
 }
 
@@ -306,7 +296,7 @@ impl<P: Pool> PoolMut<'_, P> {
     #[inline]
     pub fn despawn(&mut self, key: impl PoolKey<P>) -> Result<(), PoolEntityError> {
         let entity = key.entity();
-        if self.world.store.despawn_through(&self.gate, entity) {
+        if self.world.store.despawn_as::<P, PoolRow<P::Values>>(entity) {
             return Ok(());
         }
         self.world.table_in::<P>(self.id, entity)?;
@@ -340,26 +330,9 @@ impl<P: DeclaredPool> PoolMut<'_, P> {
     ///
     /// # Panics
     /// When all entity indices are in use.
-    // Always, because a value that is passed on through memory is copied on the way.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn spawn(&mut self, value: P) -> Entity {
-        let presence = value.presence();
-        if presence == self.gated
-            && let Some(entrance) = self.world.store.enter(&self.gate)
-        {
-            let (values, _) = value.into_values(entrance.now());
-            return entrance.spawn(marked(values));
-        }
-        // A gate is opened for the second of two alike, and the first after a table grew; unless there was none, which
-        // does not change while the door is open.
-        let wanted = self.last == Some(presence) && self.gateless != Some(presence);
-        self.last = Some(presence);
-        let (entity, gate) = self.world.spawn_in_ungated(identity(value), wanted);
-        if wanted {
-            (self.gate, self.gated) = (gate, presence);
-            self.gateless = gate.is_shut().then_some(presence);
-        }
-        entity
+        self.world.spawn_in(value)
     }
 }

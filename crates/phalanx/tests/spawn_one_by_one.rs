@@ -1,5 +1,5 @@
-//! Doors for spawning: `world.spawner()` and `world.pool_mut()` do what `spawn`, `spawn_in` and `despawn` do,
-//! whatever has a say in it, only with fewer questions.
+//! Spawning many entities one by one, when the world keeps a spawn cursor: whatever else belongs to an entity comes
+//! along, and changes of the world between two spawns are seen.
 
 use std::sync::Arc;
 
@@ -40,19 +40,18 @@ fn velocity(n: u32) -> Velocity {
 }
 
 #[test]
-fn a_spawner_is_as_good_as_spawn() {
+fn spawning_one_by_one_is_as_good_as_a_batch() {
     let (mut world, mut other) = (World::new(), World::new());
-    let mut spawner = world.spawner::<(Position, Velocity)>();
     let mut alive = Vec::new();
     for n in 0..10_000u32 {
         let bundle = (Position(n as f32, 1.0), velocity(n));
-        let entity = spawner.spawn(bundle);
-        assert_eq!(other.spawn(bundle).id(), entity);
+        let entity = world.spawn(bundle).id();
+        assert_eq!(other.spawn_batch([bundle]).next(), Some(entity));
         alive.push(entity);
         if n % 3 == 0 {
             let gone = alive.swap_remove(n as usize * 7 % alive.len());
-            assert!(spawner.despawn(gone) && other.despawn(gone));
-            assert!(!spawner.despawn(gone), "dead already");
+            assert!(world.despawn(gone) && other.despawn(gone));
+            assert!(!world.despawn(gone), "dead already");
         }
     }
     world.check().unwrap();
@@ -68,47 +67,81 @@ fn a_spawner_is_as_good_as_spawn() {
 }
 
 #[test]
-fn requirements_sets_and_groups_have_their_say() {
+fn requirements_come_along_with_every_entity() {
     let mut world = World::new();
-    let knight = world.spawner::<Knight>().spawn(Knight);
-    assert_eq!(world.get::<Armour>(knight), Some(&Armour(0)));
-    let mut wizards = world.spawner::<(Wizard, Position)>();
-    let wizards: Vec<Entity> = (0..20).map(|_| wizards.spawn((Wizard, Position(0.0, 0.0)))).collect();
-    assert!(wizards.iter().all(|&wizard| world.get::<Aura>(wizard) == Some(&Aura(0))), "in a set");
-    let mut burning = world.spawner::<(Position, Burning)>();
-    let entities: Vec<Entity> = (0..100).map(|n| burning.spawn((Position(0.0, 0.0), Burning(n)))).collect();
-    assert!(burning.despawn(entities[5]) && !burning.despawn(entities[5]));
-    assert_eq!(world.sparse::<Burning>().len(), 99);
-    world.check().unwrap();
-
-    // Sets exist now: an entity from a plain spawner may be in one when it goes.
-    let mut plain = world.spawner::<Position>();
-    let one = plain.spawn(Position(1.0, 1.0));
-    let two = plain.spawn(Position(2.0, 2.0));
-    world.insert(one, Burning(7)).unwrap();
-    assert!(world.spawner::<Position>().despawn(one));
-    assert_eq!(world.sparse::<Burning>().len(), 99);
-    assert!(world.contains(two));
-
-    world.group::<Own<(Burning,)>, Get<(Wet,)>, ()>().unwrap();
-    let mut grouped = world.spawner::<(Burning, Wet)>();
-    let wet: Vec<Entity> = (0..10).map(|n| grouped.spawn((Burning(n), Wet))).collect();
-    for &entity in &wet[..5] {
-        assert!(grouped.despawn(entity));
+    for _ in 0..20 {
+        let knight = world.spawn(Knight).id();
+        assert_eq!(world.get::<Armour>(knight), Some(&Armour(0)));
+        let wizard = world.spawn((Wizard, Position(0.0, 0.0))).id();
+        assert_eq!(world.get::<Aura>(wizard), Some(&Aura(0)), "in a set");
     }
     world.check().unwrap();
+}
+
+#[test]
+fn sparse_parts_and_groups_are_served_while_a_cursor_is_open() {
+    let mut world = World::new();
+    let spawn = |world: &mut World, n| world.spawn((Position(0.0, 0.0), Burning(n), Wet)).id();
+    let before: Vec<Entity> = (0..50).map(|n| spawn(&mut world, n)).collect();
+    let group = world.group::<Own<(Burning,)>, Get<(Wet,)>, ()>().unwrap();
+    let plain: Vec<Entity> = (0..50).map(|n| world.spawn(Position(n as f32, 0.0)).id()).collect();
+    let after: Vec<Entity> = (0..50).map(|n| spawn(&mut world, n)).collect();
+    assert_eq!(group.len(&world), 100);
+    assert!(world.despawn(before[5]) && !world.despawn(before[5]));
+    assert!(world.despawn(after[7]) && world.despawn(plain[3]));
+    assert_eq!((group.len(&world), world.sparse::<Burning>().len()), (98, 98));
+    // Sets exist: an entity without sparse parts may be in one when it goes.
+    world.insert(plain[0], Burning(7)).unwrap();
+    assert!(world.despawn(plain[0]));
+    assert_eq!(world.sparse::<Burning>().len(), 98);
+    world.check().unwrap();
+}
+
+#[test]
+fn bundles_that_take_turns_get_their_own_rows() {
+    let mut world = World::new();
+    for n in 0..3_000u16 {
+        let x = f32::from(n);
+        let one = world.spawn((Position(x, 1.0), Armour(1))).id();
+        let other = world.spawn((Armour(2), Position(x, 2.0))).id();
+        let alone = world.spawn(Position(x, 3.0)).id();
+        assert_eq!(world.get::<Position>(one), Some(&Position(x, 1.0)));
+        assert_eq!(world.get::<Armour>(other), Some(&Armour(2)));
+        assert_eq!(world.archetype_of(one), world.archetype_of(other));
+        assert_ne!(world.archetype_of(one), world.archetype_of(alone));
+        if n % 500 == 0 {
+            world.despawn(alone);
+            world.shrink_to_fit();
+            world.advance_tick();
+            world.check().unwrap();
+        }
+    }
+    assert_eq!(world.query::<&Position>().iter().count(), 8_994);
+}
+
+#[test]
+fn dropped_archetypes_are_made_again() {
+    let mut world = World::new();
+    for _ in 0..3 {
+        let entities: Vec<Entity> =
+            (0..30).map(|n| world.spawn((Position(0.0, 0.0), velocity(n))).id()).collect();
+        for entity in entities {
+            assert!(world.despawn(entity));
+        }
+        assert_eq!(world.drop_empty_archetypes(), 1);
+        world.check().unwrap();
+    }
 }
 
 #[test]
 fn values_are_dropped_once() {
     let counted = Arc::new(());
     let mut world = World::new();
-    let mut spawner = world.spawner::<(Shared, Position)>();
-    let entities: Vec<Entity> =
-        (0..1_000).map(|_| spawner.spawn((Shared(counted.clone()), Position(0.0, 0.0)))).collect();
+    let spawn = |_| world.spawn((Shared(counted.clone()), Position(0.0, 0.0))).id();
+    let entities: Vec<Entity> = (0..1_000).map(spawn).collect();
     assert_eq!(Arc::strong_count(&counted), 1_001);
     for &entity in &entities[..400] {
-        assert!(spawner.despawn(entity));
+        assert!(world.despawn(entity));
     }
     assert_eq!(Arc::strong_count(&counted), 601);
     drop(world);
@@ -118,13 +151,12 @@ fn values_are_dropped_once() {
 #[test]
 fn reserved_ids_come_alive_between_spawns() {
     let mut world = World::new();
-    let mut spawner = world.spawner::<Position>();
-    let mut entities: Vec<Entity> = (0..20).map(|_| spawner.spawn(Position(0.0, 0.0))).collect();
-    let reserved = spawner.world().reserve_entity();
-    entities.push(spawner.spawn(Position(1.0, 1.0)));
-    let again = spawner.world().reserve_entity();
-    assert!(spawner.despawn(entities[0]));
-    assert!(spawner.despawn(again) && spawner.despawn(reserved), "both came alive");
+    let mut entities: Vec<Entity> = (0..20).map(|_| world.spawn(Position(0.0, 0.0)).id()).collect();
+    let reserved = world.reserve_entity();
+    entities.push(world.spawn(Position(1.0, 1.0)).id());
+    let again = world.reserve_entity();
+    assert!(world.despawn(entities[0]));
+    assert!(world.despawn(again) && world.despawn(reserved), "both came alive");
     world.check().unwrap();
     assert_eq!(world.entities().len(), 20);
 }
@@ -149,7 +181,7 @@ struct Trees {
 }
 
 #[test]
-fn the_door_of_a_pool_spawns_whatever_comes() {
+fn a_pool_spawns_whatever_comes() {
     let counted = Arc::new(());
     let (mut world, mut other) = (World::new(), World::new());
     let mut pool = world.pool_mut::<Orcs>();
@@ -162,7 +194,7 @@ fn the_door_of_a_pool_spawns_whatever_comes() {
             ..orc(n)
         };
         let entity = pool.spawn(value(&counted));
-        assert_eq!(other.spawn_in(value(&counted)), entity);
+        assert_eq!(other.spawn_batch_in([value(&counted)]).next(), Some(entity));
         entities.push(entity);
         if n % 5 == 4 {
             let gone = entities.swap_remove(n as usize * 13 % entities.len());
@@ -183,7 +215,7 @@ fn the_door_of_a_pool_spawns_whatever_comes() {
 }
 
 #[test]
-fn the_door_of_a_pool_leaves_other_pools_alone() {
+fn a_pool_leaves_other_pools_alone() {
     let mut world = World::new();
     let tree = world.spawn_in(Trees { position: Position(0.0, 0.0), burning: Some(Burning(1)) });
     let mut orcs = world.pool_mut::<Orcs>();
@@ -217,7 +249,7 @@ struct Guards {
 fn requirements_and_sets_have_their_say_in_pools() {
     let mut world = World::new();
     let mut trees = world.pool_mut::<Trees>();
-    // Many alike, so that a gate would be opened, and others between them.
+    // Many alike, so that a cursor would be opened, and others between them.
     let all: Vec<Entity> = (0..60)
         .map(|n| {
             let burning = (n % 20 < 15).then_some(Burning(n));

@@ -1,6 +1,6 @@
-//! Two stores that are told the same things, at random: one by gates wherever a gate is open, old ones included, the
-//! other on the ordinary way. Ids, rows, values and the ticks of blocks must be the same in both after each step, so a
-//! gate that stays open for too long, or believes that a block is marked when it is not, is found out.
+//! Two stores that are told the same things, at random: one by spawn cursors wherever one is open, the other along
+//! edges. Ids, rows, values and the ticks of blocks must be the same in both after each step, so a cursor that stays
+//! open for too long is found out.
 
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used)]
@@ -18,6 +18,9 @@ static TAG: ColCell<Tag> = ColCell::new();
 /// How many tables there are: one without the optional values, two with them, and one with drop glue.
 const TABLES: usize = 4;
 const NAMED: usize = 3;
+
+/// The bundle of a table.
+struct Of<const KIND: usize>;
 
 type Part = (Col<[u8; 12]>, Col<Tag>);
 type Plain = (Col<u64>, Maybe<Part>);
@@ -50,9 +53,6 @@ struct Side {
     /// Values come to the first table and go to the second, and back.
     there: Edge,
     back: Edge,
-    /// Gates that were open once, the newest last; empty on the side that uses none.
-    plain: Vec<(usize, Gate<Plain>)>,
-    named: Vec<Gate<Named>>,
     through: usize,
 }
 
@@ -88,7 +88,7 @@ impl Side {
         let mut store = Store::with_entities(Entities::with_limit(limit));
         let tables = std::array::from_fn(|kind| store.new_table(&columns(kind)));
         let (edges, there, back) = edges(&store, &tables);
-        Self { store, tables, edges, there, back, plain: Vec::new(), named: Vec::new(), through: 0 }
+        Self { store, tables, edges, there, back, through: 0 }
     }
 
     /// Drops a table, if it is empty, and makes another one like it.
@@ -118,73 +118,65 @@ impl Side {
         spawned.is_ok()
     }
 
-    /// Spawns through any gate that is open. Tells for which table it was.
-    fn spawn_gated(&mut self, key: u64) -> Option<(Entity, usize)> {
-        let mut spawned = None;
-        for (kind, gate) in &self.plain {
-            if let Some(entrance) = self.store.enter(gate) {
-                assert!(spawned.is_none(), "two gates are open");
-                spawned = Some((entrance.spawn(plain(*kind, key)), *kind));
-            }
-        }
-        for gate in &self.named {
-            if let Some(entrance) = self.store.enter(gate) {
-                assert!(spawned.is_none(), "two gates are open");
-                spawned = Some((entrance.spawn(named(key)), NAMED));
-            }
-        }
-        assert!(self.store.enter(&Gate::<Plain>::SHUT).is_none());
+    /// Spawns through the cursor of a table, if it is open.
+    fn spawn_by_cursor(&mut self, kind: usize, key: u64) -> Option<Entity> {
+        let store = &mut self.store;
+        let spawned = match kind {
+            0 => store.spawn_row::<Of<0>, Plain>().map(|row| row.spawn(plain(0, key))),
+            1 => store.spawn_row::<Of<1>, Plain>().map(|row| row.spawn(plain(1, key))),
+            2 => store.spawn_row::<Of<2>, Plain>().map(|row| row.spawn(plain(2, key))),
+            _ => store.spawn_row::<Of<NAMED>, Named>().map(|row| row.spawn(named(key))),
+        };
         self.through += usize::from(spawned.is_some());
         spawned
     }
 
     fn open(&mut self, kind: usize) {
-        if kind == NAMED {
-            self.named.push(self.store.gate(&self.edges[kind]).unwrap());
-        } else {
-            self.plain.push((kind, self.store.gate(&self.edges[kind]).unwrap()));
-        }
-        if self.plain.len() > 6 {
-            self.plain.remove(0);
-        }
-        if self.named.len() > 2 {
-            self.named.remove(0);
-        }
+        let (store, edge) = (&mut self.store, &self.edges[kind]);
+        // Not at once, where another has the line.
+        while !match kind {
+            0 => store.open_cursor::<Of<0>, Plain>(edge),
+            1 => store.open_cursor::<Of<1>, Plain>(edge),
+            2 => store.open_cursor::<Of<2>, Plain>(edge),
+            _ => store.open_cursor::<Of<NAMED>, Named>(edge),
+        } {}
     }
 
-    fn despawn_gated(&mut self, entity: Entity) -> bool {
-        let left = self.plain.iter().any(|(_, gate)| self.store.despawn_through(gate, entity));
-        let shut = self.named.iter().any(|gate| self.store.despawn_through(gate, entity));
-        assert!(!shut, "its values have to be dropped");
+    fn despawn_by_cursor(&mut self, entity: Entity) -> bool {
+        let store = &mut self.store;
+        assert!(!store.despawn_as::<Of<NAMED>, Named>(entity), "its values have to be dropped");
+        let left = store.despawn_as::<Of<0>, Plain>(entity)
+            || store.despawn_as::<Of<1>, Plain>(entity)
+            || store.despawn_as::<Of<2>, Plain>(entity);
         self.through += usize::from(left);
         left
     }
 }
 
-fn assert_same(gated: &Side, other: &Side, step: &str) {
-    assert_eq!(gated.tables, other.tables);
-    for &table in &gated.tables {
-        let [a, b] = [gated, other].map(|side| side.store.table_entities(table));
+fn assert_same(cursors: &Side, other: &Side, step: &str) {
+    assert_eq!(cursors.tables, other.tables);
+    for &table in &cursors.tables {
+        let [a, b] = [cursors, other].map(|side| side.store.table_entities(table));
         assert!(a == b, "{step}: the rows of {table:?} belong to others");
         for block in 0..a.len().div_ceil(BLOCK_ROWS) {
-            let [a, b] = [gated, other].map(|side| side.store.rows_tick(table, block));
+            let [a, b] = [cursors, other].map(|side| side.store.rows_tick(table, block));
             assert_eq!(a, b, "{step}: block {block} of {table:?}");
         }
     }
-    let [a, b] = [gated, other].map(|side| {
+    let [a, b] = [cursors, other].map(|side| {
         let entities = side.store.entities();
         (entities.len(), entities.free_len(), entities.rowless_len(), entities.next_free())
     });
     assert_eq!(a, b, "{step}");
 }
 
-fn assert_sound(gated: &Side, other: &Side, step: &str) {
-    for side in [gated, other] {
+fn assert_sound(cursors: &Side, other: &Side, step: &str) {
+    for side in [cursors, other] {
         side.store.check().unwrap_or_else(|error| panic!("{step}: {error}"));
     }
-    for &table in &gated.tables {
-        for &entity in gated.store.table_entities(table) {
-            let [a, b] = [gated, other].map(|side| {
+    for &table in &cursors.tables {
+        for &entity in cursors.store.table_entities(table) {
+            let [a, b] = [cursors, other].map(|side| {
                 let key = side.store.get::<R<u64>>(entity, KEY.id());
                 let wide = side.store.get::<R<[u8; 12]>>(entity, WIDE.id());
                 (key, wide, side.store.get::<R<String>>(entity, NAME.id()))
@@ -212,61 +204,61 @@ fn somebody(side: &Side, dead: &[Entity], dice: &mut Dice) -> Entity {
 fn play(seed: u64, steps: usize) -> usize {
     let mut dice = Dice(seed);
     let limit = if seed.is_multiple_of(3) { 2_500 } else { u32::MAX };
-    let (mut gated, mut other) = (Side::new(limit), Side::new(limit));
+    let (mut cursors, mut other) = (Side::new(limit), Side::new(limit));
     let (mut dead, mut reserved) = (Vec::new(), Vec::new());
     for at in 0..steps {
         let (op, kind) = (dice.roll(100), dice.roll(TABLES));
         let step = format!("seed {seed}, step {at}, operation {op}, table {kind}");
         let key = at as u64;
         match op {
-            0..35 => match gated.spawn_gated(key) {
-                Some((entity, kind)) => assert_eq!(Some(entity), other.spawn(kind, key), "{step}"),
+            0..35 => match cursors.spawn_by_cursor(kind, key) {
+                Some(entity) => assert_eq!(Some(entity), other.spawn(kind, key), "{step}"),
                 None => {
-                    assert_eq!(gated.spawn(kind, key), other.spawn(kind, key), "{step}");
-                    gated.open(kind);
+                    assert_eq!(cursors.spawn(kind, key), other.spawn(kind, key), "{step}");
+                    cursors.open(kind);
                 }
             },
             35..65 => {
-                let entity = somebody(&gated, &dead, &mut dice);
-                let was_alive = gated.despawn_gated(entity) || gated.store.despawn(entity);
+                let entity = somebody(&cursors, &dead, &mut dice);
+                let was_alive = cursors.despawn_by_cursor(entity) || cursors.store.despawn(entity);
                 assert_eq!(was_alive, other.store.despawn(entity), "{step}");
                 dead.push(entity);
             }
-            65..72 => gated.open(kind),
+            65..72 => cursors.open(kind),
             72..76 => {
                 let count = dice.roll(1_300) as u64;
-                assert_eq!(gated.spawn_batch(kind, count), other.spawn_batch(kind, count), "{step}");
+                assert_eq!(cursors.spawn_batch(kind, count), other.spawn_batch(kind, count), "{step}");
             }
             76..80 => {
                 let batch: Vec<Entity> =
-                    (0..dice.roll(1_500)).map(|_| somebody(&gated, &dead, &mut dice)).collect();
-                let left = gated.store.despawn_batch(batch.iter().copied());
+                    (0..dice.roll(1_500)).map(|_| somebody(&cursors, &dead, &mut dice)).collect();
+                let left = cursors.store.despawn_batch(batch.iter().copied());
                 assert_eq!(left, other.store.despawn_batch(batch.iter().copied()), "{step}");
             }
             80..84 => {
-                for store in [&mut gated.store, &mut other.store] {
+                for store in [&mut cursors.store, &mut other.store] {
                     store.advance_tick();
                 }
             }
             84 => {
                 // Time may also go back.
                 let tick = Tick::new(1 + dice.roll(5) as u64);
-                gated.store.set_tick(tick);
+                cursors.store.set_tick(tick);
                 other.store.set_tick(tick);
             }
             85..87 => {
-                for side in [&mut gated, &mut other] {
+                for side in [&mut cursors, &mut other] {
                     side.store.reserve_rows(side.tables[kind], 100 * (at % 20));
                     side.store.reserve_entities(10 * (at % 20));
                 }
             }
             87 => {
-                for side in [&mut gated, &mut other] {
+                for side in [&mut cursors, &mut other] {
                     side.store.shrink_to_fit();
                 }
             }
             88 => {
-                for side in [&mut gated, &mut other] {
+                for side in [&mut cursors, &mut other] {
                     if at % 4 == 0 {
                         side.store.clear_entities();
                     }
@@ -275,12 +267,12 @@ fn play(seed: u64, steps: usize) -> usize {
             }
             89..92 => {
                 for _ in 0..dice.roll(4) {
-                    let ids = [&gated, &other].map(|side| side.store.reserve_entity().ok());
+                    let ids = [&cursors, &other].map(|side| side.store.reserve_entity().ok());
                     assert_eq!(ids[0], ids[1], "{step}");
                     reserved.extend(ids[0]);
                 }
                 if at % 2 == 0 {
-                    gated.store.flush();
+                    cursors.store.flush();
                     other.store.flush();
                 }
             }
@@ -288,27 +280,27 @@ fn play(seed: u64, steps: usize) -> usize {
                 dead.append(&mut reserved);
             }
             94 => {
-                for Side { store, there, .. } in [&mut gated, &mut other] {
+                for Side { store, there, .. } in [&mut cursors, &mut other] {
                     store.insert_all(there, Existing::Replace, |now| part(now.get()));
                 }
             }
             95 => {
-                for Side { store, back, .. } in [&mut gated, &mut other] {
+                for Side { store, back, .. } in [&mut cursors, &mut other] {
                     store.remove_all(back);
                 }
             }
             96..99 => {
-                let entity = somebody(&gated, &dead, &mut dice);
-                let [a, b] = [&mut gated, &mut other].map(|Side { store, there, .. }| {
+                let entity = somebody(&cursors, &dead, &mut dice);
+                let [a, b] = [&mut cursors, &mut other].map(|Side { store, there, .. }| {
                     store.insert(entity, there, part(key), Existing::Replace).is_ok()
                 });
                 assert_eq!(a, b, "{step}");
             }
             _ => {
-                // Some never have a set: with one, entities do not leave through gates.
+                // Some never have a set: with one, entities do not leave through cursors.
                 if seed.is_multiple_of(2) && at > steps / 2 {
-                    let entity = somebody(&gated, &dead, &mut dice);
-                    let [a, b] = [&mut gated, &mut other].map(|Side { store, .. }| {
+                    let entity = somebody(&cursors, &dead, &mut dice);
+                    let [a, b] = [&mut cursors, &mut other].map(|Side { store, .. }| {
                         let set = store.declare_set(&[SPARSE.id().any()]);
                         let plan = store.set_plan::<Col<u16>>(set, SPARSE.id()).unwrap();
                         store.set_insert(&plan, SPARSE.id(), entity, Col(7u16), Existing::Replace).is_ok()
@@ -317,17 +309,17 @@ fn play(seed: u64, steps: usize) -> usize {
                 }
             }
         }
-        assert_same(&gated, &other, &step);
+        assert_same(&cursors, &other, &step);
         if at % 40 == 0 {
-            assert_sound(&gated, &other, &step);
+            assert_sound(&cursors, &other, &step);
         }
     }
-    assert_sound(&gated, &other, "at the end");
-    gated.through
+    assert_sound(&cursors, &other, "at the end");
+    cursors.through
 }
 
 #[test]
-fn gates_do_what_the_ordinary_way_does_whatever_else_happens() {
+fn cursors_do_what_edges_do_whatever_else_happens() {
     let steps = std::env::var("PHALANX_MODEL_STEPS").map_or(20_000, |steps| steps.parse().unwrap());
     let through: usize = (0..10).map(|seed| play(seed, steps / 10)).sum();
     assert!(through > steps / 10, "{through} of {steps}");
