@@ -55,14 +55,16 @@ struct Line {
 }
 
 impl Line {
-    const CLOSED: Self = Self {
-        key: TypeId::of::<Closed>(),
-        table: TableId::NOWHERE,
-        exit: TableId::NOWHERE,
-        refused: 0,
-        pointers: MaybeUninit::uninit(),
-        list: |_, _| {},
-    };
+    fn closed() -> Self {
+        Self {
+            key: TypeId::of::<Closed>(),
+            table: TableId::NOWHERE,
+            exit: TableId::NOWHERE,
+            refused: 0,
+            pointers: MaybeUninit::uninit(),
+            list: |_, _| {},
+        }
+    }
 
     fn is_open(&self) -> bool {
         self.key != TypeId::of::<Closed>()
@@ -91,7 +93,7 @@ pub(crate) struct SpawnCursors {
 
 impl SpawnCursors {
     pub(crate) fn new() -> Self {
-        Self { lines: Box::new([Line::CLOSED; LINES]) }
+        Self { lines: Box::new([Line::closed(); LINES]) }
     }
 
     #[inline(always)]
@@ -109,18 +111,18 @@ impl SpawnCursors {
     /// Closes the cursors of a table.
     pub(crate) fn close(&mut self, table: TableId) {
         for line in self.lines.iter_mut().filter(|line| line.table == table) {
-            *line = Line::CLOSED;
+            *line = Line::closed();
         }
     }
 
     pub(crate) fn close_all(&mut self) {
-        self.lines.fill(Line::CLOSED);
+        self.lines.fill(Line::closed());
     }
 }
 
 #[inline(always)]
 fn key<K: 'static, V: Values>() -> TypeId {
-    const { TypeId::of::<(K, V)>() }
+    TypeId::of::<(K, V)>()
 }
 
 /// Where the line of a key is. Type ids are hashes already: any bits of one will do.
@@ -223,7 +225,7 @@ impl Store {
         // Entities may be in sets as well.
         let exit = if self.sets.is_empty() { edge.target } else { TableId::NOWHERE };
         let refused = if line.key == key { line.refused } else { 0 };
-        *line = Line { key, table: edge.target, exit, refused, list: list::<V>, ..Line::CLOSED };
+        *line = Line { key, table: edge.target, exit, refused, list: list::<V>, ..Line::closed() };
         // SAFETY: locally: size and alignment were compared above.
         unsafe { line.pointers.as_mut_ptr().cast::<V::Pointers>().write(pointers) };
         true
