@@ -23,7 +23,7 @@ pub use param::{Local, MessageReader, MessageWriter, ParamSet, ParamTuple, Res, 
 pub use traits::{IntoSystem, Mode, System};
 
 pub use crate::world::BoxedError;
-pub(crate) use output::{BoxedSystem, Finish, Outcome};
+pub(crate) use output::{BoxedSystem, Finish};
 
 mod access;
 mod combine;

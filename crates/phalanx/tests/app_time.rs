@@ -72,7 +72,7 @@ fn alpha_inside_a_fixed_step_is_that_of_the_step() {
     let mut app = app();
     app.configure(AppConfig { fixed_timestep: 0.25, ..Default::default() });
     app.add_systems(FixedUpdate, |time: Res<Time>, mut log: ResMut<Log>| {
-        log.0.push(time.alpha().to_string())
+        log.0.push(time.alpha().to_string());
     });
     app.step(0.3125);
     app.step(0.5);

@@ -135,11 +135,11 @@ fn an_exclusive_system_sees_the_commands_of_those_it_is_ordered_after() {
 
 #[test]
 fn commands_that_wait_in_the_world_are_applied_before_the_next_system() {
+    fn record(world: &mut World) {
+        world.commands().spawn(Unit);
+    }
     let mut app = app();
-    app.add_systems(
-        Update,
-        (count, (|world: &mut World| drop(world.commands().spawn(Unit))).named("x"), count),
-    );
+    app.add_systems(Update, (count, record, count));
     app.world_mut().commands().spawn(Unit);
     assert_eq!(counted(&mut app), [1, 2]);
 }

@@ -11,8 +11,8 @@ use phalanx_store::Tick;
 
 use super::config::BoxedCondition;
 use super::sync::ApplyDeferred;
-use crate::system::{Access, BoxedSystem, Mode, Outcome, ParamError, System};
-use crate::world::{BoxedError, Failed, SharedWorld, SystemError, World};
+use crate::system::{Access, BoxedSystem, Mode, ParamError, System};
+use crate::world::{Failed, SharedWorld, SystemError, World};
 
 enum What {
     System(BoxedSystem),
@@ -130,8 +130,8 @@ impl Task {
             && let What::System(system) = &mut self.what
         {
             return match system.run((), world, now) {
-                Ok(None) => true,
-                failed => self.fail(failed),
+                Ok(()) => true,
+                Err(error) => self.fail(error),
             };
         }
         self.run_asking(world, now, gates);
@@ -139,13 +139,8 @@ impl Task {
     }
 
     #[cold]
-    fn fail(&mut self, failed: Result<Outcome, ParamError>) -> bool {
-        let error: BoxedError = match failed {
-            Ok(None) => return true,
-            Ok(Some(error)) => *error,
-            Err(error) => error.into(),
-        };
-        let error = SystemError::new(Failed::System, &*self.name, error);
+    fn fail(&mut self, error: ParamError) -> bool {
+        let error = SystemError::new(Failed::System, &*self.name, error.into_error());
         self.error.get_or_insert_with(|| Box::new(error));
         false
     }
@@ -158,9 +153,8 @@ impl Task {
         }
         match &mut self.what {
             What::System(system) if holds => {
-                let outcome = system.run((), world, now);
-                if !matches!(outcome, Ok(None)) {
-                    self.fail(outcome);
+                if let Err(error) = system.run((), world, now) {
+                    self.fail(error);
                 }
             }
             What::System(_) | What::Sync => {}
@@ -184,9 +178,8 @@ impl Task {
         }
         match &mut self.what {
             What::System(system) if holds => {
-                let outcome = system.run_alone((), world);
-                if !matches!(outcome, Ok(None)) {
-                    self.fail(outcome);
+                if let Err(error) = system.run_alone((), world) {
+                    self.fail(error);
                 }
             }
             What::System(_) => {}

@@ -7,21 +7,38 @@ use std::error::Error;
 use std::fmt;
 
 use super::meta::ParamConflict;
+use crate::world::BoxedError;
 
 /// A parameter that could not be had. One pointer wide, as each parameter of each run may return it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct ParamError(Box<Parts>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Parts {
     param: String,
     reason: String,
+    /// In a schedule, the error that the system itself returned: so a run returns in one register.
+    returned: Option<BoxedError>,
 }
 
 impl ParamError {
     /// An error about a parameter: what it needs, and what to do.
     pub fn new(param: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self(Box::new(Parts { param: param.into(), reason: reason.into() }))
+        Self(Box::new(Parts { param: param.into(), reason: reason.into(), returned: None }))
+    }
+
+    /// The error that a system of a schedule returned.
+    #[cold]
+    pub(crate) fn returned(error: BoxedError) -> Self {
+        Self(Box::new(Parts { param: String::new(), reason: String::new(), returned: Some(error) }))
+    }
+
+    /// The error that the system returned, or this one.
+    pub(crate) fn into_error(mut self) -> BoxedError {
+        match self.0.returned.take() {
+            Some(error) => error,
+            None => self.into(),
+        }
     }
 
     /// The parameter.
@@ -44,7 +61,7 @@ impl fmt::Display for ParamError {
 impl Error for ParamError {}
 
 /// Why a system could not be run once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum RunSystemError {
     /// Two of its parameters conflict.

@@ -39,23 +39,15 @@ impl<E: Into<BoxedError>> SystemOutput for Result<(), E> {
     }
 }
 
-/// The error of a system as a schedule keeps it: one pointer, so that a run returns in registers.
-pub(crate) type Outcome = Option<Box<BoxedError>>;
-
 /// A system as a schedule keeps it.
-pub(crate) type BoxedSystem = Box<dyn System<In = (), Out = Outcome>>;
-
-#[inline]
-fn outcome(output: impl SystemOutput) -> Outcome {
-    output.into_result().err().map(Box::new)
-}
+pub(crate) type BoxedSystem = Box<dyn System<In = (), Out = ()>>;
 
 /// Wraps a system so that it returns nothing or an error.
 pub(crate) struct Finish<S>(pub(crate) S);
 
 impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
     type In = ();
-    type Out = Outcome;
+    type Out = ();
 
     fn name(&self) -> &str {
         self.0.name()
@@ -80,10 +72,10 @@ impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
     }
     #[inline]
     fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<Self::Out, ParamError> {
-        self.0.run((), world, now).map(outcome)
+        self.0.run((), world, now)?.into_result().map_err(ParamError::returned)
     }
     fn run_alone(&mut self, (): (), world: &mut World) -> Result<Self::Out, ParamError> {
-        self.0.run_alone((), world).map(outcome)
+        self.0.run_alone((), world)?.into_result().map_err(ParamError::returned)
     }
     fn apply(&mut self, world: &mut World) {
         self.0.apply(world);
