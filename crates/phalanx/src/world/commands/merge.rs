@@ -25,6 +25,7 @@ use crate::world::World;
 
 /// Which columns a way between two archetypes fills from cells.
 #[derive(Clone, Hash, Eq)]
+#[expect(clippy::derived_hash_with_manual_eq, reason = "equal as derived, and counted")]
 struct Way {
     from: ArchetypeId,
     to: ArchetypeId,
@@ -157,7 +158,7 @@ impl Folded {
                 world,
                 merge,
                 self.entity,
-                Way { from: self.source, to: between, filled: Vec::new() },
+                &Way { from: self.source, to: between, filled: Vec::new() },
                 &[],
             );
             self.source = between;
@@ -169,7 +170,8 @@ impl Folded {
             let mut filled = merge.cells.full();
             filled.retain(|&column| !world.store.table_has(stands, column));
             let way = Way { from: self.source, to: target, filled };
-            moved = catch_unwind(AssertUnwindSafe(|| follow(world, merge, self.entity, way, &self.required)));
+            moved =
+                catch_unwind(AssertUnwindSafe(|| follow(world, merge, self.entity, &way, &self.required)));
             if world.archetype_of(self.entity) != Some(target) {
                 // A value could not be made, and nothing has moved.
                 return moved.unwrap_or_else(|panic| resume_unwind(panic));
@@ -182,7 +184,7 @@ impl Folded {
 }
 
 /// Moves the entity, filling columns from cells and by the functions of required components.
-fn follow(world: &mut World, merge: &mut Merge, entity: Entity, way: Way, required: &[(ComponentId, Init)]) {
+fn follow(world: &mut World, merge: &mut Merge, entity: Entity, way: &Way, required: &[(ComponentId, Init)]) {
     let inits: Vec<Init> = required.iter().map(|(_, init)| init.clone()).collect();
     let edge = |world: &World, way: &Way| {
         world.edge(way.from, way.to, |store, from, to| store.fill_edge(from, to, &way.filled, &inits))
@@ -191,12 +193,12 @@ fn follow(world: &mut World, merge: &mut Merge, entity: Entity, way: Way, requir
     // The functions of required components are not part of what tells ways apart: such a way is used once.
     let once;
     let edge = if required.is_empty() {
-        if !ways.contains_key(&way) {
-            ways.insert(way.clone(), edge(world, &way));
+        if !ways.contains_key(way) {
+            ways.insert(way.clone(), edge(world, way));
         }
-        &ways[&way]
+        &ways[way]
     } else {
-        once = edge(world, &way);
+        once = edge(world, way);
         &once
     };
     world.store.insert_filled(entity, edge, |at, column| cells.fill(way.filled[at], column));
