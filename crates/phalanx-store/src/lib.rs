@@ -87,7 +87,7 @@ pub use panics::FirstPanic;
 pub use place::{Place, Row, TableId};
 pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Admission, Alias, Prepared};
-pub use rows::NotInserted;
+pub use rows::{NotInserted, OpenColumn};
 pub use seat::{Seat, SeatReader};
 #[doc(hidden)]
 pub use sets::page_lookups_for_tests;

@@ -93,6 +93,8 @@ pub struct Edge {
     pub(crate) plain: bool,
     /// The leaves' columns, in leaf order: in the source of an edge that takes, else in the target.
     pub(crate) slots: Box<[ColumnRef]>,
+    /// The ids of `slots`, for an edge whose columns are filled one by one.
+    pub(crate) filled: Box<[AnyColId]>,
     /// Which leaves the source has.
     pub(crate) present: Box<[bool]>,
     pub(crate) inits: Box<[PlannedInit]>,
@@ -192,6 +194,30 @@ impl Store {
         inits: &[Init],
     ) -> Result<Edge, PlanError> {
         self.insert_edge_of(&Leaves::of::<V>(ids), source, target, inits)
+    }
+
+    /// The edge that takes rows of `source` to `target`, whose columns `given`, which the source lacks, are filled one by
+    /// one by whoever follows it; see [`Store::insert_filled`].
+    ///
+    /// # Errors
+    /// When a column of the target would stay empty, or one is given twice, or the target lacks it.
+    pub fn fill_edge(
+        &self,
+        source: TableId,
+        target: TableId,
+        given: &[AnyColId],
+        inits: &[Init],
+    ) -> Result<Edge, PlanError> {
+        let from = self.table_for_plan(source)?;
+        if let Some(&column) = given.iter().find(|&&column| from.has(column)) {
+            return Err(PlanError::Repeated(column));
+        }
+        let leaves = Leaves {
+            of: TypeId::of::<Filled>(),
+            columns: given.to_vec(),
+            optional: vec![false; given.len()],
+        };
+        Ok(Edge { filled: given.into(), ..self.insert_edge_of(&leaves, source, target, inits)? })
     }
 
     fn insert_edge_of(
@@ -298,6 +324,7 @@ impl Store {
             target,
             copies: copies.collect(),
             slots: slots(home, leaves),
+            filled: Box::new([]),
             present: leaves.iter().map(|&column| from.has(column)).collect(),
             inits: Box::new([]),
             doomed: Box::new([]),
@@ -311,6 +338,13 @@ impl Store {
         table.ok_or(PlanError::NoTable(id))
     }
 
+    /// Panics unless the edge was made by this store to be filled, since a table was last dropped (I7).
+    pub(crate) fn expect_fill_edge(&self, edge: &Edge) {
+        if edge.stamp != self.stamp || edge.values != TypeId::of::<Filled>() {
+            stale_edge();
+        }
+    }
+
     /// Panics unless the edge was made by this store, for `V`, since a table was last dropped (I7).
     #[inline(always)]
     pub(crate) fn expect_edge<V: Values>(&self, edge: &Edge, takes: bool) {
@@ -319,6 +353,9 @@ impl Store {
         }
     }
 }
+
+/// Stands for the values of an edge whose columns are filled one by one.
+struct Filled;
 
 #[cold]
 #[inline(never)]

@@ -20,8 +20,10 @@ use crate::store::Store;
 use crate::table::Head;
 use crate::values::{Existing, Values};
 
+pub use fill::OpenColumn;
 pub(crate) use pending::Pending;
 
+mod fill;
 mod pending;
 mod relocate;
 

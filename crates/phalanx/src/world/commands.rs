@@ -2,7 +2,8 @@
 //!
 //! [`Commands`] only writes down: ids of spawned entities are reserved at once, everything else happens when
 //! the commands are flushed, at a sync point, at the end of a phase or by [`World::flush`]. How commands are kept is in
-//! `queue`, how they are applied in `flush`, how several changes of one entity become one move in `merge`.
+//! `queue`, how they are applied in `flush`, how several changes of one entity become one move in `merge`, and where
+//! their values wait for it in `cells`.
 
 use phalanx_store::{Entity, Exhausted, Existing, Shared, Store};
 
@@ -17,6 +18,7 @@ pub(crate) use flush::Deferred;
 pub use flush::{CommandStats, FlushOrder};
 pub(crate) use queue::Queue;
 
+mod cells;
 mod flush;
 mod merge;
 mod queue;

@@ -4,6 +4,7 @@
 //! listed. So a new archetype concerns only what is listed under its own components, and under none at all.
 
 use crate::query::condition::Filter;
+use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::steps;
 
@@ -25,7 +26,7 @@ impl Watch {
         self.named.push(0);
         for required in filter.required() {
             let listed = |id: usize| self.by_component.get(id).map_or(0, Vec::len);
-            let list = match required.iter().map(|id| id.index()).min_by_key(|&id| listed(id)) {
+            let list = match required.iter().map(ComponentId::index).min_by_key(|&id| listed(id)) {
                 None => &mut self.anything,
                 Some(id) => {
                     if self.by_component.len() <= id {

@@ -14,7 +14,7 @@ use std::any::{Any, TypeId};
 
 use phalanx_store::{Entity, Existing, FirstPanic};
 
-use super::merge::Merge;
+use super::cells::Cells;
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::pool::DeclaredPool;
@@ -22,14 +22,6 @@ use crate::storage::SparseParts;
 use crate::world::{ChangeError, World};
 
 pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send + Sync>;
-
-/// Values that nobody keeps, to be dropped when the entity is what its commands make of it.
-pub(crate) type Leftover = Box<dyn Any + Send + Sync>;
-
-/// Boxes a value whose drop may run the user's code; any other is forgotten at once.
-pub(super) fn leftover<T: Send + Sync + 'static>(value: T) -> Option<Leftover> {
-    if std::mem::needs_drop::<T>() { Some(Box::new(value)) } else { None }
-}
 
 /// What a recorded command does to its entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,12 +82,12 @@ pub(crate) trait Kind: Any + Send + Sync {
     ) -> Result<(), ChangeError>;
     fn remove(&self, world: &mut World, entity: Entity) -> Result<(), ChangeError>;
     fn bundle(&self, world: &mut World) -> BundleId;
-    /// Takes the bundle apart into the merger's cells; its sparse parts go into their sets.
-    fn scatter(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing, into: &mut Merge);
-    /// Hands a bundle that is refused to the merger, to be dropped when everything else is done.
-    fn refuse(&mut self, slot: u32, into: &mut Merge);
-    /// Takes what the entity has of the sparse parts, for the merger to drop.
-    fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge);
+    /// Takes the bundle apart into cells; its sparse parts go into their sets.
+    fn scatter(&mut self, slot: u32, world: &mut World, entity: Entity, existing: Existing, into: &mut Cells);
+    /// Hands a bundle that is refused over, to be dropped when everything else is done.
+    fn refuse(&mut self, slot: u32, into: &mut Cells);
+    /// Takes what the entity has of the sparse parts, to be dropped.
+    fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Cells);
 }
 
 struct Bundles<B>(Vec<Option<B>>);
@@ -149,21 +141,21 @@ impl<B: Bundle> Kind for Bundles<B> {
         world: &mut World,
         entity: Entity,
         existing: Existing,
-        into: &mut Merge,
+        into: &mut Cells,
     ) {
         let Some(bundle) = self.take(slot) else { return };
         let (values, sparse) = bundle.into_values(world.store.tick());
         let id = world.bundle::<B>();
         let replaced = world.with_required(entity, id, |world| world.put_sparse(entity, sparse, existing));
-        into.leftovers.extend(leftover(replaced));
+        into.leave_over(Some(replaced));
         phalanx_store::Values::scatter(values, B::value_ids(), into);
     }
-    fn refuse(&mut self, slot: u32, into: &mut Merge) {
-        into.leftovers.extend(self.take(slot).and_then(leftover));
+    fn refuse(&mut self, slot: u32, into: &mut Cells) {
+        into.leave_over(self.take(slot));
     }
-    fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Merge) {
+    fn remove_sparse(&self, world: &mut World, entity: Entity, into: &mut Cells) {
         if B::Sparse::ANY {
-            into.leftovers.extend(leftover(B::Sparse::take(&mut world.store, &world.sets, entity)));
+            into.leave_over(Some(B::Sparse::take(&mut world.store, &world.sets, entity)));
         }
     }
 }
@@ -217,13 +209,13 @@ impl<P: DeclaredPool> Kind for Entering<P> {
     fn bundle(&self, world: &mut World) -> BundleId {
         world.bundle::<()>()
     }
-    fn scatter(&mut self, slot: u32, _: &mut World, _: Entity, _: Existing, _: &mut Merge) {
+    fn scatter(&mut self, slot: u32, _: &mut World, _: Entity, _: Existing, _: &mut Cells) {
         self.discard(slot);
     }
-    fn refuse(&mut self, slot: u32, _: &mut Merge) {
+    fn refuse(&mut self, slot: u32, _: &mut Cells) {
         self.discard(slot);
     }
-    fn remove_sparse(&self, _: &mut World, _: Entity, _: &mut Merge) {}
+    fn remove_sparse(&self, _: &mut World, _: Entity, _: &mut Cells) {}
 }
 
 /// Commands in the order they were recorded.

@@ -1,0 +1,148 @@
+//! Values on their way to columns.
+//!
+//! The bundles of several commands on one entity are taken apart into cells, one per column, where a later value replaces
+//! an earlier one. From there they go into a new row, or into the place of the values that the entity has. Values that
+//! nobody keeps are left over, to be dropped when the entity is what its commands make of it. This file knows neither
+//! commands nor archetypes.
+
+use std::any::Any;
+
+use phalanx_store::{AnyColId, ColId, Entity, Existing, FirstPanic, LeafSink, OpenColumn, Store, W};
+
+/// A value that nobody keeps.
+type Leftover = Box<dyn Any + Send + Sync>;
+
+/// A value that waits for its column.
+trait Cell: Any + Send + Sync {
+    fn is_full(&self) -> bool;
+    /// Takes the value away.
+    fn clear(&mut self) -> Option<Leftover>;
+    /// Puts the value into a row that is being made.
+    fn fill(&mut self, column: OpenColumn<'_>);
+    /// Puts the value in the place of the one that the entity has, and returns that.
+    fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover>;
+}
+
+struct Typed<T> {
+    id: ColId<T>,
+    value: Option<T>,
+}
+
+impl<T: Send + Sync + 'static> Cell for Typed<T> {
+    fn is_full(&self) -> bool {
+        self.value.is_some()
+    }
+    fn clear(&mut self) -> Option<Leftover> {
+        leftover(self.value.take()?)
+    }
+    fn fill(&mut self, column: OpenColumn<'_>) {
+        if let Some(value) = self.value.take() {
+            column.fill(self.id, value);
+        }
+    }
+    fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover> {
+        let value = self.value.take()?;
+        leftover(match store.get_mut::<W<T>>(entity, self.id) {
+            Some(place) => std::mem::replace(place, value),
+            None => value,
+        })
+    }
+}
+
+/// Boxes a value whose drop may run the user's code; any other is forgotten at once.
+fn leftover<T: Send + Sync + 'static>(value: T) -> Option<Leftover> {
+    if std::mem::needs_drop::<T>() { Some(Box::new(value)) } else { None }
+}
+
+/// The cells of one entity's values.
+#[derive(Default)]
+pub(crate) struct Cells {
+    /// Indexed by column.
+    cells: Vec<Option<Box<dyn Cell>>>,
+    /// The columns whose cells were filled for the present entity.
+    touched: Vec<AnyColId>,
+    /// The columns that the entity has, or that a required component will bring.
+    pub(super) held: Vec<AnyColId>,
+    /// What the bundle taken apart at present says about values that are there.
+    pub(super) existing: Option<Existing>,
+    /// Values that nobody keeps.
+    leftovers: Vec<Leftover>,
+}
+
+impl LeafSink for Cells {
+    fn leaf<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing) {
+        let column = id.any();
+        if self.cells.len() <= column.index() {
+            self.cells.resize_with(column.index() + 1, || None);
+        }
+        let cell = self.cells[column.index()].get_or_insert_with(|| Box::new(Typed { id, value: None }));
+        let cell: &mut dyn Any = &mut **cell;
+        let cell: &mut Typed<T> = cell.downcast_mut().expect("a column has one type");
+        let keeps = existing == Existing::Keep || self.existing == Some(Existing::Keep);
+        let spare = if keeps && (cell.value.is_some() || self.held.contains(&column)) {
+            Some(value)
+        } else {
+            self.touched.push(column);
+            cell.value.replace(value)
+        };
+        self.leave_over(spare);
+    }
+}
+
+impl Cells {
+    /// Forgets what the cells hold; it is left over.
+    pub(super) fn clear(&mut self) {
+        self.held.clear();
+        while let Some(column) = self.touched.pop() {
+            self.empty(column);
+        }
+    }
+
+    /// Takes the value of a column away.
+    pub(super) fn empty(&mut self, column: AnyColId) {
+        if let Some(Some(cell)) = self.cells.get_mut(column.index()) {
+            self.leftovers.extend(cell.clear());
+        }
+    }
+
+    /// A value that nobody keeps.
+    pub(super) fn leave_over<T: Send + Sync + 'static>(&mut self, value: Option<T>) {
+        self.leftovers.extend(value.and_then(leftover));
+    }
+
+    /// Drops what nobody keeps, all of it; the first panic is passed on.
+    pub(super) fn drop_leftovers(&mut self) {
+        let mut panics = FirstPanic::default();
+        while let Some(leftover) = self.leftovers.pop() {
+            panics.guard(|| drop(leftover));
+        }
+        panics.resume();
+    }
+
+    /// The columns whose cells hold a value, in ascending order.
+    pub(super) fn full(&self) -> Vec<AnyColId> {
+        let is_full = |column: &AnyColId| {
+            self.cells.get(column.index()).and_then(Option::as_ref).is_some_and(|cell| cell.is_full())
+        };
+        let mut full: Vec<AnyColId> = self.touched.iter().copied().filter(is_full).collect();
+        full.sort_unstable();
+        full.dedup();
+        full
+    }
+
+    /// Puts the value of a column into a row that is being made.
+    pub(super) fn fill(&mut self, column: AnyColId, open: OpenColumn<'_>) {
+        if let Some(Some(cell)) = self.cells.get_mut(column.index()) {
+            cell.fill(open);
+        }
+    }
+
+    /// Puts all values in the places of those that the entity has.
+    pub(super) fn replace_all(&mut self, store: &mut Store, entity: Entity) {
+        for column in &self.touched {
+            if let Some(Some(cell)) = self.cells.get_mut(column.index()) {
+                self.leftovers.extend(cell.replace(store, entity));
+            }
+        }
+    }
+}
