@@ -71,7 +71,8 @@ impl LaneCell {
         }
         // SAFETY: forwarded: behind block 0 there are rows in the block, so the header holds its tick (I3).
         unsafe {
-            let first = if start < BLOCK_ROWS { &self.tick } else { tick_before(self.data, start >> BLOCK_SHIFT) };
+            let first =
+                if start < BLOCK_ROWS { &self.tick } else { tick_before(self.data, start >> BLOCK_SHIFT) };
             first.store(now.get(), Ordering::Relaxed);
             // Most tables are one block: a single comparison tells, where `start` is known to be zero.
             if start % BLOCK_ROWS + len > BLOCK_ROWS {

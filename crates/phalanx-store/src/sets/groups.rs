@@ -207,7 +207,7 @@ impl Store {
             // SAFETY: a set of this store, which is borrowed exclusively (I10).
             let table = unsafe { set.as_ref() }.table;
             while let Some(&entity) = self.table_entities(table).last() {
-                // SAFETY: the entity is in the set.
+                // SAFETY: the entity is in the set (I10, I13).
                 unsafe { self.remove_member(set, entity) };
             }
         }
@@ -326,7 +326,7 @@ impl Store {
                 return Err(format!("I13: the owned sets of group {at} are not aligned"));
             }
             for entity in self.entities.iter() {
-                // SAFETY: the group's sets are those of this store.
+                // SAFETY: the group's sets are those of this store (I10).
                 let is_in = |set: &NonNull<SparseSet>| unsafe { find(*set, entity) }.is_some();
                 let qualifies = group.needed.iter().all(is_in)
                     && !group.excluded.iter().any(is_in)

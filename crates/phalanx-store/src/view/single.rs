@@ -158,7 +158,8 @@ impl<'w, F: Fetch> View<'w, F> {
             Some(_) if F::DENSE => true,
             // SAFETY: a table that is visited exists in the store the lanes are of (I6), as does the place of the rowless.
             Some(parts) => unsafe {
-                let table = if let Parts::Row { table, .. } = parts { table } else { TableId::ROWLESS.index() };
+                let table =
+                    if let Parts::Row { table, .. } = parts { table } else { TableId::ROWLESS.index() };
                 F::spots(F::ptrs(self.lanes, table), entity).is_some()
             },
         }

@@ -51,7 +51,7 @@ impl Store {
         let (border, mut first, mut in_place) = (group.len as usize, None, true);
         for &set in &group.needed {
             // Whoever lost a set that is needed has left before.
-            // SAFETY: the group's sets are those of this store.
+            // SAFETY: the group's sets are those of this store (I10).
             let Some(row) = (unsafe { find(set, entity) }) else { return };
             first = first.or(Some(row));
             in_place &= row == border;
@@ -69,7 +69,7 @@ impl Store {
     #[inline(never)]
     fn settle_other(&mut self, at: usize, entity: Entity) {
         let Some(group) = &self.groups.slots[at].group else { return };
-        // SAFETY: the group's sets are those of this store.
+        // SAFETY: the group's sets are those of this store (I10).
         let is_in = |set: &NonNull<SparseSet>| unsafe { find(*set, entity) }.is_some();
         if !group.needed.iter().all(is_in) {
             return;
@@ -77,10 +77,10 @@ impl Store {
         let excluded = group.excluded.iter().any(is_in)
             || (!group.terms.without.is_empty() && self.has_any(entity, &group.terms.without));
         match (group.has(entity), excluded) {
-            // SAFETY: the entity is in every set that is needed.
+            // SAFETY: the entity is in every set that is needed (I10, I13).
             (false, false) => unsafe { self.add_member(at, entity) },
             (true, true) => {
-                // SAFETY: the entity is a member.
+                // SAFETY: the entity is a member (I13).
                 unsafe { self.take_member(at, entity, None) };
             }
             _ => {}
@@ -230,7 +230,7 @@ impl Store {
             if (len > BITS && !group.needed.contains(&set)) || !group.has(entity) {
                 return;
             }
-            // SAFETY: the entity is a member.
+            // SAFETY: the entity is a member (I13).
             let last = unsafe { self.take_member(at, entity, Some(set)) };
             if owner == Some(at) {
                 border = Some(last);
