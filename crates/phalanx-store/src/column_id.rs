@@ -179,6 +179,12 @@ impl AnyColId {
         self.0 as usize
     }
 
+    /// The id as a number, which is never `u32::MAX`.
+    #[inline(always)]
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+
     pub(crate) fn column_type(self) -> &'static ColumnType {
         with_registry(|registry| registry.types[self.index() - 1])
     }

@@ -114,6 +114,8 @@ pub(crate) struct SparseSet {
     needing: u64,
     /// The groups whose members are not in the set, likewise.
     excluding: u64,
+    /// Both of them.
+    naming: u64,
     /// The group that orders the set's rows.
     owner: Option<u32>,
     /// Whether the rows are the members of a group that owns nothing, which only groups write.
@@ -167,7 +169,16 @@ pub(crate) unsafe fn row_of_member(pages: *const Option<Page>, entity: Entity) -
 
 impl SparseSet {
     fn new(table: TableId, stable: bool) -> Self {
-        Self { table, stable, pages: Vec::new(), needing: 0, excluding: 0, owner: None, of_group: false }
+        Self {
+            table,
+            stable,
+            pages: Vec::new(),
+            needing: 0,
+            excluding: 0,
+            naming: 0,
+            owner: None,
+            of_group: false,
+        }
     }
 
     pub(crate) fn pages(&self) -> &[Option<Page>] {

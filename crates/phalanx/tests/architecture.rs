@@ -43,6 +43,7 @@ const SAFE_DIRS: &[&str] = &[
 const UNSAFE_ALLOWED: &[&str] = &[
     // It counts allocations, and an allocator cannot be written without.
     "crates/phalanx/tests/query_allocations.rs",
+    "crates/phalanx/tests/sparse_allocations.rs",
 ];
 
 /// The crate roots that forbid unsafe code to the compiler as well.

@@ -50,7 +50,7 @@ impl SetWriter<'_> {
         let old = unsafe { self.store.put_in_set(plan, self.entity, values, existing) };
         if old.is_none() {
             // SAFETY: as above.
-            self.touched |= unsafe { plan.set.as_ref() }.naming();
+            self.touched |= unsafe { plan.set.as_ref() }.naming;
         }
         old
     }
@@ -108,7 +108,7 @@ impl Store {
         // SAFETY: the plan is this store's, for `V` (I7), and the entity lives.
         let old = unsafe { self.put_in_set(plan, entity, values, existing) };
         // SAFETY: a set of this store, which never drops sets (I7, I10).
-        let naming = unsafe { plan.set.as_ref() }.naming();
+        let naming = unsafe { plan.set.as_ref() }.naming;
         if naming != 0 && old.is_none() {
             self.settle_groups(entity, naming);
         }
@@ -220,7 +220,7 @@ impl Store {
         unsafe { self.count_set_row(table, stable, entity, row) };
         let set = &mut self.sets[set.index()];
         *set.entry(entity) = Entry::new(entity, row);
-        let naming = set.naming();
+        let naming = set.naming;
         self.settle_groups(entity, naming);
         Ok(true)
     }
@@ -265,32 +265,66 @@ impl Store {
         if generation != entity.raw_generation().get() {
             return None;
         }
-        let (mut row, needing, excluding) = (row as usize, set.needing, set.excluding);
-        // SAFETY: the entity is in the set.
-        let border = if needing == 0 { None } else { unsafe { self.leave_groups(plan.set, entity, row) } };
+        let row = row as usize;
+        if set.naming != 0 {
+            // SAFETY: forwarded; the page leads to the entity's row (I10).
+            return unsafe { self.take_from_grouped(plan, entity, row) };
+        }
         // SAFETY: as above. The leaves are the set's columns (I1, I7), initialised at the row (I2, I10, I11), which is given
         // up next: it is in range, and nothing of it is needed any more.
-        let values = unsafe {
+        unsafe {
             *entry = Entry::ABSENT;
-            V::take(plan.pointers::<V>(), V::ALL, row)
-        };
-        if let Some(border) = border.filter(|&border| border != row) {
-            // The last member takes the place of the one that left, and the last row that of the last member.
-            // SAFETY: forwarded; both rows are in range (I13) and differ.
-            unsafe { self.shift_row::<V>(plan, border, row) };
-            row = border;
+            let values = V::take(plan.pointers::<V>(), V::ALL, row);
+            self.give_up_row::<V>(plan, row);
+            V::complete(values)
         }
-        if plan.stable {
-            // SAFETY: as above.
-            unsafe { self.leave_hole(plan.table, row) };
-        } else {
-            // SAFETY: forwarded; as above.
-            unsafe { self.fill_from_last::<V>(plan, row) };
+    }
+
+    /// As [`Store::set_take`], out of a set that groups name.
+    ///
+    /// # Safety
+    /// The plan is this store's, for `V`, and the entity has this row in the set.
+    #[inline(never)]
+    unsafe fn take_from_grouped<V: Values>(
+        &mut self,
+        plan: &SetPlan,
+        entity: Entity,
+        mut row: usize,
+    ) -> Option<V> {
+        // SAFETY: forwarded. As in `set_take`; the last member takes the place of the one that left, in range (I13), and the last
+        // row that of the last member.
+        unsafe {
+            let set = plan.set;
+            let border = if set.as_ref().needing == 0 { None } else { self.leave_groups(set, entity, row) };
+            let values = V::take(plan.pointers::<V>(), V::ALL, row);
+            (*set.as_ptr()).unset(entity);
+            if let Some(border) = border.filter(|&border| border != row) {
+                self.shift_row::<V>(plan, border, row);
+                row = border;
+            }
+            self.give_up_row::<V>(plan, row);
+            let excluding = set.as_ref().excluding;
+            if excluding != 0 {
+                self.settle_groups(entity, excluding);
+            }
+            V::complete(values)
         }
-        if excluding != 0 {
-            self.settle_groups(entity, excluding);
+    }
+
+    /// Takes a row out of a set: a hole is left there, or the last row takes its place.
+    ///
+    /// # Safety
+    /// As for `fill_from_last`; the set may be stable.
+    #[inline(always)]
+    unsafe fn give_up_row<V: Values>(&mut self, plan: &SetPlan, row: usize) {
+        // SAFETY: forwarded.
+        unsafe {
+            if plan.stable {
+                self.leave_hole(plan.table, row);
+            } else {
+                self.fill_from_last::<V>(plan, row);
+            }
         }
-        V::complete(values)
     }
 
     /// Puts a row of a set in the place of another one.

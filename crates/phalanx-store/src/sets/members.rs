@@ -114,7 +114,7 @@ impl<'w, O: SetFetch, G: SetFetch> Iterator for Members<'w, O, G> {
             return None;
         }
         self.next = at + 1;
-        // SAFETY: in range, and each position comes once.
+        // SAFETY: in range, and each position comes once (I13).
         Some(unsafe { self.at(at) })
     }
 
@@ -127,7 +127,7 @@ impl<'w, O: SetFetch, G: SetFetch> Iterator for Members<'w, O, G> {
     fn fold<B, H: FnMut(B, Self::Item) -> B>(self, init: B, mut f: H) -> B {
         let mut folded = init;
         for at in self.next..self.entities.len() {
-            // SAFETY: in range, and each position comes once.
+            // SAFETY: in range, and each position comes once (I13).
             folded = f(folded, unsafe { self.at(at) });
         }
         folded

@@ -25,7 +25,7 @@ impl Store {
             return false;
         }
         if a != b {
-            // SAFETY: both rows are in range, differ, and are no holes.
+            // SAFETY: both rows are in range, differ, and are no holes (I2, I11).
             unsafe { self.swap_rows(self.sets[set.index()].0, a, b) };
         }
         true

@@ -23,12 +23,15 @@ pub struct SetPlan {
     /// The column of the first leaf, which most values have alone.
     first: ColumnRef,
     leaves: Box<Leaves>,
-    /// The column of the values' only leaf; `None` where there are several.
-    lone: Option<AnyColId>,
+    /// The number of the column of the values' only leaf; no column's where there are several.
+    lone: u32,
     id: SetId,
     pub(super) table: TableId,
     pub(super) stable: bool,
 }
+
+/// The number of no column.
+const NO_COLUMN: u32 = u32::MAX;
 
 /// What a plan knows of values with several leaves; apart, so that the rest fits in a line of memory.
 #[derive(Clone, Debug)]
@@ -52,7 +55,7 @@ impl SetPlan {
             set: NonNull::dangling(),
             first: ColumnRef::ABSENT,
             leaves: Box::new(Leaves { values: TypeId::of::<Nothing>(), columns: Box::default() }),
-            lone: None,
+            lone: NO_COLUMN,
             id: SetId(u32::MAX),
             table: TableId::DEAD,
             stable: false,
@@ -112,7 +115,7 @@ impl Store {
             set: self.sets[set.index()].0,
             first: columns.first().copied().unwrap_or(ColumnRef::ABSENT),
             leaves: Box::new(Leaves { values: TypeId::of::<V>(), columns }),
-            lone: V::lone(ids),
+            lone: V::lone(ids).map_or(NO_COLUMN, AnyColId::number),
             id: set,
             table,
             stable,
@@ -123,7 +126,7 @@ impl Store {
     pub(super) fn expect_set_plan<V: Values>(&self, plan: &SetPlan, ids: V::Ids) {
         let fits = match V::lone(ids) {
             // A column holds one type (I1), so that the only column tells as much as the type of the values.
-            Some(column) => plan.lone == Some(column),
+            Some(column) => plan.lone == column.number(),
             None => plan.leaves.values == TypeId::of::<V>(),
         };
         assert!(

@@ -140,7 +140,7 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
     /// The row belongs to the chunk, and was not yielded before.
     #[inline(always)]
     unsafe fn row(&self, row: usize) -> Option<F::Item<'w>> {
-        // SAFETY: a chunk with a row was made with its pointers.
+        // SAFETY: a chunk with a row was made with its pointers (I6).
         let ptrs = unsafe { self.ptrs.assume_init() };
         // A dense fetch has no use for the entity, so it is not read.
         // SAFETY: each row has its entity (I5).
