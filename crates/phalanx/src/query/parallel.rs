@@ -264,6 +264,7 @@ impl Pace {
     }
 
     /// The rows that take as long as a job should.
+    #[expect(clippy::cast_possible_truncation, reason = "what is beyond all numbers of rows becomes the largest")]
     fn timed_rows(&self) -> usize {
         ((nanos(JOB) / self.row) as usize).max(1)
     }
