@@ -139,6 +139,7 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
     /// # Safety
     /// The row belongs to the chunk, and was not yielded before.
     #[inline(always)]
+    #[expect(clippy::manual_map, reason = "`map` is two more functions per query in debug builds")]
     unsafe fn row(&self, row: usize) -> Option<F::Item<'w>> {
         // SAFETY: a chunk with a row was made with its pointers (I6).
         let ptrs = unsafe { self.ptrs.assume_init() };
@@ -147,7 +148,7 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
         let entity = if F::DENSE { Entity::PLACEHOLDER } else { unsafe { *self.owners.add(row) } };
         // SAFETY: the chunk's access covers the row (I6), and the spots are its entity's.
         match unsafe { F::spots(ptrs, entity) } {
-            // SAFETY: as above.
+            // SAFETY: as above (I6).
             Some(spots) => Some(unsafe { F::item(ptrs, row, spots) }),
             None => None,
         }

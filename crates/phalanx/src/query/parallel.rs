@@ -25,8 +25,8 @@ const SHORT_SET: usize = 2 * BLOCK_ROWS;
 const FIRST_ROWS: usize = 8;
 /// How many times more rows are visited next, while too little time has passed to tell.
 const GROWTH: usize = 64;
-/// The least time that tells how heavy rows are: looking at the clock is some hundredths of a microsecond.
-const TELLING: Duration = Duration::from_nanos(400);
+/// The least time that tells how heavy rows are: the first ones may wait for memory, which the others find at hand.
+const TELLING: Duration = Duration::from_micros(2);
 /// The time from which on what is left is shared, where threads of the pool are awake: inside of a job.
 const WORTH_SHARING: Duration = Duration::from_micros(60);
 /// The time from which on it is elsewhere: a thread of the pool must be woken, takes over, and wakes others.
@@ -264,6 +264,7 @@ impl Pace {
     }
 
     /// The rows that take as long as a job should.
+    #[expect(clippy::cast_possible_truncation, reason = "what is beyond all numbers of rows becomes the largest")]
     fn timed_rows(&self) -> usize {
         ((nanos(JOB) / self.row) as usize).max(1)
     }
