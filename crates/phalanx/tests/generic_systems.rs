@@ -1,5 +1,7 @@
 //! Systems generic over a component: `T: Component` is the only bound they need, whatever the storage and tracking.
 
+#![expect(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
+
 use phalanx::prelude::*;
 
 #[derive(Component, Clone, Default, PartialEq, Debug)]
@@ -79,7 +81,7 @@ fn cleared<T: Component + Clone + Default + PartialEq + std::fmt::Debug>(value: 
     let entity = world.spawn(value.clone()).id();
     world.insert_resource(Copies::<T>(Vec::new()));
     world.run_system_once(collect::<T>);
-    assert_eq!(world.resource::<Copies<T>>().0, [value.clone()]);
+    assert_eq!(world.resource::<Copies<T>>().0, std::slice::from_ref(&value));
     world.run_system_once(clear::<T>);
     assert_eq!(first::<T>(&world, entity), Some(&T::default()));
     assert_eq!(replace(&mut world, entity, value.clone()), Some(T::default()));

@@ -126,6 +126,30 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
         self.end - self.next
     }
 
+    /// The next row, which counts as yielded from now on.
+    #[inline(always)]
+    pub(super) fn take_row(&mut self) -> Option<usize> {
+        if self.next == self.end {
+            return None;
+        }
+        self.next += 1;
+        Some(self.next - 1)
+    }
+
+    /// What a dense fetch yields for a row.
+    ///
+    /// # Safety
+    /// The fetch is dense, the row belongs to the chunk, and was not yielded before.
+    #[inline(always)]
+    pub(super) unsafe fn dense_row(&self, row: usize) -> F::Item<'w> {
+        // SAFETY: a chunk with a row was made with its pointers, and its access covers the row (I6). A dense fetch looks
+        // nothing up, so no spot is missing.
+        unsafe {
+            let ptrs = self.ptrs.assume_init();
+            F::item(ptrs, row, F::spots(ptrs, Entity::PLACEHOLDER).unwrap_unchecked())
+        }
+    }
+
     /// The first row from `row` on that is not passed over.
     ///
     /// # Safety

@@ -95,7 +95,13 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
             return None;
         }
         loop {
-            if let Some(item) = self.run.next() {
+            if F::DENSE && !F::SKIPS {
+                // Without an `Option` in between: the compiler would ask anew whether the item is there.
+                if let Some(row) = self.run.take_row() {
+                    // SAFETY: the row was left, and is yielded once (I6).
+                    return Some(unsafe { self.run.dense_row(row) });
+                }
+            } else if let Some(item) = self.run.next() {
                 return Some(item);
             }
             let Some(chunk) = self.chunks.next() else { return None };

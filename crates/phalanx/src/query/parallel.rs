@@ -264,7 +264,10 @@ impl Pace {
     }
 
     /// The rows that take as long as a job should.
-    #[expect(clippy::cast_possible_truncation, reason = "what is beyond all numbers of rows becomes the largest")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "what is beyond all numbers of rows becomes the largest"
+    )]
     fn timed_rows(&self) -> usize {
         ((nanos(JOB) / self.row) as usize).max(1)
     }

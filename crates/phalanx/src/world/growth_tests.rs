@@ -5,7 +5,7 @@
 //! with the square takes sixteen times as many.
 
 use super::World;
-use crate::registry::ComponentId;
+use crate::registry::{ComponentId, FieldInfo};
 use crate::schema::{Schema, StorageKind};
 use crate::steps;
 use crate::value::{FieldType, Value};
@@ -205,7 +205,7 @@ fn a_field_is_found_by_name_in_one_step() {
         let mut found = None;
         // Now and then two names look alike to a hash table, before they are compared.
         assert!(steps::of(|| found = info.field(name)) <= 4);
-        assert_eq!(found.map(|field| field.column()), Some(info.fields()[at].column()));
+        assert_eq!(found.map(FieldInfo::column), Some(info.fields()[at].column()));
     }
 }
 
