@@ -65,7 +65,7 @@ fn what_leaves_a_column_open_moves_nothing() {
     let (mut store, entities, [small, large], edge) = scene();
     type Attempt = fn(usize, OpenColumn<'_>);
     let attempts: [Attempt; 4] = [
-        |_, column| drop(column),
+        |_, _| (),
         |_, column| column.fill(NAME.id(), "another column".to_owned()),
         |at, column| if at == 0 { column.fill(AGE.id(), 1) } else { column.fill(AGE.id(), 2) },
         |at, column| if at < 2 { panic!("no value") } else { column.fill(TAG.id(), ()) },

@@ -5,6 +5,11 @@
 //!
 //! `PHALANX_MODEL_STEPS` sets the number of steps.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::needless_pass_by_value,
+    reason = "small numbers, compared values"
+)]
 
 mod common {
     pub mod cast;
