@@ -11,7 +11,7 @@ use crate::schedule::ScheduleLabel;
 
 impl App {
     /// Runs one frame. It takes the time since the last call, none in the first, or what
-    /// [`AppConfig::update_step`] says. Start-up runs first if it has not yet.
+    /// [`AppConfig::update_step`](super::AppConfig::update_step) says. Start-up runs first if it has not yet.
     ///
     /// # Panics
     /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_update`].

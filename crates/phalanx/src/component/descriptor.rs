@@ -1,6 +1,6 @@
 //! What a type tells a world about itself when it is registered.
 //!
-//! `Component::describe` fills a [`Descriptor`]; the registry reads it once per world. Nothing here runs
+//! `AnyComponent::describe` fills a [`Descriptor`]; the registry reads it once per world. Nothing here runs
 //! per entity, so plain vectors and boxes are fine.
 
 use std::borrow::Cow;
@@ -52,7 +52,7 @@ pub struct Requirement {
     pub(crate) init: Init,
 }
 
-/// The description of a component type, filled by `Component::describe`.
+/// The description of a component type, filled by `AnyComponent::describe`.
 pub struct Descriptor {
     pub(crate) name: Cow<'static, str>,
     pub(crate) layout: Layout,
