@@ -1,6 +1,6 @@
-//! Doors: for many changes of one kind, what has to be asked is asked once.
+//! Many entities: spawned one by one and in batches, looked up by handle or list, changed in a sparse set.
 //!
-//! Run with `cargo run -p phalanx --example doors`.
+//! Run with `cargo run -p phalanx --example many_entities`.
 
 use phalanx::prelude::*;
 
@@ -24,7 +24,7 @@ struct Shots {
 fn main() {
     let mut world = World::new();
 
-    // One here and one there, or many, one by one: the way of a bundle is found by the first of them.
+    // One by one: the first spawn of a bundle finds its table, the next ones reuse that.
     let torch = world.spawn(Position(0.0)).id();
 
     // Many at once: straight into the columns.
@@ -56,7 +56,7 @@ fn main() {
         position.0 += velocity.0;
     }
 
-    // The door of a sparse set: components that come and go.
+    // A sparse set: components that come and go without moving anything.
     let mut fire = world.sparse_mut::<Burning>();
     for &tree in trees.iter().step_by(10) {
         fire.insert(tree, Burning(3)).expect("the tree is alive");
