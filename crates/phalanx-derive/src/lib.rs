@@ -238,7 +238,7 @@ pub fn derive_message(input: proc_macro::TokenStream) -> proc_macro::TokenStream
 ///
 /// let mut world = World::new();
 /// let id = world.spawn((Position(1.0), Velocity(2.0))).id();
-/// for mover in world.query_mut::<Mover>() {
+/// for mut mover in world.query_mut::<Mover>() {
 ///     mover.position.0 += mover.velocity.0;
 /// }
 /// for mover in world.query_mut::<Mover>().iter() {
@@ -323,7 +323,7 @@ pub fn derive_query_filter(input: proc_macro::TokenStream) -> proc_macro::TokenS
 /// }
 ///
 /// fn fall(mut physics: Physics) {
-///     for speed in &mut physics.speeds {
+///     for mut speed in &mut physics.speeds {
 ///         speed.0 -= physics.gravity.0;
 ///     }
 /// }
