@@ -1,9 +1,11 @@
-//! The armies and the frame: components, resources, messages, and which system runs when.
+//! The armies and the frame: components, resources, messages, plugins, and which system runs when.
 //!
 //! Positions and velocities are kept field by field. What kind a fighter is says which components it has: an archer has
 //! a bow, a soldier a sword, a medic bandages; the wounded carry a tag that comes and goes by commands.
 
 use phalanx::prelude::*;
+use phalanx::save::SaveRegistry;
+use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
 use crate::options::Options;
@@ -12,28 +14,31 @@ use crate::systems;
 /// Half the length of a side of the field.
 pub const FIELD: f32 = 1000.0;
 
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
-#[component(layout = "soa")]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Position", layout = "soa")]
 pub struct Position {
     pub x: f32,
     pub y: f32,
 }
 
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
-#[component(layout = "soa")]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Velocity", layout = "soa")]
 pub struct Velocity {
     pub x: f32,
     pub y: f32,
 }
 
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[component(save, name = "demo.Team")]
 pub struct Team(pub u8);
 
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Health")]
 pub struct Health(pub f32);
 
 /// What a fighter hits with, and whom.
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Weapon")]
 pub struct Weapon {
     pub damage: f32,
     pub range: f32,
@@ -42,14 +47,18 @@ pub struct Weapon {
     pub target: Option<Entity>,
 }
 
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Bow")]
 pub struct Bow;
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Sword")]
 pub struct Sword;
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Bandages")]
 pub struct Bandages(pub f32);
 /// Walks at half speed until it is well again.
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Wounded")]
 pub struct Wounded;
 
 #[derive(Message, Clone, Copy, Debug)]
@@ -63,7 +72,8 @@ pub struct Died {
     pub team: u8,
 }
 
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[resource(save, name = "demo.Tally")]
 pub struct Tally {
     pub hits: u64,
     pub deaths: [u64; 2],
@@ -113,7 +123,28 @@ pub fn bow() -> (Weapon, Bow) {
     (Weapon { damage: 9.0, range: 14.0, reload: 0.5, wait: 0.0, target: None }, Bow)
 }
 
+/// What a saved battle may hold.
+pub fn saved_types() -> SaveRegistry {
+    let mut types = SaveRegistry::new();
+    types
+        .register::<Position>()
+        .register::<Velocity>()
+        .register::<Team>()
+        .register::<Health>()
+        .register::<Weapon>()
+        .register::<Bow>()
+        .register::<Sword>()
+        .register::<Bandages>()
+        .register::<Wounded>()
+        .register::<Tally>();
+    types
+}
+
+/// The armies come to the field, unless they stand there already, from a file.
 fn muster(world: &mut World) {
+    if !world.entities().is_empty() {
+        return;
+    }
     let Seed(seed) = *world.resource::<Seed>();
     let count = u64::from(world.resource::<Strength>().0);
     let of = |kind: u64| (0..count).filter(move |n| mixed(seed, !n) % 5 == kind);
@@ -126,28 +157,75 @@ fn muster(world: &mut World) {
 #[derive(Resource, Clone, Copy, Debug)]
 struct Strength(u32);
 
-/// The battle, ready to begin.
-pub fn app(options: &Options) -> App {
-    let mut app = App::new();
-    app.configure(AppConfig { threads: options.threads, timings: true, ..Default::default() });
-    app.insert_resource(Seed(options.seed)).insert_resource(Strength(options.entities));
-    app.init_resource::<Tally>().init_resource::<Grid>();
-    app.add_systems(Startup, muster);
+/// What the armies are doing.
+#[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// They come to the field.
+    #[default]
+    Muster,
+    Battle,
+}
+
+/// How many frames the battle lasts.
+#[derive(Resource, Clone, Copy, Debug)]
+struct Length(u32);
+
+/// The armies come to the field, and the battle begins with the first frame.
+struct Armies {
+    seed: u64,
+    strength: u32,
+}
+
+impl Plugin for Armies {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(Seed(self.seed)).insert_resource(Strength(self.strength));
+        app.init_state::<Stage>();
+        app.add_systems(OnEnter(Stage::Muster), (muster, begin).chain());
+    }
+}
+
+fn begin(mut next: ResMut<NextState<Stage>>) {
+    next.set(Stage::Battle);
+}
+
+/// Everybody walks, at a fixed pace.
+fn marching(app: &mut App) {
     app.add_systems(FixedUpdate, (systems::walk_x, systems::walk_y, systems::turn_x, systems::turn_y));
+}
+
+/// Everybody fights, while there is a battle.
+fn fighting(app: &mut App) {
+    app.init_resource::<Tally>().init_resource::<Grid>();
     app.add_systems(PreUpdate, systems::survey);
-    app.configure_sets(Update, (Step::Aim, Step::Fight, Step::Bury).chain());
+    let battle = in_state(Stage::Battle);
+    app.configure_sets(Update, (Step::Aim, Step::Fight, Step::Bury).chain().run_if(battle));
     app.add_systems(Update, (systems::aim, systems::reload).chain().in_set(Step::Aim));
     app.add_systems(Update, (systems::strike, systems::suffer, systems::heal).chain().in_set(Step::Fight));
     app.add_systems(Update, (systems::bury, systems::mark_wounded, systems::recruit).in_set(Step::Bury));
     app.add_systems(PostUpdate, systems::tally);
+}
+
+/// Ends the battle after its last frame.
+fn end(time: Res<Time>, length: Res<Length>, mut exit: MessageWriter<AppExit>) {
+    if time.frame() >= u64::from(length.0) {
+        exit.write(AppExit::Success);
+    }
+}
+
+/// The battle, ready to be run.
+pub fn app(options: &Options) -> App {
+    let mut app = App::new();
+    app.configure(AppConfig { threads: options.threads, timings: true, ..Default::default() });
+    app.add_plugins((Armies { seed: options.seed, strength: options.entities }, marching, fighting));
+    app.insert_resource(Length(options.frames)).add_systems(Last, end);
     app
 }
 
 /// How many of each kind: soldiers, archers, medics.
 pub fn count(world: &World) -> [usize; 3] {
     [
-        world.query_filtered::<(), With<Sword>>().count(),
-        world.query_filtered::<(), With<Bow>>().count(),
-        world.query_filtered::<(), With<Bandages>>().count(),
+        world.view_filtered::<(), With<Sword>>().count(),
+        world.view_filtered::<(), With<Bow>>().count(),
+        world.view_filtered::<(), With<Bandages>>().count(),
     ]
 }

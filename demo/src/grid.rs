@@ -21,7 +21,8 @@ pub struct Standing {
 }
 
 /// The squares of the field.
-#[derive(Resource, Default)]
+#[derive(Resource, Clone, Default)]
+#[resource(digest = "skip")]
 pub struct Grid {
     /// Where each square's run begins, team by team; one more entry at the end.
     starts: Vec<u32>,

@@ -6,55 +6,131 @@
 //! ```text
 //!   options    what the command line says        battle    components, armies, the schedule
 //!   grid       who stands where                  systems   what happens in a frame
-//!   report     progress, summary, digest
+//!   report     summary, digest, picture            screen    the field while the battle lasts
+//!   inspect    the battle in a browser
 //! ```
 
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
-use std::process::ExitCode;
+use std::io::{self, Write as _};
 use std::time::Instant;
 
 use options::Options;
+use phalanx::app::AppCheckpoint;
+use phalanx::prelude::*;
 
 mod battle;
 mod grid;
+mod inspect;
 mod options;
 mod report;
+mod screen;
 mod systems;
 
-fn main() -> ExitCode {
+fn main() -> AppExit {
     match Options::from_args(std::env::args().skip(1)) {
-        Ok(Some(options)) => run(&options),
+        Ok(Some(options)) => start(options),
         Ok(None) => {
             print!("{}", options::HELP);
-            ExitCode::SUCCESS
+            AppExit::Success
         }
         Err(error) => {
             eprintln!("{error}\n\n{}", options::HELP);
-            ExitCode::FAILURE
+            AppExit::error()
         }
     }
 }
 
-fn run(options: &Options) -> ExitCode {
-    let mut app = battle::app(options);
+fn start(mut options: Options) -> AppExit {
+    if options.inspect {
+        // It ends when the program does.
+        options.frames = u32::MAX;
+    }
+    let mut app = battle::app(&options);
     if let Some(file) = &options.picture
         && let Err(error) = report::write_picture(&app, file)
     {
         eprintln!("cannot write {file}: {error}");
-        return ExitCode::FAILURE;
+        return AppExit::error();
     }
+    let threads = match options.threads {
+        Threads::Auto => format!("{} threads", std::thread::available_parallelism().map_or(1, usize::from)),
+        Threads::N(count) => format!("{count} threads"),
+        _ => "one thread".to_owned(),
+    };
+    let words = format!("a battle of {} fighters, seed {}, on {threads}\n", options.entities, options.seed);
+    let _ = io::stderr().lock().write_all(words.as_bytes());
+    if let Some(file) = &options.load
+        && let Err(error) = app.world_mut().fill_from_file(file, &battle::saved_types())
+    {
+        eprintln!("cannot load {file}: {error}");
+        return AppExit::error();
+    }
+    if options.inspect {
+        app.add_plugins(inspect::plugin());
+        app.set_runner(|mut app| inspect::run(&mut app));
+        return app.run();
+    }
+    app.set_runner(move |app| fight(app, options.frames, options.rewind, options.save.as_deref()));
+    app.run()
+}
+
+/// Runs the battle to its end, frame by frame of the same length, and shows it. The last `rewind` frames are run twice.
+fn fight(mut app: App, frames: u32, rewind: u32, save: Option<&str>) -> AppExit {
     app.startup();
     let before = battle::count(app.world());
-    let mut progress = report::Progress::new(options.frames);
+    let mut screen = screen::Screen::new(frames);
     let start = Instant::now();
     let mut updated = 0;
-    for frame in 0..options.frames {
+    let mut exit = (frames == 0).then_some(AppExit::Success);
+    let mut kept = None;
+    while exit.is_none() {
+        if rewind > 0 && app.world().resource::<Time>().frame() == u64::from(frames.saturating_sub(rewind)) {
+            kept = Some(app.checkpoint());
+        }
         app.step(1.0 / 60.0);
         updated += app.world().entities().len();
-        progress.show(frame + 1, app.world().entities().len());
+        let frame = u32::try_from(app.world().resource::<Time>().frame()).unwrap_or(frames);
+        screen.show(frame, app.world());
+        exit = app.should_exit();
     }
-    progress.end();
-    report::summary(&app, before, updated, start.elapsed());
-    ExitCode::SUCCESS
+    if let Some(kept) = kept
+        && let Err(error) = run_again(&mut app, &kept)
+    {
+        eprintln!("{error}");
+        return AppExit::error();
+    }
+    if let Some(file) = save {
+        match app.world().write_file(file) {
+            Ok(mark) => eprintln!("{file}: {}", mark.report()),
+            Err(error) => {
+                eprintln!("cannot save {file}: {error}");
+                return AppExit::error();
+            }
+        }
+    }
+    match report::summary(&mut io::stdout().lock(), &app, before, updated, start.elapsed()) {
+        // Who closes the pipe has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("cannot write the summary: {error}");
+            AppExit::error()
+        }
+        _ => exit.unwrap_or_default(),
+    }
+}
+
+/// Takes the frames since a checkpoint back and runs them again, which must give the same world.
+fn run_again(app: &mut App, kept: &AppCheckpoint) -> Result<(), String> {
+    let (end, digest) = (app.world().resource::<Time>().frame(), app.world().digest());
+    app.restore(kept).map_err(|error| error.to_string())?;
+    while app.world().resource::<Time>().frame() < end {
+        app.step(1.0 / 60.0);
+    }
+    let frames = end - kept.frame();
+    if app.world().digest() != digest {
+        return Err(format!("{frames} frames that were run again gave another world"));
+    }
+    let words = format!("{frames} frames taken back and run again: the same world, {digest}\n");
+    let _ = io::stderr().lock().write_all(words.as_bytes());
+    Ok(())
 }

@@ -1,60 +1,21 @@
-//! What the user sees: a bar while the battle lasts, and numbers when it is over.
+//! What the user reads when the battle is over: numbers, what each storage was used for, and the digest.
 //!
 //! The digest is a hash over every fighter, in order, and over the tally: two runs with the same digest ended in the
 //! same world, bit for bit. The schedule can be drawn without other programs.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, Write};
 use std::time::Duration;
 
 use phalanx::prelude::*;
 
 use crate::battle::{Health, Position, Tally, Team, Velocity, Wounded, count};
 
-/// A bar on the terminal, or a line now and then where there is none.
-pub struct Progress {
-    frames: u32,
-    terminal: bool,
-    shown: u32,
-}
-
-impl Progress {
-    pub fn new(frames: u32) -> Self {
-        Self { frames, terminal: std::io::stderr().is_terminal(), shown: 0 }
-    }
-
-    /// `frame` frames are done, `fighting` entities live.
-    pub fn show(&mut self, frame: u32, fighting: usize) {
-        let steps = if self.terminal { 40 } else { 4 };
-        let done = u64::from(frame) * steps / u64::from(self.frames.max(1));
-        let done = u32::try_from(done).expect("at most all steps");
-        if done == self.shown {
-            return;
-        }
-        self.shown = done;
-        let mut out = std::io::stderr().lock();
-        // Nothing is lost when the bar cannot be shown.
-        let _ = if self.terminal {
-            let (full, empty) = ("#".repeat(done as usize), "-".repeat(40 - done as usize));
-            write!(out, "\r[{full}{empty}] frame {frame} of {}, {fighting} fighting ", self.frames)
-        } else {
-            writeln!(out, "frame {frame} of {}, {fighting} fighting", self.frames)
-        };
-        let _ = out.flush();
-    }
-
-    pub fn end(&self) {
-        if self.terminal {
-            eprintln!();
-        }
-    }
-}
-
 /// A hash of everything that fights, in order.
 pub fn digest(world: &World) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
     for (entity, pos, vel, team, health, wounded) in
-        world.query::<(Entity, &Position, &Velocity, &Team, &Health, Has<Wounded>)>()
+        world.view::<(Entity, &Position, &Velocity, &Team, &Health, Has<Wounded>)>()
     {
         add(entity.to_bits());
         for value in [pos.x, pos.y, vel.x, vel.y, &health.0] {
@@ -69,23 +30,31 @@ pub fn digest(world: &World) -> u64 {
     hash
 }
 
-pub fn summary(app: &App, before: [usize; 3], updated: usize, took: Duration) {
+/// Writes the summary. Fails when nobody reads it, as when the output is a closed pipe.
+pub fn summary(
+    out: &mut impl Write,
+    app: &App,
+    before: [usize; 3],
+    updated: usize,
+    took: Duration,
+) -> io::Result<()> {
     let world = app.world();
     let after = count(world);
-    println!("               soldiers   archers    medics");
-    println!("at first     {:>10}{:>10}{:>10}", before[0], before[1], before[2]);
-    println!("at the end   {:>10}{:>10}{:>10}", after[0], after[1], after[2]);
+    writeln!(out, "               soldiers   archers    medics")?;
+    writeln!(out, "at first     {:>10}{:>10}{:>10}", before[0], before[1], before[2])?;
+    writeln!(out, "at the end   {:>10}{:>10}{:>10}", after[0], after[1], after[2])?;
     let tally = world.resource::<Tally>();
-    println!(
+    writeln!(
+        out,
         "\n{} hits, {} + {} dead, {} recruits, {} times healed, {} wounded now",
         tally.hits,
         tally.deaths[0],
         tally.deaths[1],
         tally.recruits,
         tally.healed,
-        world.query_filtered::<(), With<Wounded>>().count()
-    );
-    println!("\nphase            runs     ms each   slowest systems, ms each");
+        world.view_filtered::<(), With<Wounded>>().count()
+    )?;
+    writeln!(out, "\nphase            runs     ms each   slowest systems, ms each")?;
     for phase in app.timings().iter().filter(|phase| phase.runs > 0 && !phase.systems.is_empty()) {
         let each = |total: Duration, runs: u64| total.as_secs_f64() * 1e3 / runs.max(1) as f64;
         let mut systems = phase.systems.clone();
@@ -95,26 +64,108 @@ pub fn summary(app: &App, before: [usize; 3], updated: usize, took: Duration) {
             .take(3)
             .map(|system| format!("{} {:.3}", system.system, each(system.total, system.runs)))
             .collect();
-        println!(
+        writeln!(
+            out,
             "{:<14}{:>7}{:>12.3}   {}",
             phase.phase,
             phase.runs,
             each(phase.total, phase.runs),
             slowest.join(", ")
-        );
+        )?;
     }
+    storages(out, world)?;
     let seconds = took.as_secs_f64();
-    println!(
+    writeln!(
+        out,
         "\n{updated} entity updates in {seconds:.2} s: {:.1} million per second",
         updated as f64 / seconds / 1e6
-    );
-    println!("digest: {:016x}", digest(world));
+    )?;
+    writeln!(out, "digest: {:016x}", digest(world))?;
+    Ok(())
 }
 
-/// Draws the schedule of a frame.
-pub fn write_picture(app: &App, file: &str) -> std::io::Result<()> {
-    let picture = app.schedule(Update).to_svg().map_err(std::io::Error::other)?;
-    std::fs::write(file, picture)
+/// What each storage was used for, and what it cost.
+fn storages(out: &mut impl Write, world: &World) -> io::Result<()> {
+    let stats = world.stats();
+    let (mut fields, mut whole) = (Use::default(), Use::default());
+    for column in stats.archetypes.iter().flat_map(|archetype| &archetype.columns) {
+        // Tags take no memory.
+        if column.bytes > 0 {
+            let own = if column.field.is_empty() { &mut whole } else { &mut fields };
+            own.add(&column.component, column.bytes);
+        }
+    }
+    let mut sparse = Use::default();
+    for set in &stats.sets {
+        sparse.add(&set.component, set.page_bytes + set.row_bytes);
+    }
+    writeln!(out, "\nstorage             bytes   for")?;
+    writeln!(
+        out,
+        "fields        {:>11}   {}: a column per field, walked as slices",
+        fields.bytes,
+        fields.names()
+    )?;
+    writeln!(out, "whole values  {:>11}   {}: a column per component", whole.bytes, whole.names())?;
+    if sparse.bytes > 0 {
+        writeln!(
+            out,
+            "sparse        {:>11}   {}: comes and goes, and no row moves",
+            sparse.bytes,
+            sparse.names()
+        )?;
+    }
+    let tables = stats.archetypes.iter().filter(|archetype| archetype.entities > 0).count();
+    writeln!(out, "{tables} tables, {} rows moved from one table to another", stats.moves)
+}
+
+/// Components of one storage, and their bytes.
+#[derive(Default)]
+struct Use {
+    components: std::collections::BTreeSet<String>,
+    bytes: usize,
+}
+
+impl Use {
+    fn add(&mut self, component: &str, bytes: usize) {
+        self.components.insert(component.rsplit("::").next().unwrap_or(component).to_owned());
+        self.bytes += bytes;
+    }
+
+    fn names(&self) -> String {
+        self.components.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Draws the phases of a frame, one below the other; what stands in one column of a phase may run side by side.
+pub fn write_picture(app: &App, file: &str) -> io::Result<()> {
+    let draw = |name: &str, picture: Result<String, _>| {
+        picture.map(|svg| (name.to_owned(), svg)).map_err(io::Error::other)
+    };
+    let phases = [
+        draw("FixedUpdate", app.schedule(FixedUpdate).to_svg())?,
+        draw("PreUpdate", app.schedule(PreUpdate).to_svg())?,
+        draw("Update", app.schedule(Update).to_svg())?,
+        draw("PostUpdate", app.schedule(PostUpdate).to_svg())?,
+    ];
+    let size = |svg: &str, name: &str| -> usize {
+        let value = svg.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split('"').next());
+        value.and_then(|text| text.parse().ok()).unwrap_or(0)
+    };
+    const TITLE: usize = 28;
+    let width = phases.iter().map(|(_, svg)| size(svg, "width")).max().unwrap_or(0);
+    let height: usize = phases.iter().map(|(_, svg)| size(svg, "height") + TITLE).sum();
+    let mut picture = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    let mut y = 0;
+    for (name, svg) in &phases {
+        picture += &format!("<text x=\"12\" y=\"{}\" font-size=\"16\">{name}</text>\n", y + 20);
+        picture += &format!("<g transform=\"translate(0 {})\">\n{svg}</g>\n", y + TITLE);
+        y += size(svg, "height") + TITLE;
+    }
+    std::fs::write(file, picture + "</svg>\n")
 }
 
 #[cfg(test)]
@@ -124,10 +175,41 @@ mod tests {
     use crate::options::Options;
     use phalanx::schedule::Threads;
 
+    /// An output that nobody reads any more.
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_an_error_and_no_panic() {
+        let app = battle::app(&Options { entities: 10, ..Options::default() });
+        let error = summary(&mut Closed, &app, [0; 3], 0, Duration::from_secs(1)).expect_err("nobody reads");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn the_picture_shows_all_phases_of_a_frame() {
+        let app = battle::app(&Options { entities: 10, ..Options::default() });
+        let file = std::env::temp_dir().join(format!("phalanx-demo-{}.svg", std::process::id()));
+        write_picture(&app, file.to_str().expect("a plain path")).expect("it can be drawn");
+        let picture = std::fs::read_to_string(&file).expect("it was written");
+        std::fs::remove_file(&file).expect("it is ours");
+        for name in ["FixedUpdate", "PreUpdate", "Update", "PostUpdate", "walk_x", "survey", "aim", "tally"] {
+            assert!(picture.contains(name), "the picture lacks {name}");
+        }
+    }
+
     #[test]
     fn the_digest_is_the_same_for_every_number_of_threads_and_differs_by_seed() {
         let fought = |seed, threads| {
-            let options = Options { seed, threads, frames: 0, entities: 3000, picture: None };
+            let options = Options { seed, threads, frames: 0, entities: 3000, ..Options::default() };
             let mut app = battle::app(&options);
             (0..30).for_each(|_| app.step(1.0 / 60.0));
             digest(app.world())

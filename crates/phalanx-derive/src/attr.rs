@@ -1,13 +1,15 @@
 //! What stands in the attributes: `#[component(..)]`, `#[bundle(..)]`, `#[query_data(..)]` and the others.
 //!
-//! All of them are lists of `key = "value"`, some with a number for a value, some with a flag, which is a key alone. A key that is unknown
-//! or given twice, and a value outside its choices, is an error at that key or value which says what is
-//! allowed.
+//! All of them are lists of `key = "value"`, some with a number for a value, some with a flag, which is a key alone. A
+//! key that is unknown or given twice, and a value outside its choices, is an error at that key or value which says
+//! what is allowed.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Data, Error, Field, LitInt, LitStr, Meta, Path, Result, Token};
+use syn::{Attribute, Data, DeriveInput, Error, Expr, Field, LitInt, LitStr, Meta, Path, Result, Token};
+
+use crate::relation::Relation;
 
 /// How a component or a message is laid out, as far as the attribute can say.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,14 +42,48 @@ pub struct ComponentAttr {
     pub layout: Option<At<Layout>>,
     pub track: Option<At<Track>>,
     pub fields: Option<Ident>,
+    /// The hooks, by key.
+    pub hooks: Vec<(Ident, Expr)>,
+    pub capture: CaptureAttr,
+    /// The version, if values are saved.
+    pub save: Option<u32>,
     pub krate: Path,
+    /// The half of a relation that the component is.
+    pub relation: Option<Relation>,
+    /// The functions that copy values, and map the entities they hold.
+    pub copying: TokenStream,
 }
 
 impl ComponentAttr {
-    pub fn parse(attrs: &[Attribute]) -> Result<Self> {
-        let keys = ["name", "layout", "track", "fields", "storage", "crate"];
-        let pairs = Pairs::parse_with_flags(attrs, "component", &["stable"], &keys)?;
-        let storage = pairs.choice("storage", &[("table", false), ("sparse", true)])?;
+    /// What stands beside the derive, with what follows from being half of a relation.
+    pub fn of(input: &DeriveInput) -> Result<Self> {
+        let mut attr = Self::parse(&input.attrs)?;
+        attr.relation = Relation::parse(input)?;
+        if attr.relation.is_some() {
+            let layout = attr.layout.as_ref().filter(|layout| layout.value == Layout::Soa);
+            if let Some(layout) = layout {
+                let message = "half of a relation is kept as whole values";
+                return Err(Error::new(layout.span, message));
+            }
+            let taken = attr.hooks.iter().find(|(key, _)| key == "on_insert" || key == "on_discard");
+            if let Some((key, _)) = taken {
+                let message = format!("the relation itself needs `{key}`: use an observer");
+                return Err(Error::new(key.span(), message));
+            }
+            attr.sparse = true;
+        }
+        Ok(attr)
+    }
+
+    fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let own =
+            ["name", "layout", "track", "fields", "storage", "version", "checkpoint", "digest", "crate"];
+        let keys = [&own, HOOKS].concat();
+        let pairs = Pairs::parse_with_flags(attrs, "component", &["stable", "save"], &keys)?;
+        let storage = pairs.choice(
+            "storage",
+            &[("table", false), ("sparse", true), ("Table", false), ("SparseSet", true)],
+        )?;
         let sparse = storage.is_some_and(|storage| storage.value);
         if let (Some(stable), false) = (pairs.flag("stable"), sparse) {
             let message = "`stable` needs `storage = \"sparse\"`: in tables, rows move";
@@ -61,9 +97,103 @@ impl ComponentAttr {
             track: pairs
                 .choice("track", &[("none", Track::None), ("block", Track::Block), ("row", Track::Row)])?,
             fields: pairs.get("fields").map(identifier).transpose()?,
+            hooks: pairs.hooks(),
+            capture: CaptureAttr::read(&pairs)?,
+            save: pairs.save()?,
             krate: pairs.krate()?,
+            relation: None,
+            copying: TokenStream::new(),
         })
     }
+}
+
+/// How values come into a checkpoint.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum CheckpointAttr {
+    /// As the type can.
+    Asked,
+    /// As the default value.
+    Default,
+    /// Not at all.
+    Skip,
+}
+
+type Choices<T> = &'static [(&'static str, T)];
+
+impl CheckpointAttr {
+    const CHOICES: Choices<Self> = &[("default", Self::Default), ("skip", Self::Skip)];
+}
+
+/// How a value comes into a digest.
+#[derive(Clone)]
+pub enum DigestAttr {
+    /// As the type can.
+    Asked,
+    Skip,
+    Hash,
+    Debug,
+    With(Path),
+}
+
+impl DigestAttr {
+    /// What `#[digest(..)]` on a field says.
+    pub fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let flags = ["skip", "hash", "debug"];
+        let pairs = Pairs::parse_with_flags(attrs, "digest", &flags, &["with"])?;
+        match pairs.0.as_slice() {
+            [] => Ok(Self::Asked),
+            [(_, Given::Text(path))] => Ok(Self::With(crate::capture::path(path)?)),
+            [(flag, _)] if flag == "skip" => Ok(Self::Skip),
+            [(flag, _)] if flag == "hash" => Ok(Self::Hash),
+            [_] => Ok(Self::Debug),
+            [_, (second, _), ..] => Err(Error::new(second.span(), "a field has one way to be hashed")),
+        }
+    }
+}
+
+/// What an attribute of a type says of checkpoints and digests.
+pub struct CaptureAttr {
+    pub checkpoint: CheckpointAttr,
+    /// `None` where values are hashed field by field.
+    pub digest: Option<DigestAttr>,
+}
+
+impl CaptureAttr {
+    fn read(pairs: &Pairs) -> Result<Self> {
+        let digests = [("fields", 0), ("skip", 1), ("hash", 2), ("debug", 3)];
+        let digest = match pairs.choice("digest", &digests)?.map(|digest| digest.value) {
+            Some(1) => Some(DigestAttr::Skip),
+            Some(2) => Some(DigestAttr::Hash),
+            Some(3) => Some(DigestAttr::Debug),
+            _ => None,
+        };
+        let checkpoint = pairs.choice("checkpoint", CheckpointAttr::CHOICES)?;
+        let checkpoint = checkpoint.map_or(CheckpointAttr::Asked, |checkpoint| checkpoint.value);
+        Ok(Self { checkpoint, digest })
+    }
+}
+
+/// The content of all `#[resource(..)]` on a type.
+pub struct ResourceAttr {
+    pub name: Option<LitStr>,
+    /// The version, if the value is saved.
+    pub save: Option<u32>,
+    pub capture: CaptureAttr,
+    pub krate: Path,
+}
+
+impl ResourceAttr {
+    pub fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let keys = ["name", "version", "checkpoint", "digest", "crate"];
+        let pairs = Pairs::parse_with_flags(attrs, "resource", &["save"], &keys)?;
+        let capture = CaptureAttr::read(&pairs)?;
+        Ok(Self { name: pairs.saved_name()?, save: pairs.save()?, capture, krate: pairs.krate()? })
+    }
+}
+
+/// The path in `#[digest(crate = "path")]` on a type.
+pub fn crate_of_digest(attrs: &[Attribute]) -> Result<Path> {
+    only_crate(attrs, "digest")
 }
 
 /// The path in `#[<attribute>(crate = "path")]`, for attributes with no other key.
@@ -73,14 +203,21 @@ pub fn only_crate(attrs: &[Attribute], attribute: &str) -> Result<Path> {
 
 /// The content of all `#[message(..)]` on a type.
 pub struct MessageAttr {
+    pub name: Option<LitStr>,
+    /// The version, if messages are saved.
+    pub save: Option<u32>,
     pub layout: Option<At<Layout>>,
+    pub capture: CaptureAttr,
     pub krate: Path,
 }
 
 impl MessageAttr {
     pub fn parse(attrs: &[Attribute]) -> Result<Self> {
-        let pairs = Pairs::parse(attrs, "message", &["layout", "crate"])?;
-        Ok(Self { layout: pairs.layout()?, krate: pairs.krate()? })
+        let keys = ["name", "layout", "version", "checkpoint", "digest", "crate"];
+        let pairs = Pairs::parse_with_flags(attrs, "message", &["save"], &keys)?;
+        let capture = CaptureAttr::read(&pairs)?;
+        let (name, save) = (pairs.saved_name()?, pairs.save()?);
+        Ok(Self { name, save, layout: pairs.layout()?, capture, krate: pairs.krate()? })
     }
 }
 
@@ -143,12 +280,16 @@ pub fn refuse_inside(data: &Data, names: &[&str]) -> Result<()> {
 }
 
 /// Keys whose value is a number.
-const NUMBERS: &[&str] = &["capacity"];
+const NUMBERS: &[&str] = &["capacity", "version"];
+
+/// Keys whose value is a function; the key alone stands for the associated function of that name.
+const HOOKS: &[&str] = &["on_add", "on_insert", "on_discard", "on_remove", "on_despawn"];
 
 /// What stands behind a key.
 enum Given {
     Text(LitStr),
     Number(LitInt),
+    Function(Expr),
     /// The key is a flag.
     Nothing,
 }
@@ -188,17 +329,21 @@ impl Pairs {
             if self.has(&key.to_string()) {
                 return Err(Error::new(key.span(), format!("`{key}` is given twice")));
             }
+            let is_hook = HOOKS.iter().any(|known| key == known);
             let value = match input.peek(Token![=]) {
                 true if is_flag => {
                     return Err(Error::new(key.span(), format!("`{key}` stands alone: it has no value")));
                 }
+                false if is_hook => Given::Function(syn::parse_quote!(Self::#key)),
                 false if !is_flag => {
                     let value = if NUMBERS.iter().any(|known| key == known) { "1024" } else { "\"value\"" };
                     return Err(Error::new(key.span(), format!("expected `{key} = {value}`")));
                 }
                 true => {
                     input.parse::<Token![=]>()?;
-                    if NUMBERS.iter().any(|known| key == known) {
+                    if is_hook {
+                        Given::Function(input.parse()?)
+                    } else if NUMBERS.iter().any(|known| key == known) {
                         Given::Number(input.parse()?)
                     } else {
                         Given::Text(input.parse()?)
@@ -235,6 +380,39 @@ impl Pairs {
             Given::Number(number) => Some(number),
             _ => None,
         })
+    }
+
+    fn hooks(&self) -> Vec<(Ident, Expr)> {
+        let function = |(key, value): &(Ident, Given)| match value {
+            Given::Function(function) => Some((key.clone(), function.clone())),
+            _ => None,
+        };
+        self.0.iter().filter_map(function).collect()
+    }
+
+    /// The version of a type that is saved: 1 unless given.
+    fn save(&self) -> Result<Option<u32>> {
+        let version = self.number("version");
+        match (self.flag("save"), version) {
+            (None, None) => Ok(None),
+            (None, Some(version)) => {
+                Err(Error::new(version.span(), "`version` needs `save`: only saves tell versions"))
+            }
+            (Some(_), None) => Ok(Some(1)),
+            (Some(_), Some(version)) => match version.base10_parse()? {
+                0 => Err(Error::new(version.span(), "versions begin with 1")),
+                number => Ok(Some(number)),
+            },
+        }
+    }
+
+    /// The name in saves of a type that has no name elsewhere.
+    fn saved_name(&self) -> Result<Option<LitStr>> {
+        let name = self.get("name").map(|name| not_empty(name, "name")).transpose()?;
+        match (name, self.flag("save")) {
+            (Some(name), None) => Err(Error::new(name.span(), "`name` needs `save`: only saves have names")),
+            (name, _) => Ok(name.cloned()),
+        }
     }
 
     fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<At<T>>> {

@@ -55,6 +55,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
         impl #params #p::Bundle for #owner #bounds {
             type Values = #values;
             type Sparse = #sparse;
+            const SPAWNS: ::core::primitive::bool = false #(|| #parts::SPAWNS)*;
             fn register(
                 __components: &mut #p::Components,
                 __ids: &mut ::std::vec::Vec<#p::ComponentId>,

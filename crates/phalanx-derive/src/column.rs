@@ -1,7 +1,7 @@
 //! One column, and what a query sees of it.
 //!
 //! A tag, a whole component and one field of a component are each a single column of values; they differ
-//! in the leaf that writes and in how a write reaches the ticks of the row.
+//! in the fetch term that writes and in how a write reaches the ticks of the row.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -28,6 +28,10 @@ pub enum RowAccess {
     Mut,
     /// `&mut T`: the column is a field.
     Reference,
+    /// `&T`: the component is never written in place.
+    Shared,
+    /// `OrderMut<'_, T>`: the component is a list of which the order may be changed.
+    Order,
 }
 
 /// A type that stands for one column.
@@ -37,7 +41,7 @@ pub struct Column<'a> {
     pub who: TokenStream,
     /// The type of the values.
     pub value: TokenStream,
-    /// The leaf that writes: `W`, or `Wn` where blocks keep no ticks.
+    /// The fetch term that writes: `Write`, or `WriteUntracked` where blocks keep no ticks.
     pub write: Ident,
     pub stamp: Stamp,
     /// What exclusive access to a row is.
@@ -75,8 +79,9 @@ impl Column<'_> {
         };
         let fill = quote!(<[_]>::fill(__changed, __now); __value);
         let wrap_mut = match (self.stamp, self.row) {
+            (_, RowAccess::Shared) => wrap_ref.clone(),
             (Stamp::No, RowAccess::Reference) => quote!(__item),
-            (Stamp::No, RowAccess::Mut) => quote!(#p::Mut::new(__item, #p::Stamp::none())),
+            (Stamp::No, _) => quote!(#p::Mut::new(__item, #p::Stamp::none())),
             (Stamp::OnWrite, _) => quote!({
                 let (__value, __added, __changed, __now) = __item;
                 #p::Mut::new(__value, #p::Stamp::new(__added, __changed, __since, __now))
@@ -89,7 +94,12 @@ impl Column<'_> {
                 })
             }
         };
+        let wrap_mut = match self.row {
+            RowAccess::Order => quote!(#p::OrderMut::new(#wrap_mut)),
+            _ => wrap_mut,
+        };
         let wrap_slice_mut = match self.stamp {
+            _ if self.row == RowAccess::Shared => wrap_slice.clone(),
             Stamp::No => quote!(__slices),
             Stamp::OnWrite => quote!({ let (__value, _, __changed, __now) = __slices; #fill }),
             Stamp::OnAccess => quote!({ let (__value, __changed, __now) = __slices; #fill }),
@@ -129,16 +139,25 @@ impl Column<'_> {
     fn types(&self) -> TokenStream {
         let Self { value, write, span, .. } = self;
         let p = self.target.private_at(*span);
-        let ticked = |leaf: TokenStream, tick: TokenStream| match self.stamp {
-            Stamp::No => leaf,
-            Stamp::OnWrite => quote!((#leaf, #p::R<#p::Tick>, #p::#tick<#p::Tick>, #p::Now)),
-            Stamp::OnAccess => quote!((#leaf, #p::#tick<#p::Tick>, #p::Now)),
+        let ticked = |term: TokenStream, tick: TokenStream| match self.stamp {
+            Stamp::No => term,
+            Stamp::OnWrite => quote!((#term, #p::Read<#p::Tick>, #p::#tick<#p::Tick>, #p::Now)),
+            Stamp::OnAccess => quote!((#term, #p::#tick<#p::Tick>, #p::Now)),
         };
-        let read = in_set(&p, self.sparse, ticked(quote!(#p::R<#value>), quote!(R)));
-        let write = in_set(&p, self.sparse, ticked(quote!(#p::#write<#value>), quote!(W)));
+        let read = in_set(&p, self.sparse, ticked(quote!(#p::Read<#value>), quote!(Read)));
+        let write = match self.row {
+            RowAccess::Shared => read.clone(),
+            _ => in_set(&p, self.sparse, ticked(quote!(#p::#write<#value>), quote!(Write))),
+        };
         let row = match self.row {
             RowAccess::Mut => quote!(#p::Mut<'row, #value>),
             RowAccess::Reference => quote!(&'row mut #value),
+            RowAccess::Shared => quote!(&'row #value),
+            RowAccess::Order => quote!(#p::OrderMut<'row, #value>),
+        };
+        let slice = match self.row {
+            RowAccess::Mut | RowAccess::Reference => quote!(&'row mut [#value]),
+            RowAccess::Shared | RowAccess::Order => quote!(&'row [#value]),
         };
         quote_spanned! {*span=>
             type Read = #read;
@@ -146,7 +165,7 @@ impl Column<'_> {
             type Ref<'row> = &'row #value;
             type Mut<'row> = #row;
             type Slice<'row> = &'row [#value];
-            type SliceMut<'row> = &'row mut [#value];
+            type SliceMut<'row> = #slice;
         }
     }
 }
@@ -165,11 +184,11 @@ pub fn id_of(p: &TokenStream, who: &TokenStream, track: Track) -> TokenStream {
     }
 }
 
-/// The leaf that writes a column.
-pub fn write_leaf(track: Track) -> Ident {
+/// The fetch term that writes a column.
+pub fn write_term(track: Track) -> Ident {
     match track {
-        Track::None => format_ident!("Wn"),
-        Track::Block | Track::Row => format_ident!("W"),
+        Track::None => format_ident!("WriteUntracked"),
+        Track::Block | Track::Row => format_ident!("Write"),
     }
 }
 

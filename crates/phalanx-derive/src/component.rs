@@ -5,22 +5,23 @@
 //! here: ticks are two more columns after those of the value.
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
-use syn::{Data, DeriveInput, Error, Fields, GenericParam, Result, WhereClause};
+use quote::{format_ident, quote};
+use syn::{Data, DeriveInput, Error, Expr, Fields, GenericParam, Result, WhereClause};
 
 use crate::attr::{self, ComponentAttr, Layout, Track};
 use crate::column::{id, quiet};
 use crate::nest::nest;
 use crate::require::{self, Requirement};
 use crate::target::Target;
-use crate::{soa, whole};
+use crate::{copying, save, soa, threads, whole};
 
 pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     attr::refuse_inside(&input.data, &["component", "require"])?;
-    let attr = ComponentAttr::parse(&input.attrs)?;
+    let mut attr = ComponentAttr::of(input)?;
     let requirements = require::parse(&input.attrs, &input.ident)?;
     let target = Target::new(input, &attr.krate, "a component")?;
     let is_soa = attr.layout.as_ref().is_some_and(|layout| layout.value == Layout::Soa);
+    attr.copying = copying::emit(input, &target.private, is_soa);
     if let (Some(fields), false) = (&attr.fields, is_soa) {
         return Err(Error::new(
             fields.span(),
@@ -28,7 +29,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
         ));
     }
     let soa_span = attr.layout.as_ref().filter(|_| is_soa).map_or_else(Span::call_site, |layout| layout.span);
-    match &input.data {
+    let emitted = match &input.data {
         Data::Union(data) => Err(Error::new(
             data.union_token.span,
             "a union cannot be a component: what it holds is not known; wrap it in a struct or use an enum",
@@ -42,10 +43,12 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
         )),
         Data::Struct(data) if is_soa => soa::derive(&target, &attr, &requirements, &data.fields),
         Data::Struct(data) if matches!(data.fields, Fields::Unit) => {
-            whole::derive_tag(&target, &attr, &requirements)
+            whole::derive_tag(input, &target, &attr, &requirements)
         }
-        _ => whole::derive(&target, &attr, &requirements),
-    }
+        _ => whole::derive(input, &target, &attr, &requirements),
+    }?;
+    let threads = threads::check_fields(input, &target);
+    Ok(quote!(#emitted #threads))
 }
 
 /// How the value of a component is spread over columns.
@@ -62,6 +65,10 @@ pub struct Parts {
     pub together: TokenStream,
     /// Statements that declare the columns to `__descriptor`.
     pub columns: TokenStream,
+    /// An expression of `Capture` for each column.
+    pub captures: Vec<TokenStream>,
+    /// For a row `__row`, a statement that calls `__f` with the value.
+    pub with_value: TokenStream,
     pub bounds: Option<WhereClause>,
 }
 
@@ -76,7 +83,8 @@ pub fn emit(
     let p = &target.private;
     let owner = target.path();
     let (params, _, _) = target.generics.split_for_impl();
-    let Parts { types, ids, apart, values, patterns, together, columns, bounds } = parts;
+    let Parts { types, ids, apart, values, patterns, together, columns, captures, with_value, bounds } =
+        parts;
     let key = &ids[0];
     let storage = match (attr.sparse, attr.stable) {
         (false, _) => quote!(TableStorage),
@@ -84,52 +92,90 @@ pub fn emit(
         (true, true) => quote!(StableStorage),
     };
 
-    let mut leaves: Vec<TokenStream> = types.iter().map(|ty| quote!(#p::Col<#ty>)).collect();
-    let mut leaf_ids = ids.clone();
-    let mut leaf_values: Vec<TokenStream> = values.iter().map(|value| quote!(#p::Col(#value))).collect();
-    let mut leaf_patterns: Vec<TokenStream> =
+    let mut value_types: Vec<TokenStream> = types.iter().map(|ty| quote!(#p::Col<#ty>)).collect();
+    let mut column_ids = ids.clone();
+    let mut value_exprs: Vec<TokenStream> = values.iter().map(|value| quote!(#p::Col(#value))).collect();
+    let mut value_patterns: Vec<TokenStream> =
         patterns.iter().map(|pattern| quote!(#p::Col(#pattern))).collect();
     if track == Track::Row {
-        leaves.extend([quote!(#p::Keep<#p::Tick>), quote!(#p::Col<#p::Tick>)]);
-        leaf_ids.extend([added(target), changed(target)]);
-        leaf_values.extend([quote!(#p::Keep(__now)), quote!(#p::Col(__now))]);
-        leaf_patterns.extend([quote!(_), quote!(_)]);
+        value_types.extend([quote!(#p::Keep<#p::Tick>), quote!(#p::Col<#p::Tick>)]);
+        column_ids.extend([added(target), changed(target)]);
+        value_exprs.extend([quote!(#p::Keep(__now)), quote!(#p::Col(__now))]);
+        value_patterns.extend([quote!(_), quote!(_)]);
     }
-    let (leaves, leaf_ids) = (nest(&leaves), nest(&leaf_ids));
-    let (leaf_values, leaf_patterns) = (nest(&leaf_values), nest(&leaf_patterns));
+    let (value_types, column_ids) = (nest(&value_types), nest(&column_ids));
+    let (value_exprs, value_patterns) = (nest(&value_exprs), nest(&value_patterns));
 
     let describe = describe(target, attr, track, requirements);
     let row_tracked = (track == Track::Row).then(|| row_tracked(target, bounds.as_ref()));
-    let quiet = quiet();
+    let (quiet, copying) = (quiet(), &attr.copying);
+    let (mut saved, mut declare_saved) = (TokenStream::new(), TokenStream::new());
+    if let Some(version) = attr.save {
+        let row = quote!(__row: <Self as #p::Queryable>::Ref<'_>);
+        let body = quote!(const VERSION: ::core::primitive::u32 = #version; #[inline] fn with_value(#row, __f: &mut dyn ::core::ops::FnMut(&Self)) { #with_value });
+        saved = save::implementation(target, bounds.as_ref(), Some((quote!(Saved), body)), "component");
+        declare_saved = quote!(#p::if_saving! { #p::Descriptor::saved::<Self>(__descriptor); });
+    }
     quote! {
+        #quiet
+        impl #params #p::Bundle for #owner #bounds {
+            type Values =
+                <#p::#storage as #p::Storage>::Values<<Self as #p::AnyComponent>::ColumnValues>;
+            type Sparse = <#p::#storage as #p::Storage>::Part<Self>;
+            fn bundle_key() -> #p::BundleKey {
+                #p::BundleKey::AnyComponent(<Self as #p::AnyComponent>::key())
+            }
+            fn register(
+                __components: &mut #p::Components,
+                __ids: &mut ::std::vec::Vec<#p::ComponentId>,
+            ) -> ::core::result::Result<(), #p::RegisterError> {
+                #p::register_one::<Self>(__components, __ids)
+            }
+            #[inline]
+            fn value_ids() -> <Self::Values as #p::Values>::Ids {
+                #p::one_value_ids::<Self>()
+            }
+            #[inline(always)]
+            fn into_values(self, __now: #p::Tick) -> (Self::Values, Self::Sparse) {
+                #p::one_into_values(self, __now)
+            }
+            #[inline(always)]
+            fn from_values(__values: Self::Values, __sparse: Self::Sparse) -> Self {
+                #p::one_from_values(__values, __sparse)
+            }
+        }
         #quiet
         impl #params #p::AnyComponent for #owner #bounds {
             type Storage = #p::#storage;
-            type Leaves = #leaves;
+            type ColumnValues = #value_types;
             #[inline]
-            fn leaf_ids() -> <Self::Leaves as #p::Values>::Ids {
-                #leaf_ids
+            fn column_ids() -> <Self::ColumnValues as #p::Values>::Ids {
+                #column_ids
             }
             #[inline]
             fn key() -> #p::AnyColId {
                 #p::ColId::any(#key)
             }
             #[inline(always)]
-            fn into_leaves(self, __now: #p::Tick) -> Self::Leaves {
+            fn into_column_values(self, __now: #p::Tick) -> Self::ColumnValues {
                 let #apart = self;
-                #leaf_values
+                #value_exprs
             }
             #[inline(always)]
-            fn from_leaves(__leaves: Self::Leaves) -> Self {
-                let #leaf_patterns = __leaves;
+            fn from_column_values(__values: Self::ColumnValues) -> Self {
+                let #value_patterns = __values;
                 #together
             }
             fn describe(__descriptor: &mut #p::Descriptor) {
                 #columns
+                #(#p::Descriptor::capture(__descriptor, #ids, #captures);)*
                 #describe
+                #declare_saved
             }
+            #copying
         }
         #row_tracked
+        #saved
     }
 }
 
@@ -189,11 +235,37 @@ fn describe(
     let requirements = requirements.iter().map(
         |Requirement { component, make }| quote!(#p::Descriptor::require::<#component>(__descriptor, #make);),
     );
+    let hooks = hooks(target, attr);
     quote! {
         #p::Descriptor::name(__descriptor, #name);
         #track;
         #(#requirements)*
+        #hooks
     }
+}
+
+/// Statements that declare the hooks.
+fn hooks(target: &Target, attr: &ComponentAttr) -> Option<TokenStream> {
+    let p = &target.private;
+    let declared = attr.hooks.iter().map(|(key, function)| {
+        let declare = format_ident!("declare_{key}");
+        let text = quote!(#function).to_string().replace(" :: ", "::");
+        // A call makes the function anew each time, as it cannot be kept.
+        let function = match function {
+            Expr::Call(call) => quote!(|__world, __context| (#call)(__world, __context)),
+            function => quote!(#function),
+        };
+        quote!(#p::ComponentHooks::#declare(&mut __hooks, #function, #text);)
+    });
+    let relation = attr.relation.as_ref().map(|relation| relation.describe(target));
+    let declared: Vec<TokenStream> = relation.into_iter().chain(declared).collect();
+    (!declared.is_empty()).then(|| {
+        quote! {
+            let mut __hooks = <#p::ComponentHooks as ::core::default::Default>::default();
+            #(#declared)*
+            #p::Descriptor::attach(__descriptor, __hooks);
+        }
+    })
 }
 
 /// An expression for the name: as given, else the path of the type. Instances of one generic type differ

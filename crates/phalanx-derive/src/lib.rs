@@ -1,5 +1,5 @@
 //! Derive macros for Phalanx: `Component`, `Bundle`, `Pool`, `Resource`, `Message`, `QueryData`, `QueryFilter`,
-//! `SystemParam`, `ScheduleLabel` and `SystemSet`.
+//! `SystemParam`, `ScheduleLabel`, `SystemSet`, `States`, `SubStates` and `Digestible`.
 //!
 //! The macros write declarations only: types, and trait functions that forward. How columns are kept and
 //! visited is the business of the libraries. Emitted code names everything by absolute path
@@ -11,7 +11,7 @@
 //!   target             the type a derive stands on: names, generics, the library's path
 //!   column, nest       one column; many columns as nested tuples
 //!   split, split/*     a struct taken apart into columns; its rows and slices
-//!   component, whole, soa    bundle    pool    plain    message    query, query/*    label    system_param
+//!   component, whole, soa    bundle    pool    plain    message    save    query, query/*    label    system_param
 //!                      what is emitted
 //! ```
 #![forbid(unsafe_code)]
@@ -21,8 +21,12 @@ use syn::{DeriveInput, parse_macro_input};
 
 mod attr;
 mod bundle;
+mod capture;
 mod column;
 mod component;
+mod copying;
+mod deref;
+mod event;
 mod label;
 mod message;
 mod names;
@@ -30,11 +34,16 @@ mod nest;
 mod plain;
 mod pool;
 mod query;
+mod relation;
 mod require;
+mod save;
 mod soa;
 mod split;
+mod states;
 mod system_param;
 mod target;
+mod threads;
+mod value_fields;
 mod whole;
 
 /// Makes a type a component, which entities can carry.
@@ -54,7 +63,16 @@ mod whole;
 /// | `storage = "table"` | kept in the tables of archetypes (the default) |
 /// | `storage = "sparse"` | kept in a sparse set: adding and removing moves nothing else |
 /// | `stable` | with `storage = "sparse"`: rows of the set stay where they are when others go; see below |
+/// | `digest = "fields"` | values count field by field in `world.digest()` (the default); a field by `Digestible`, else `Hash` |
+/// | `digest = "hash"`, `"debug"`, `"skip"` | they count by `Hash`, by the text of `Debug`, or not at all |
+/// | `checkpoint = "default"` | a restored checkpoint has `Default` values; else `Copy` or `Clone` is needed, or fields that are `Copy` |
+/// | `on_add = function`, `on_insert`, `on_discard`, `on_remove`, `on_despawn` | a hook: it runs when the component comes or goes |
+/// | `checkpoint = "skip"` | there are no values when a checkpoint is taken; those that came since are dropped by a restore |
+/// | `save` | values are saved; needs `Serialize`, `Deserialize`, and with `layout = "soa"` fields that are `Clone` |
+/// | `version = 2` | with `save`: the version of the type, 1 unless given |
 /// | `crate = "path"` | where the library is found; `::phalanx` unless given |
+///
+/// Single fields can have `#[digest(skip)]`, `#[digest(hash)]`, `#[digest(debug)]` or `#[digest(with = "function")]`.
 ///
 /// `#[require(Other, Third(3), Fourth { a: 1 }, Fifth = expression)]` names components that are added
 /// with this one where they are missing: by `Default`, as the given value, or as the given expression.
@@ -72,7 +90,10 @@ mod whole;
 /// the position of an entity (`world.sparse::<T>().index_of(entity)`) stays the same until the set is
 /// compacted, sorted or swapped. The price: no slice of all values while there are holes, and no group can
 /// own the component.
-#[proc_macro_derive(Component, attributes(component, require))]
+#[proc_macro_derive(
+    Component,
+    attributes(component, require, digest, relationship, relationship_target, entities)
+)]
 pub fn derive_component(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(component::derive(&parse_macro_input!(input as DeriveInput)))
 }
@@ -134,10 +155,38 @@ pub fn derive_pool(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 
 /// Makes a type a resource, of which a world holds at most one value.
 ///
-/// `#[resource(crate = "path")]` says where the library is found; `::phalanx` unless given.
-#[proc_macro_derive(Resource, attributes(resource))]
+/// | `#[resource(..)]` | meaning |
+/// |---|---|
+/// | `save` | the value is saved; needs `Serialize` and `Deserialize` |
+/// | `version = 2` | with `save`: the version of the type, 1 unless given |
+/// | `name = "game.Score"` | with `save`: the name in saves; the path of the type unless given |
+/// | `digest`, `checkpoint` | as for components |
+/// | `crate = "path"` | where the library is found; `::phalanx` unless given |
+#[proc_macro_derive(Resource, attributes(resource, digest))]
 pub fn derive_resource(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(plain::resource(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a type an event: observers hear of it when a program triggers it.
+///
+/// `#[event(trigger = Type)]` says how it finds its observers; without, all observers of the type hear of it.
+#[proc_macro_derive(Event, attributes(event))]
+pub fn derive_event(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(event::derive(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a struct an event that happens to an entity: the one in its field `entity`, in the field with
+/// `#[event_target]`, or in its only field.
+///
+/// | `#[entity_event(..)]` | meaning |
+/// |---|---|
+/// | `propagate` | an observer may let it go on to the parent of the entity |
+/// | `propagate = Type` | an observer may let it go on to another entity, which the traversal `Type` finds |
+/// | `auto_propagate` | it goes on unless an observer says otherwise |
+/// | `trigger = Type` | how it finds its observers |
+#[proc_macro_derive(EntityEvent, attributes(entity_event, event_target))]
+pub fn derive_entity_event(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(event::derive_entity(&parse_macro_input!(input as DeriveInput)))
 }
 
 /// Makes a type a message, which systems write and read.
@@ -149,6 +198,9 @@ pub fn derive_resource(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
 /// |---|---|
 /// | `layout = "whole"` | one array of whole messages (the default); `read` yields `&T` |
 /// | `layout = "soa"` | one array per field, for structs with named fields; see below |
+/// | `save` | messages are saved; needs `Serialize`, `Deserialize`, and with `layout = "soa"` fields that are `Clone` |
+/// | `version = 2` | with `save`: the version of the type, 1 unless given |
+/// | `name = "game.Hit"` | with `save`: the name in saves; the path of the type unless given |
 /// | `crate = "path"` | where the library is found; `::phalanx` unless given |
 ///
 /// For `layout = "soa"` on `struct Hit { who: Entity, damage: f32 }` there appear beside it:
@@ -191,7 +243,7 @@ pub fn derive_resource(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
 /// app.add_systems(Update, (strike, sum_up, one_by_one).chain());
 /// app.step(0.1);
 /// ```
-#[proc_macro_derive(Message, attributes(message))]
+#[proc_macro_derive(Message, attributes(message, digest))]
 pub fn derive_message(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(message::derive(&parse_macro_input!(input as DeriveInput)))
 }
@@ -238,10 +290,10 @@ pub fn derive_message(input: proc_macro::TokenStream) -> proc_macro::TokenStream
 ///
 /// let mut world = World::new();
 /// let id = world.spawn((Position(1.0), Velocity(2.0))).id();
-/// for mut mover in world.query_mut::<Mover>() {
+/// for mut mover in world.view_mut::<Mover>() {
 ///     mover.position.0 += mover.velocity.0;
 /// }
-/// for mover in world.query_mut::<Mover>().iter() {
+/// for mover in world.view_mut::<Mover>().iter() {
 ///     assert!(is_alive(&mover));
 ///     assert_eq!((mover.entity, mover.position.0), (id, 3.0));
 /// }
@@ -263,7 +315,7 @@ pub fn derive_message(input: proc_macro::TokenStream) -> proc_macro::TokenStream
 /// # struct Name(&'static str);
 /// let mut world = World::new();
 /// world.spawn((Position(1.0), Name("a")));
-/// let named = world.query::<Placed<Name>>().iter().filter(|placed| placed.other.is_some()).count();
+/// let named = world.view::<Placed<Name>>().iter().filter(|placed| placed.other.is_some()).count();
 /// assert_eq!(named, 1);
 /// ```
 #[proc_macro_derive(QueryData, attributes(query_data))]
@@ -295,17 +347,51 @@ pub fn derive_query_data(input: proc_macro::TokenStream) -> proc_macro::TokenStr
 /// let mut world = World::new();
 /// world.spawn(Velocity(1.0));
 /// world.spawn((Velocity(2.0), Frozen));
-/// assert_eq!(world.query_filtered::<Entity, Movable>().count(), 1);
-/// assert_eq!(world.query_filtered::<Entity, Or<(Movable, Only<Frozen>)>>().count(), 2);
+/// assert_eq!(world.view_filtered::<Entity, Movable>().count(), 1);
+/// assert_eq!(world.view_filtered::<Entity, Or<(Movable, Only<Frozen>)>>().count(), 2);
 /// ```
 #[proc_macro_derive(QueryFilter, attributes(query_filter))]
 pub fn derive_query_filter(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(query::filter(&parse_macro_input!(input as DeriveInput)))
 }
 
+/// Makes a struct stand for one of its fields: `*value`, and the methods of the field.
+///
+/// A struct with several fields marks one with `#[deref]`.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component, Deref, DerefMut)]
+/// struct Inventory(Vec<u32>);
+/// #[derive(Resource, Deref, DerefMut)]
+/// struct Scores {
+///     #[deref]
+///     all: Vec<u32>,
+///     best: u32,
+/// }
+///
+/// let mut inventory = Inventory(vec![1]);
+/// inventory.push(2);
+/// assert_eq!(inventory.len(), 2);
+/// # let mut scores = Scores { all: vec![], best: 0 };
+/// # scores.push(1);
+/// # assert_eq!((scores.len(), scores.best), (1, 0));
+/// ```
+#[proc_macro_derive(Deref, attributes(deref))]
+pub fn derive_deref(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(deref::derive(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// As [`macro@Deref`], for writing.
+#[proc_macro_derive(DerefMut, attributes(deref))]
+pub fn derive_deref_mut(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(deref::derive_mut(&parse_macro_input!(input as DeriveInput)))
+}
+
 /// Makes a struct whose fields are system parameters a system parameter.
 ///
-/// Fields are written with a lifetime of the struct, `'w` by custom; what a query asks for is `'static`.
+/// Fields are written with lifetimes of the struct, `'w` and `'s` by custom; what a query asks for is `'static`.
 /// `#[system_param(crate = "path")]` says where the library is found; `::phalanx` unless given.
 ///
 /// ```
@@ -317,9 +403,9 @@ pub fn derive_query_filter(input: proc_macro::TokenStream) -> proc_macro::TokenS
 /// struct Speed(f32);
 ///
 /// #[derive(SystemParam)]
-/// struct Physics<'w> {
+/// struct Physics<'w, 's> {
 ///     gravity: Res<'w, Gravity>,
-///     speeds: Query<'w, &'static mut Speed>,
+///     speeds: Query<'w, 's, &'static mut Speed>,
 /// }
 ///
 /// fn fall(mut physics: Physics) {
@@ -331,7 +417,7 @@ pub fn derive_query_filter(input: proc_macro::TokenStream) -> proc_macro::TokenS
 /// let mut world = World::new();
 /// world.insert_resource(Gravity(9.0));
 /// let e = world.spawn(Speed(10.0)).id();
-/// world.run_system_once(fall);
+/// world.run_system_once(fall).unwrap();
 /// assert_eq!(world.get::<Speed>(e).unwrap().0, 1.0);
 /// ```
 #[proc_macro_derive(SystemParam, attributes(system_param))]
@@ -353,6 +439,40 @@ pub fn derive_schedule_label(input: proc_macro::TokenStream) -> proc_macro::Toke
 #[proc_macro_derive(SystemSet, attributes(system_set))]
 pub fn derive_system_set(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(label::system_set(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes an enum or a struct the values of a state, which an app has once.
+///
+/// The type also needs `Clone`, `Debug`, `PartialEq`, `Eq` and `Hash`. With `#[states(crate = "path")]` the library may
+/// have another name.
+#[proc_macro_derive(States, attributes(states))]
+pub fn derive_states(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(states::states(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Makes a type the values of a state that exists while another one has a certain value.
+///
+/// `#[source(Screen = Screen::Game)]` says which state and which values, as a pattern. The type also needs `Default`, its
+/// first value, and what [`macro@States`] needs.
+#[proc_macro_derive(SubStates, attributes(source, states))]
+pub fn derive_sub_states(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(states::sub_states(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Gives values of a type a digest, made of those of its fields: for types that are fields of components, resources and
+/// messages.
+///
+/// | on a field | meaning |
+/// |---|---|
+/// | `#[digest(skip)]` | it does not count |
+/// | `#[digest(hash)]` | it counts by `Hash` |
+/// | `#[digest(debug)]` | it counts by the text that `Debug` writes |
+/// | `#[digest(with = "path")]` | the function `path(&field, &mut DigestHasher)` takes it in |
+///
+/// `#[digest(crate = "path")]` on the type says where the library is found; `::phalanx` unless given.
+#[proc_macro_derive(Digestible, attributes(digest))]
+pub fn derive_digestible(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(capture::derive_digestible(&parse_macro_input!(input as DeriveInput)))
 }
 
 fn finish(tokens: syn::Result<TokenStream>) -> proc_macro::TokenStream {

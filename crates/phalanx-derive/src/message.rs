@@ -13,8 +13,10 @@ use quote::quote;
 use syn::{Data, DataStruct, DeriveInput, Error, Fields, Result, WhereClause};
 
 use crate::attr::{self, At, Layout, MessageAttr};
+use crate::capture;
 use crate::column::quiet;
 use crate::nest::nest;
+use crate::save;
 use crate::split::proxies::{self, Proxy};
 use crate::split::{Field, Split};
 use crate::target::Target;
@@ -24,11 +26,11 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let attr = MessageAttr::parse(&input.attrs)?;
     let target = Target::new(input, &attr.krate, "a message")?;
     let Some(At { value: Layout::Soa, span }) = attr.layout else {
-        return Ok(whole(&target));
+        return whole(input, &target, &attr);
     };
     match &input.data {
         Data::Struct(DataStruct { fields: fields @ Fields::Named(_), .. }) if !fields.is_empty() => {
-            by_field(&target, fields)
+            by_field(&target, &attr, fields)
         }
         Data::Struct(DataStruct { fields: Fields::Unnamed(_), .. }) => Err(Error::new(
             span,
@@ -56,14 +58,19 @@ struct Parts<'a> {
     /// The row and the slices made of what `nested` binds.
     make_row: TokenStream,
     make_slices: TokenStream,
+    /// An expression of `Capture` for each column, as nested tuples.
+    captures: TokenStream,
+    /// For a message `__row`, a statement that calls `__f` with its value.
+    with_value: TokenStream,
     bounds: Option<&'a WhereClause>,
 }
 
-fn whole(target: &Target) -> TokenStream {
+fn whole(input: &DeriveInput, target: &Target, attr: &MessageAttr) -> Result<TokenStream> {
     let value = quote!(__message);
-    let bounds = target.whole_bounds();
-    emit(
+    let bounds = save::extend(target, target.whole_bounds(), attr.save.is_some());
+    Ok(emit(
         target,
+        attr,
         &Parts {
             columns: quote!(::std::vec::Vec<Self>),
             row: quote!(&'row Self),
@@ -72,19 +79,28 @@ fn whole(target: &Target) -> TokenStream {
             nested: value.clone(),
             make_row: value.clone(),
             make_slices: value,
+            captures: capture::whole(input, target, &attr.capture)?,
+            with_value: quote!(__f(__row);),
             bounds: bounds.as_ref(),
         },
-    )
+    ))
 }
 
-fn by_field(target: &Target, fields: &Fields) -> Result<TokenStream> {
-    let split = Split::new(target, fields)?;
+fn by_field(target: &Target, attr: &MessageAttr, fields: &Fields) -> Result<TokenStream> {
+    let mut split = Split::new(target, fields)?;
+    split.bounds = save::extend(target, split.bounds, attr.save.is_some());
+    split.bounds = save::extend_clone(&split, attr.save.is_some());
     let (types, no_drop) = (proxies::emit(&split, &Proxy::SHARED), split.no_drop());
     let [row, slices] = Proxy::SHARED.map(|proxy| proxy.path(&split, &quote!('row)));
     let [make_row, make_slices] = Proxy::SHARED.map(|proxy| proxy.ident(&split));
     let braces = split.braces();
+    let named = fields.iter().zip(&split.fields);
+    let captures = named.map(|(of, Field { name, .. })| capture::column(target, of, name, &attr.capture));
+    let captures: Vec<TokenStream> = captures.collect::<Result<_>>()?;
+    let with_value = save::whole_of_row(&split, &make_row);
     let message = emit(
         target,
+        attr,
         &Parts {
             columns: nest(&split.each(|Field { ty, .. }| quote!(::std::vec::Vec<#ty>))),
             row,
@@ -93,18 +109,29 @@ fn by_field(target: &Target, fields: &Fields) -> Result<TokenStream> {
             nested: nest(&split.each(|Field { local, .. }| quote!(#local))),
             make_row: quote!(#make_row #braces),
             make_slices: quote!(#make_slices #braces),
+            captures: nest(&captures),
+            with_value,
             bounds: split.bounds.as_ref(),
         },
     );
     Ok(quote!(#no_drop #types #message))
 }
 
-fn emit(target: &Target, parts: &Parts<'_>) -> TokenStream {
+fn emit(target: &Target, attr: &MessageAttr, parts: &Parts<'_>) -> TokenStream {
     let p = &target.private;
     let owner = target.path();
     let (params, _, _) = target.generics.split_for_impl();
-    let Parts { columns, row, slices, whole, nested, make_row, make_slices, bounds } = parts;
+    let Parts { columns, row, slices, whole, nested, make_row, make_slices, captures, with_value, bounds } =
+        parts;
     let quiet = quiet();
+    let (mut saved, mut saving) = (TokenStream::new(), TokenStream::new());
+    if let Some(version) = attr.save {
+        let row = quote!(__row: <Self as #p::Message>::Ref<'_>);
+        let body =
+            quote!(#[inline] fn with_value(#row, __f: &mut dyn ::core::ops::FnMut(&Self)) { #with_value });
+        saved = save::implementation(target, *bounds, Some((quote!(SavedMessage), body)), "message");
+        saving = save::saving(target, "MessageSaving", attr.name.as_ref(), version);
+    }
     quote! {
         #quiet
         impl #params #p::Message for #owner #bounds {
@@ -131,6 +158,11 @@ fn emit(target: &Target, parts: &Parts<'_>) -> TokenStream {
                 let #nested = __slices;
                 #make_slices
             }
+            fn captures() -> <Self::Columns as #p::Columns>::Captures {
+                #captures
+            }
+            #saving
         }
+        #saved
     }
 }

@@ -13,14 +13,17 @@ use syn::spanned::Spanned;
 use syn::{Fields, GenericParam, Result};
 
 use crate::attr::{ComponentAttr, Track};
-use crate::column::{Column, RowAccess, Stamp, id_of, in_set, quiet, write_leaf};
+use crate::capture;
+use crate::column::{Column, RowAccess, Stamp, id_of, in_set, quiet, write_term};
 use crate::component::{self, Parts};
 use crate::names;
 use crate::nest::nest;
 use crate::require::Requirement;
+use crate::save;
 use crate::split::proxies::{self, Proxy};
 use crate::split::{Field, Split};
 use crate::target::{Target, param_ident};
+use crate::value_fields;
 
 /// A component that is split into its fields.
 struct Soa<'a> {
@@ -40,7 +43,7 @@ pub fn derive(
     let soa = Soa::new(target, attr, fields)?;
     let (module, markers) = (soa.module(), soa.markers());
     let (proxies, queryable) = (proxies::emit(&soa.split, &Proxy::ALL), soa.queryable());
-    let component = component::emit(target, attr, soa.track, requirements, &soa.parts());
+    let component = component::emit(target, attr, soa.track, requirements, &soa.parts(attr, fields)?);
     let no_drop = soa.split.no_drop();
     Ok(quote!(#no_drop #module #proxies #markers #queryable #component))
 }
@@ -52,7 +55,10 @@ impl<'a> Soa<'a> {
             None => names::module(&target.ident)?,
         };
         let track = attr.track.as_ref().map_or(Track::Block, |track| track.value);
-        Ok(Self { target, split: Split::new(target, fields)?, module, track, sparse: attr.sparse })
+        let mut split = Split::new(target, fields)?;
+        split.bounds = save::extend(target, split.bounds, attr.save.is_some());
+        split.bounds = save::extend_clone(&split, attr.save.is_some());
+        Ok(Self { target, split, module, track, sparse: attr.sparse })
     }
 
     /// The module of field markers. The markers are types only, so that they never get in the way of
@@ -119,7 +125,7 @@ impl<'a> Soa<'a> {
                 target: self.target,
                 who: self.marker(field),
                 value: quote!(#ty),
-                write: write_leaf(self.track),
+                write: write_term(self.track),
                 stamp: if self.track == Track::Row { Stamp::OnAccess } else { Stamp::No },
                 row: RowAccess::Reference,
                 sparse: self.sparse,
@@ -149,16 +155,16 @@ impl<'a> Soa<'a> {
             Proxy::ALL.map(|proxy| proxy.path(&self.split, &quote!('row)));
         let [make_ref, make_mut, make_slices, make_slices_mut] =
             Proxy::ALL.map(|proxy| proxy.ident(&self.split));
-        let leaf = write_leaf(self.track);
+        let term = write_term(self.track);
 
-        let mut reads = self.split.each(|Field { ty, .. }| quote!(#p::R<#ty>));
-        let mut writes = self.split.each(|Field { ty, .. }| quote!(#p::#leaf<#ty>));
+        let mut reads = self.split.each(|Field { ty, .. }| quote!(#p::Read<#ty>));
+        let mut writes = self.split.each(|Field { ty, .. }| quote!(#p::#term<#ty>));
         let mut ids = self.ids();
         let mut pattern = self.split.each(|Field { local, .. }| quote!(#local));
         let (mut stamp, mut stamp_all) = (TokenStream::new(), TokenStream::new());
         if self.track == Track::Row {
-            reads.extend([quote!(#p::R<#p::Tick>), quote!(#p::Now)]);
-            writes.extend([quote!(#p::W<#p::Tick>), quote!(#p::Now)]);
+            reads.extend([quote!(#p::Read<#p::Tick>), quote!(#p::Now)]);
+            writes.extend([quote!(#p::Write<#p::Tick>), quote!(#p::Now)]);
             ids.extend([component::changed(target), quote!(())]);
             pattern.extend([quote!(__changed), quote!(__now)]);
             stamp = quote!(*__changed = __now;);
@@ -210,21 +216,27 @@ impl<'a> Soa<'a> {
         }
     }
 
-    fn parts(&self) -> Parts {
+    fn parts(&self, attr: &ComponentAttr, fields: &Fields) -> Result<Parts> {
         let p = &self.target.private;
         let braces = self.split.braces();
+        let default = value_fields::describe_default(self.target);
         let columns = self.split.fields.iter().zip(self.ids()).map(|(Field { name, .. }, id)| {
             quote!(#p::Descriptor::field(__descriptor, #name, #p::ColId::any(#id));)
         });
-        Parts {
+        let named = fields.iter().zip(&self.split.fields);
+        let captures =
+            named.map(|(of, Field { name, .. })| capture::column(self.target, of, name, &attr.capture));
+        Ok(Parts {
+            captures: captures.collect::<Result<_>>()?,
             types: self.split.each(|Field { ty, .. }| quote!(#ty)),
             ids: self.ids(),
             apart: quote!(Self #braces),
             values: self.split.each(|Field { local, .. }| quote!(#local)),
             patterns: self.split.each(|Field { local, .. }| quote!(#local)),
             together: quote!(Self #braces),
-            columns: quote!(#(#columns)*),
+            columns: quote!(#(#columns)* #default),
+            with_value: save::whole_of_row(&self.split, &Proxy::ALL[0].ident(&self.split)),
             bounds: self.split.bounds.clone(),
-        }
+        })
     }
 }

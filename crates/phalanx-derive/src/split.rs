@@ -55,6 +55,9 @@ impl<'a> Split<'a> {
     pub fn no_drop(&self) -> TokenStream {
         let Self { target, bounds, .. } = self;
         let owner = target.path();
+        if !target.is_generic() {
+            return no_drop_by_name(target);
+        }
         let (params, _, _) = target.generics.split_for_impl();
         let conflict = quote_spanned! {target.span()=>
             #[allow(deprecated)]
@@ -79,6 +82,34 @@ impl<'a> Split<'a> {
         let members = self.fields.iter().map(|field| &field.member);
         let locals = self.fields.iter().map(|field| &field.local);
         quote!({ #(#members: #locals),* })
+    }
+}
+
+/// As [`Split::no_drop`], with a text of our own: an inherent constant, which a type has that implements `Drop`, hides
+/// the one that all types have. Needs a type without parameters.
+fn no_drop_by_name(target: &Target) -> TokenStream {
+    let owner = target.path();
+    let message = format!(
+        "`{}` implements `Drop` and has `layout = \"soa\"`, which takes it apart: implement `Drop` for the type of a \
+         field, or leave the layout out",
+        target.name()
+    );
+    let check = quote_spanned! {target.span()=>
+        ::core::assert!(!__Of::<#owner>::DROPS, #message)
+    };
+    quote! {
+        const _: () = {
+            struct __Of<__T>(::core::marker::PhantomData<__T>);
+            trait __Never {
+                const DROPS: ::core::primitive::bool = false;
+            }
+            impl<__T> __Never for __Of<__T> {}
+            #[allow(drop_bounds, dead_code)]
+            impl<__T: ::core::ops::Drop> __Of<__T> {
+                const DROPS: ::core::primitive::bool = true;
+            }
+            #check
+        };
     }
 }
 

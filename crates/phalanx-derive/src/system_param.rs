@@ -1,7 +1,7 @@
 //! `#[derive(SystemParam)]`: a struct whose fields are system parameters is one.
 //!
 //! Everything is forwarded to the tuple of the fields, in which the struct's lifetimes are `'static`; only the item is
-//! put together again. The struct's own lifetimes all stand for the time of one run.
+//! put together again, from fields with the lifetime of one run. The struct's own lifetimes all stand for that.
 
 use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -20,8 +20,12 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let p = quote!(#krate::__private);
     let lifetimes: Vec<Ident> =
         input.generics.lifetimes().map(|param| param.lifetime.ident.clone()).collect();
-    let types = data.fields.iter().map(|field| with_static(field.ty.to_token_stream(), &lifetimes));
-    let all = nest(&types.collect::<Vec<_>>());
+    let fields_for = |lifetime: &str| {
+        let types =
+            data.fields.iter().map(|field| replaced(field.ty.to_token_stream(), &lifetimes, lifetime));
+        nest(&types.collect::<Vec<_>>())
+    };
+    let (all, lent) = (fields_for("static"), fields_for("__g"));
     let members: Vec<Member> = data.fields.members().collect();
     let locals: Vec<Ident> =
         (0..members.len()).map(|i| format_ident!("__f{i}", span = Span::mixed_site())).collect();
@@ -68,11 +72,11 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             ) -> Self::Guard<'__w> {
                 <#all as #p::SystemParam>::lock(__state, __world, __run)
             }
-            fn check(__guard: &Self::Guard<'_>) -> ::core::result::Result<(), #p::ParamError> {
+            fn check(__guard: &mut Self::Guard<'_>) -> ::core::result::Result<(), #p::ParamError> {
                 <#all as #p::SystemParam>::check(__guard)
             }
             fn item<'__g>(__guard: &'__g mut Self::Guard<'_>) -> Self::Item<'__g> {
-                let #pattern = <#all as #p::SystemParam>::item(__guard);
+                let #pattern = <#lent as #p::SystemParam>::item(__guard);
                 #ident { #(#members: #locals),* }
             }
             fn apply(__state: &mut Self::State, __world: &mut #p::World) {
@@ -81,24 +85,27 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             fn discard(__state: &mut Self::State) {
                 <#all as #p::SystemParam>::discard(__state)
             }
+            fn visit_state(__state: &mut Self::State, __visitor: &mut dyn #p::StateVisitor) {
+                <#all as #p::SystemParam>::visit_state(__state, __visitor)
+            }
         }
     })
 }
 
-/// The same tokens with `'static` in the place of the given lifetimes.
-fn with_static(tokens: TokenStream, lifetimes: &[Ident]) -> TokenStream {
+/// The same tokens with another lifetime in the place of the given ones.
+fn replaced(tokens: TokenStream, lifetimes: &[Ident], with: &str) -> TokenStream {
     let mut out = TokenStream::new();
     let mut after_quote = false;
     for token in tokens {
         let token = match token {
             TokenTree::Group(group) => {
                 let mut inner =
-                    proc_macro2::Group::new(group.delimiter(), with_static(group.stream(), lifetimes));
+                    proc_macro2::Group::new(group.delimiter(), replaced(group.stream(), lifetimes, with));
                 inner.set_span(group.span());
                 TokenTree::Group(inner)
             }
             TokenTree::Ident(ident) if after_quote && lifetimes.contains(&ident) => {
-                TokenTree::Ident(Ident::new("static", ident.span()))
+                TokenTree::Ident(Ident::new(with, ident.span()))
             }
             token => token,
         };

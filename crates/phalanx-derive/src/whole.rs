@@ -5,16 +5,21 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Error, Result, WhereClause};
+use syn::{DeriveInput, Error, Result, WhereClause};
 
 use crate::attr::{ComponentAttr, Track};
-use crate::column::{Column, RowAccess, Stamp, id_of, quiet, write_leaf};
+use crate::capture;
+use crate::column::{Column, RowAccess, Stamp, id_of, quiet, write_term};
 use crate::component::{self, Parts};
+use crate::relation::Relation;
 use crate::require::Requirement;
+use crate::save;
 use crate::target::Target;
+use crate::value_fields;
 
 /// A unit struct.
 pub fn derive_tag(
+    input: &DeriveInput,
     target: &Target,
     attr: &ComponentAttr,
     requirements: &[Requirement],
@@ -31,13 +36,36 @@ pub fn derive_tag(
         Some(track) => track.value,
         None => Track::None,
     };
-    Ok(emit(target, attr, track, requirements, Kind::Tag))
+    let value = value_fields::describe_tag(target);
+    emit(input, target, attr, track, requirements, (Kind::Tag, &value))
 }
 
 /// A struct or enum with data.
-pub fn derive(target: &Target, attr: &ComponentAttr, requirements: &[Requirement]) -> Result<TokenStream> {
+pub fn derive(
+    input: &DeriveInput,
+    target: &Target,
+    attr: &ComponentAttr,
+    requirements: &[Requirement],
+) -> Result<TokenStream> {
     let track = attr.track.as_ref().map_or(Track::Block, |track| track.value);
-    Ok(emit(target, attr, track, requirements, Kind::Whole))
+    if attr.relation.is_some() {
+        // Written only through the world, which keeps both halves.
+        return emit(input, target, attr, track, requirements, (Kind::Whole, &TokenStream::new()));
+    }
+    let (fields, methods) = value_fields::describe_whole(target, input);
+    let default = value_fields::describe_default(target);
+    let described = quote!(#fields #default);
+    let component = emit(input, target, attr, track, requirements, (Kind::Whole, &described))?;
+    let (params, _, _) = target.generics.split_for_impl();
+    let (p, who, bounds, quiet) =
+        (&target.private, target.path(), bounds(target, attr.save.is_some()), quiet());
+    Ok(quote! {
+        #component
+        #quiet
+        impl #params #p::Fields for #who #bounds {
+            #methods
+        }
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -47,19 +75,22 @@ enum Kind {
 }
 
 fn emit(
+    input: &DeriveInput,
     target: &Target,
     attr: &ComponentAttr,
     track: Track,
     requirements: &[Requirement],
-    kind: Kind,
-) -> TokenStream {
+    (kind, value): (Kind, &TokenStream),
+) -> Result<TokenStream> {
     let p = &target.private;
     let owner = target.path();
     let id = id_of(p, &quote!(Self), track);
     let (write, declare) = match kind {
-        Kind::Tag => (write_leaf(Track::None), quote!(tag)),
-        Kind::Whole => (write_leaf(track), quote!(whole)),
+        Kind::Tag => (write_term(Track::None), quote!(tag)),
+        Kind::Whole => (write_term(track), quote!(whole)),
     };
+    // Halves of relations are not written in place.
+    let any = attr.relation.is_none().then(|| quote!(#p::Descriptor::any::<Self>(__descriptor);));
     let parts = Parts {
         types: vec![owner.clone()],
         ids: vec![id.clone()],
@@ -67,8 +98,14 @@ fn emit(
         values: vec![quote!(__value)],
         patterns: vec![quote!(__value)],
         together: quote!(__value),
-        columns: quote!(#p::Descriptor::#declare(__descriptor, #p::ColId::any(#id));),
-        bounds: bounds(target),
+        columns: quote! {
+            #p::Descriptor::#declare(__descriptor, #p::ColId::any(#id));
+            #any
+            #value
+        },
+        captures: vec![capture::whole(input, target, &attr.capture)?],
+        with_value: quote!(__f(__row);),
+        bounds: bounds(target, attr.save.is_some()),
     };
     let column = Column {
         target,
@@ -76,7 +113,7 @@ fn emit(
         value: owner,
         write,
         stamp: if track == Track::Row { Stamp::OnWrite } else { Stamp::No },
-        row: RowAccess::Mut,
+        row: attr.relation.as_ref().map_or(RowAccess::Mut, Relation::row_access),
         sparse: attr.sparse,
         bounds: parts.bounds.as_ref(),
         span: target.span(),
@@ -89,16 +126,19 @@ fn emit(
     };
     let (params, _, _) = target.generics.split_for_impl();
     let (who, bounds, quiet) = (target.path(), &parts.bounds, quiet());
-    quote! {
+    let kind = match &attr.relation {
+        Some(relation) => relation.emit(target, parts.bounds.as_ref()),
+        None => quote!(#quiet impl #params #p::Component for #who #bounds {}),
+    };
+    Ok(quote! {
         #queryable
         #component
         #quiet
         impl #params #p::Tracked for #who #bounds {
             type Track = #p::#tracking;
         }
-        #quiet
-        impl #params #p::Component for #who #bounds {}
-    }
+        #kind
+    })
 }
 
 /// What must hold for the type to be a column.
@@ -106,9 +146,9 @@ fn emit(
 /// A type without parameters needs no bound; it is there so that a type which cannot be shared between
 /// threads is reported once, at its column, and not again for each associated type. `for<'any>` keeps the
 /// compiler from refusing the bound itself.
-fn bounds(target: &Target) -> Option<WhereClause> {
+fn bounds(target: &Target, saved: bool) -> Option<WhereClause> {
     if target.is_generic() {
-        return target.whole_bounds();
+        return save::extend(target, target.whole_bounds(), saved);
     }
     let path = target.path();
     target.bounds([quote!(for<'any> #path: ::core::marker::Send + ::core::marker::Sync)])

@@ -9,10 +9,11 @@ use std::ops::Range;
 use crate::column::BLOCK_ROWS;
 use crate::entities::Exhausted;
 use crate::entity::Entity;
+use crate::location::{EntityLocation, Row, TableId};
 use crate::panics::FirstPanic;
-use crate::place::{Row, TableId};
 use crate::plan::Edge;
 use crate::rows::Pending;
+use crate::sets::SparseSet;
 use crate::store::Store;
 use crate::tick::Tick;
 use crate::values::{Existing, Values};
@@ -58,7 +59,8 @@ impl Store {
         Ok(first..batch.next)
     }
 
-    /// For how many rows to make room ahead when an iterator promises this many: promises cost nothing, and may be wrong.
+    /// For how many rows to make room ahead when an iterator promises this many: promises cost nothing, and may be
+    /// wrong.
     fn bounded_hint(&self, table: TableId, hint: usize) -> usize {
         let row: usize = self.tables[table.index()].columns.iter().map(|column| column.size).sum();
         hint.min(AHEAD / (row + size_of::<Entity>())).max(hint.min(BLOCK_ROWS))
@@ -79,18 +81,23 @@ impl Store {
     ) -> usize {
         self.expect_edge::<V>(edge, false);
         let count = self.table_len(edge.source);
-        if count == 0 {
-        } else if edge.source == edge.target {
-            self.merge_in_place(edge, existing, make, count);
-        } else if edge.present.contains(&true) {
-            self.merge_and_move(edge, existing, make, count);
-        } else {
-            self.write_and_move(edge, make, count);
+        // SAFETY: the edge is fresh, for `V` (I7), and its source has as many rows (I2).
+        unsafe {
+            if count == 0 {
+            } else if edge.source == edge.target {
+                self.merge_in_place(edge, existing, make, count);
+            } else if edge.present.contains(&true) {
+                self.merge_and_move(edge, existing, make, count);
+            } else {
+                self.write_and_move(edge, make, count);
+            }
         }
         count
     }
 
-    fn merge_in_place<V: Values>(
+    /// # Safety
+    /// The edge is fresh, for `V`, and leads back to its source, which has `count` rows.
+    unsafe fn merge_in_place<V: Values>(
         &mut self,
         edge: &Edge,
         existing: Existing,
@@ -98,18 +105,18 @@ impl Store {
         count: usize,
     ) {
         let mask = V::mask(&mut edge.present.iter());
-        // SAFETY: the edge is fresh, so its target lives (I7).
-        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
         self.mark_rows(edge.target, 0, count);
         for row in 0..count {
             let values = make(self.tick);
             edge.expect_fit(&values);
-            // SAFETY: the leaves are columns of this table (I1, I7), and the row is in range (I2).
-            drop(unsafe { values.merge(pointers, mask, row, existing) });
+            // SAFETY: forwarded: the value columns are columns of this table (I1, I7), and the row is in range (I2).
+            drop(unsafe { values.merge(edge.pointers::<V>(), mask, row, existing) });
         }
     }
 
-    fn merge_and_move<V: Values>(
+    /// # Safety
+    /// The edge is fresh, for `V`, and leads from its source, which has `count` rows, to another table.
+    unsafe fn merge_and_move<V: Values>(
         &mut self,
         edge: &Edge,
         existing: Existing,
@@ -125,29 +132,36 @@ impl Store {
             self.make_room(edge.target, count);
         }
         let first = self.table_len(edge.target);
-        self.prepare_rows::<V>(edge, first).run_inits(count).counts();
-        self.move_columns(edge, count);
         let mask = V::mask(&mut edge.present.iter());
-        // SAFETY: the edge is fresh, so its target lives (I7).
-        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
-        for (row, values) in (first..).zip(values) {
-            // SAFETY: the leaves are columns of the target (I1, I7); masked ones were moved there (I2), the others get
-            // their first value now, before any of the user's code runs.
-            replaced.push(unsafe { values.merge(pointers, mask, row, existing) });
-        }
-        let mut panics = self.drop_doomed(edge.source, &edge.doomed, count);
+        // SAFETY: forwarded: the edge is fresh, so its target lives (I7), and has room for the rows now (I3). The value
+        // columns are columns of the target (I1, I7); masked ones are moved there (I2), the others get their first value
+        // before any of the user's code runs. Removed values stay in the source, behind its end.
+        let mut panics = unsafe {
+            self.prepare_rows::<V>(edge, first).run_inits(count).counts();
+            self.move_columns(edge, count);
+            let pointers = edge.pointers::<V>();
+            for (row, values) in (first..).zip(values) {
+                replaced.push(values.merge(pointers, mask, row, existing));
+            }
+            self.drop_removed(edge.source, &edge.removed, count)
+        };
         replaced.into_iter().for_each(|old| panics.guard(|| drop(old)));
         panics.resume();
     }
 
-    fn write_and_move<V: Values>(&mut self, edge: &Edge, make: impl FnMut(Tick) -> V, count: usize) {
+    /// # Safety
+    /// As for `merge_and_move`; the source has none of the columns of `V`.
+    unsafe fn write_and_move<V: Values>(&mut self, edge: &Edge, make: impl FnMut(Tick) -> V, count: usize) {
         if edge.target != TableId::ROWLESS {
             self.make_room(edge.target, count);
         }
         let first = self.table_len(edge.target);
-        self.prepare_rows::<V>(edge, first).run_inits(count).write(make, count).counts();
-        self.move_columns(edge, count);
-        self.drop_doomed(edge.source, &edge.doomed, count).resume();
+        // SAFETY: forwarded; the target has room for the rows now (I3). Removed values stay in the source, behind its end.
+        unsafe {
+            self.prepare_rows::<V>(edge, first).run_inits(count).write(make, count).counts();
+            self.move_columns(edge, count);
+            self.drop_removed(edge.source, &edge.removed, count).resume();
+        }
     }
 
     /// Removes the values that the edge's target lacks from all rows of its source. Returns how many rows moved.
@@ -161,67 +175,77 @@ impl Store {
             if edge.target != TableId::ROWLESS {
                 self.make_room(edge.target, count);
             }
-            self.move_columns(edge, count);
-            self.drop_doomed(edge.source, &edge.doomed, count).resume();
+            // SAFETY: the edge is fresh, its source has as many rows, and its target has room for them now (I3, I7).
+            // Removed values stay in the source, behind its end.
+            unsafe {
+                self.move_columns(edge, count);
+                self.drop_removed(edge.source, &edge.removed, count).resume();
+            }
         }
         count
     }
 
     /// Copies the shared columns of all `count` rows to the end of the target, where there is room, and makes
-    /// them count there. Doomed values stay in the source, behind its new end, which is its beginning.
-    fn move_columns(&mut self, edge: &Edge, count: usize) {
+    /// them count there. Removed values stay in the source, behind its new end, which is its beginning.
+    ///
+    /// # Safety
+    /// The edge is fresh, and leads from its source, which has `count` rows, to another table, with room for them in
+    /// which all that the source lacks was written, or will be before it is read.
+    unsafe fn move_columns(&mut self, edge: &Edge, count: usize) {
         let (source, target) = (edge.source, edge.target);
         let first = self.table_len(target);
-        for &(from, into) in &edge.copies {
-            // SAFETY: the same column in two tables that live (I1, I7): `count` rows are initialised in the source (I2),
-            // and the target has room for as many after its own (I3).
-            unsafe {
-                let size = from.size();
+        // SAFETY: each is the same column in two tables that live (I1, I7): `count` rows are initialised in the source
+        // (I2), whose owners are alive (I5), and the target has room for as many after its own (I3), where they stand
+        // from now on.
+        unsafe {
+            for (from, into) in edge.copies() {
+                let size = from.size;
                 from.data().copy_to_nonoverlapping(into.data().add(first * size), count * size);
             }
-        }
-        for row in 0..count {
-            // SAFETY: the row is in range in the source (I5).
-            let entity = unsafe { self.owner_at(source, row).read() };
-            if target == TableId::ROWLESS {
-                self.put_at(entity, target, entity.index() as usize);
-            } else {
-                // SAFETY: there is room for the row in the target (I3).
-                unsafe { self.owner_at(target, first + row).write(entity) };
-                self.put_at(entity, target, first + row);
+            for row in 0..count {
+                let entity = self.owner_at(source, row).read();
+                if target != TableId::ROWLESS {
+                    self.owner_at(target, first + row).write(entity);
+                }
+                let location = EntityLocation { table: target, row: Row::from_index(first + row) };
+                self.entities.set_location(entity.index(), location);
             }
         }
         self.mark_rows(source, 0, count);
-        self.heads[source.index()].len = 0;
+        self.metas[source.index()].len = 0;
         if target != TableId::ROWLESS {
-            self.heads[target.index()].len +=
+            self.metas[target.index()].len +=
                 u32::try_from(count).expect("a table holds fewer than 2^32 rows");
             self.mark_rows(target, first, count);
         }
     }
 
-    fn prepare_rows<'s, V: Values>(&'s self, edge: &'s Edge, first: usize) -> Uncounted<'s, V> {
-        // SAFETY: callers follow a fresh edge, whose target lives (I7).
-        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
-        Uncounted { store: self, edge, pointers, first, inits: 0, values: 0 }
+    /// # Safety
+    /// The edge is fresh, for `V`, and its target has room for all rows from `first` that will be written, which do not
+    /// count yet.
+    unsafe fn prepare_rows<'s, V: Values>(&'s self, edge: &'s Edge, first: usize) -> Unpushed<'s, V> {
+        // SAFETY: forwarded.
+        let pointers = unsafe { edge.pointers::<V>() };
+        Unpushed { store: self, edge, pointers, first, inits: 0, values: 0 }
     }
 
     /// Despawns everything. Ids from before are dead; tables stay, empty.
     pub fn clear_entities(&mut self) {
         self.entities.clear();
-        self.sets.iter_mut().for_each(|set| set.clear());
+        self.sets.iter_mut().for_each(SparseSet::clear);
         self.clear_groups();
         self.drop_all_rows().resume();
     }
 
     /// Drops all rows, whose entities are gone already.
     fn drop_all_rows(&mut self) -> FirstPanic {
-        let lens: Vec<u32> = self.heads.iter_mut().map(|head| std::mem::take(&mut head.len)).collect();
+        let lens: Vec<u32> = self.metas.iter_mut().map(|meta| std::mem::take(&mut meta.len)).collect();
         let mut panics = FirstPanic::default();
         for (at, &len) in lens.iter().enumerate().filter(|&(_, &len)| len > 0) {
             let table = TableId::from_index(at);
             self.mark_rows(table, 0, len as usize);
-            panics.join(self.drop_rows(table, len as usize));
+            // SAFETY: the table had as many rows, which do not count any more (I2).
+            panics.join(unsafe { self.drop_rows(table, len as usize) });
         }
         panics
     }
@@ -260,9 +284,11 @@ impl Batch<'_> {
                 self.store.make_room(self.edge.target, 1);
             }
             self.edge.expect_fit(&values);
-            self.store.run_inits(self.edge, self.next).keep();
-            // SAFETY: the leaves are columns of the target, which lives (I1, I7) and has room for the row (I3).
-            unsafe { values.write(V::pointers(&mut self.edge.slots.iter()), self.next) };
+            // SAFETY: the value columns are columns of the target, which lives (I1, I7) and has room for the row (I3).
+            unsafe {
+                self.store.run_inits(self.edge, self.next).keep();
+                values.write(self.edge.pointers::<V>(), self.next);
+            }
             self.next += 1;
         }
         self.publish()
@@ -275,13 +301,13 @@ impl Batch<'_> {
     fn fill_room<V: Values>(&mut self, values: &mut impl Iterator<Item = V>) -> bool {
         let edge = self.edge;
         let capacity = self.store.table_capacity(edge.target);
-        // SAFETY: the batch follows a fresh edge, whose target lives (I7).
-        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
+        // SAFETY: whoever made the batch has found that the edge is for `V` (I7).
+        let pointers = unsafe { edge.pointers::<V>() };
         let mut rows = Written { next: self.next, told: &mut self.next };
         while rows.next < capacity {
             let Some(values) = values.next() else { return true };
             edge.expect_fit(&values);
-            // SAFETY: the leaves are columns of the target (I1, I7), which has room for the row (I3).
+            // SAFETY: the value columns are columns of the target (I1, I7), which has room for the row (I3).
             unsafe { values.write(pointers, rows.next) };
             rows.next += 1;
         }
@@ -296,17 +322,19 @@ impl Batch<'_> {
         }
         let (table, first) = (self.edge.target, self.first);
         let rows = u32::try_from(count).expect("a table holds fewer than 2^32 rows");
-        // SAFETY: the rows are within the capacity (I3).
-        let owners = unsafe { self.store.owner_at(table, first) };
-        // SAFETY: the rows are within the capacity (I3).
-        let write = |at: u32, entity| unsafe { owners.add(at as usize).write(entity) };
-        let allocated = self.store.entities.alloc_run(table, Row::from_index(first), write, rows);
-        if let Err(error) = allocated {
-            self.next = first;
-            self.store.drop_doomed(table, &self.store.tables[table.index()].droppers, count).resume();
-            return Err(error);
+        // SAFETY: the rows are within the capacity (I3), and complete; they count next. Without ids they do not: their
+        // values lie behind the end of the table, and nothing refers to them.
+        unsafe {
+            let owners = self.store.owner_at(table, first);
+            let write = |at: u32, entity| owners.add(at as usize).write(entity);
+            let allocated = self.store.entities.alloc_run(table, Row::from_index(first), write, rows);
+            if let Err(error) = allocated {
+                self.next = first;
+                self.store.drop_removed(table, &self.store.tables[table.index()].droppers, count).resume();
+                return Err(error);
+            }
         }
-        self.store.heads[table.index()].len += rows;
+        self.store.metas[table.index()].len += rows;
         self.store.mark_rows(table, first, count);
         self.first = self.next;
         Ok(())
@@ -340,7 +368,7 @@ impl Drop for Written<'_> {
 }
 
 /// Values in rows of the edge's target that do not count yet; dropped unless they are made to count.
-struct Uncounted<'s, V: Values> {
+struct Unpushed<'s, V: Values> {
     store: &'s Store,
     edge: &'s Edge,
     pointers: V::Pointers,
@@ -351,10 +379,11 @@ struct Uncounted<'s, V: Values> {
     values: usize,
 }
 
-impl<V: Values> Uncounted<'_, V> {
+impl<V: Values> Unpushed<'_, V> {
     fn run_inits(mut self, count: usize) -> Self {
         while self.inits < count {
-            self.store.run_inits(self.edge, self.first + self.inits).keep();
+            // SAFETY: whoever made this keeps the edge fresh, with room for the row (I3, I7).
+            unsafe { self.store.run_inits(self.edge, self.first + self.inits) }.keep();
             self.inits += 1;
         }
         self
@@ -364,7 +393,7 @@ impl<V: Values> Uncounted<'_, V> {
         while self.values < count {
             let values = make(self.store.tick);
             self.edge.expect_fit(&values);
-            // SAFETY: the leaves are columns of the target (I1, I7), which has room for the row (I3).
+            // SAFETY: the value columns are columns of the target (I1, I7), which has room for the row (I3).
             unsafe { values.write(self.pointers, self.first + self.values) };
             self.values += 1;
         }
@@ -377,13 +406,14 @@ impl<V: Values> Uncounted<'_, V> {
     }
 }
 
-impl<V: Values> Drop for Uncounted<'_, V> {
+impl<V: Values> Drop for Unpushed<'_, V> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         for row in self.first..self.first + self.inits {
-            panics.guard(|| Pending::of(self.edge, row).abandon());
+            // SAFETY: the edge's functions made values for the row, which does not count; the edge is fresh still (I7).
+            panics.guard(|| unsafe { Pending::of(self.edge, row).abandon() });
         }
-        let all = vec![true; self.edge.slots.len()];
+        let all = vec![true; V::COLUMNS];
         for row in self.first..self.first + self.values {
             // SAFETY: the row has a value of `V` that does not count (I2), and is forgotten now.
             panics.guard(|| drop(unsafe { V::take(self.pointers, V::mask(&mut all.iter()), row) }));

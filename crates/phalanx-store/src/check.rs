@@ -2,11 +2,13 @@
 //!
 //! Model tests call [`Store::check`] after each step. It is slow and complete; nothing else uses it.
 
-use crate::place::{Place, Row, TableId};
+#![forbid(unsafe_code)]
+
+use crate::location::{EntityLocation, Row, TableId};
 use crate::store::Store;
 
 impl Store {
-    /// Verifies the invariants that connect directory, tables and lanes.
+    /// Verifies the invariants that connect directory, tables and column index.
     ///
     /// # Errors
     /// Says which one does not hold.
@@ -22,23 +24,23 @@ impl Store {
         if rows != placed {
             return Err(format!("tables hold {rows} rows, but {placed} entities have one"));
         }
-        for (column, lane) in self.lanes.declared() {
-            if lane.len() != self.tables.len() {
+        for (column, column_cells) in self.cells.declared() {
+            if column_cells.len() != self.tables.len() {
                 return Err(format!(
-                    "I4: lane {column} covers {} of {} tables",
-                    lane.len(),
+                    "I4: column {column} covers {} of {} tables",
+                    column_cells.len(),
                     self.tables.len()
                 ));
             }
-            for (at, cell) in lane.iter().enumerate() {
+            for (at, cell) in column_cells.iter().enumerate() {
                 let has = self.tables[at].ids().any(|id| id.index() == column);
-                if has == cell.data.is_null() {
-                    return Err(format!("I4: lane {column} and table {at} disagree on presence"));
+                if has == cell.is_absent() {
+                    return Err(format!("I4: column {column} and table {at} disagree on presence"));
                 }
             }
         }
-        if self.lanes.shared().iter().any(|cell| !cell.data.is_null()) {
-            return Err("I4: the lane of unknown columns has one".into());
+        if self.cells.shared().iter().any(|cell| !cell.is_absent()) {
+            return Err("I4: the cells of unknown columns have one".into());
         }
         Ok(())
     }
@@ -58,14 +60,14 @@ impl Store {
         let (table, len) = (&self.tables[id.index()], self.table_len(id));
         let capacity = self.table_capacity(id);
         if len > capacity || (!table.live && len > 0) {
-            return Err(format!("I2: table {id:?} has {len} rows in {capacity} places"));
+            return Err(format!("I2: table {id:?} has {len} rows in a capacity of {capacity}"));
         }
         for column in table.columns.iter() {
-            let cell = self.cell(column.id, id).ok_or_else(|| format!("I4: no lane for {:?}", column.id))?;
-            if cell.data != column.data {
-                return Err(format!("I3: the lane of {:?} does not mirror table {id:?}", column.id));
+            let cell = self.cell(column.id, id).ok_or_else(|| format!("I4: no cells for {:?}", column.id))?;
+            if cell.data != column.data() {
+                return Err(format!("I3: the cell of {:?} does not mirror table {id:?}", column.id));
             }
-            if !column.data.addr().is_multiple_of(column.of.layout.align().max(64)) {
+            if !column.data().addr().is_multiple_of(column.of.layout.align().max(64)) {
                 return Err(format!("I3: {:?} in table {id:?} is not aligned", column.id));
             }
         }
@@ -73,10 +75,10 @@ impl Store {
             return Ok(0);
         }
         for (row, &entity) in self.table_entities(id).iter().enumerate() {
-            let place = Place { table: id, row: Row::from_index(row) };
-            if self.entities.locate(entity) != Some(place) {
+            let location = EntityLocation { table: id, row: Row::from_index(row) };
+            if self.entities.locate(entity) != Some(location) {
                 return Err(format!(
-                    "I5: {entity} stands at {place:?} but is found at {:?}",
+                    "I5: {entity} stands at {location:?} but is found at {:?}",
                     self.entities.locate(entity)
                 ));
             }

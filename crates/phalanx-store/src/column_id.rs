@@ -27,36 +27,18 @@ pub(crate) struct ColumnType {
     pub(crate) type_id: TypeId,
     pub(crate) type_name: &'static str,
     pub(crate) layout: Layout,
-    /// Drops `len` consecutive values, all of them though some panic; the first panic is passed on. `None` when there is
-    /// nothing to drop.
+    /// Drops `len` consecutive values, all of them though some panic; the first panic is passed on. `None` when there
+    /// is nothing to drop.
     pub(crate) drop: Option<unsafe fn(*mut u8, usize)>,
 }
 
 impl ColumnType {
     fn of<T: Send + Sync + 'static>() -> Self {
-        /// # Safety
-        /// `values` points to `len` initialised values of `T` that nobody else will drop or read.
-        unsafe fn drop_values<T>(values: *mut u8, len: usize) {
-            let values = values.cast::<T>();
-            let (mut panics, mut next) = (FirstPanic::default(), 0);
-            // Not as a slice: its glue goes on after a panic, too, but a second one would end the process.
-            while next < len {
-                panics.guard(|| {
-                    while next < len {
-                        next += 1;
-                        // SAFETY: the caller hands over initialised values of `T` (I1, I2); each is dropped once, because
-                        // it is passed over first.
-                        unsafe { values.add(next - 1).drop_in_place() };
-                    }
-                });
-            }
-            panics.resume();
-        }
         Self {
             type_id: TypeId::of::<T>(),
             type_name: std::any::type_name::<T>(),
             layout: Layout::new::<T>(),
-            drop: std::mem::needs_drop::<T>().then_some(drop_values::<T> as unsafe fn(*mut u8, usize)),
+            drop: Glue::<T>::DROP,
         }
     }
 
@@ -64,6 +46,33 @@ impl ColumnType {
     pub(crate) fn is_virtual(&self) -> bool {
         self.layout.size() == 0 && self.drop.is_none()
     }
+}
+
+/// The drop glue of a type. A constant, so that none is compiled for types without.
+struct Glue<T>(PhantomData<T>);
+
+impl<T> Glue<T> {
+    const DROP: Option<unsafe fn(*mut u8, usize)> =
+        if std::mem::needs_drop::<T>() { Some(drop_values::<T>) } else { None };
+}
+
+/// # Safety
+/// `values` points to `len` initialised values of `T` that nobody else will drop or read.
+unsafe fn drop_values<T>(values: *mut u8, len: usize) {
+    let values = values.cast::<T>();
+    let (mut panics, mut next) = (FirstPanic::default(), 0);
+    // Not as a slice: its glue goes on after a panic, too, but a second one would end the process.
+    while next < len {
+        panics.guard(|| {
+            while next < len {
+                next += 1;
+                // SAFETY: the caller hands over initialised values of `T` (I1, I2); each is dropped once,
+                // because it is passed over first.
+                unsafe { values.add(next - 1).drop_in_place() };
+            }
+        });
+    }
+    panics.resume();
 }
 
 #[derive(Default)]

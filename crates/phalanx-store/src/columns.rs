@@ -5,21 +5,18 @@
 
 use std::ops::Range;
 
-use crate::column::{BLOCK_ROWS, LaneCell};
+use crate::column::{BLOCK_ROWS, ColumnCell};
 use crate::column_id::{AnyColId, ColId};
 use crate::entity::Entity;
-use crate::place::TableId;
+use crate::location::TableId;
 use crate::store::Store;
+use crate::table::TableMeta;
 use crate::tick::Tick;
 
 impl Store {
     /// The entities of a table's rows; empty when there is no such table.
     pub fn table_entities(&self, table: TableId) -> &[Entity] {
-        if self.table_len(table) == 0 {
-            return &[];
-        }
-        // SAFETY: each row of a table has its entity, a hole the placeholder (I5, I11); the store is borrowed.
-        unsafe { std::slice::from_raw_parts(self.owner_at(table, 0), self.table_len(table)) }
+        self.metas.get(table.index()).map_or(&[], TableMeta::entities)
     }
 
     /// A column of a table; `None` when the table lacks it, or is that of a set with holes.
@@ -35,7 +32,8 @@ impl Store {
         rows: Range<usize>,
     ) -> Option<&[T]> {
         let cell = self.whole_cell(id.any(), table, &rows)?;
-        // SAFETY: the column holds `T` (I1), these rows are in range and initialised (I2, I11), and the store is borrowed.
+        // SAFETY: the column holds `T` (I1), these rows are in range and initialised (I2, I11), and the store is
+        // borrowed.
         Some(unsafe { std::slice::from_raw_parts(cell.data.cast::<T>().add(rows.start), rows.len()) })
     }
 
@@ -52,8 +50,13 @@ impl Store {
     }
 
     /// The cell of a column in a table that has it, and these rows, none of them a hole.
-    fn whole_cell(&self, id: AnyColId, table: TableId, rows: &Range<usize>) -> Option<&LaneCell> {
-        let cell = self.cell(id, table).filter(|cell| !cell.data.is_null())?;
+    pub(crate) fn whole_cell(
+        &self,
+        id: AnyColId,
+        table: TableId,
+        rows: &Range<usize>,
+    ) -> Option<&ColumnCell> {
+        let cell = self.cell(id, table).filter(|cell| !cell.is_absent())?;
         let owners = self.table_entities(table).get(rows.clone())?;
         let whole = self.tables[table.index()].holes.is_empty() || !owners.contains(&Entity::PLACEHOLDER);
         whole.then_some(cell)
@@ -61,7 +64,7 @@ impl Store {
 
     /// When a block of a column was last written through a query; `None` without such a column or block.
     pub fn column_tick(&self, table: TableId, id: AnyColId, block: usize) -> Option<Tick> {
-        let cell = self.cell(id, table).filter(|cell| !cell.data.is_null())?;
+        let cell = self.cell(id, table).filter(|cell| !cell.is_absent())?;
         if !self.has_block(table, block) {
             return None;
         }
@@ -75,7 +78,7 @@ impl Store {
             return None;
         }
         // SAFETY: the block begins within the table's rows (I3), and entities have a size.
-        Some(unsafe { self.heads[table.index()].owners.block_tick(block, true) })
+        Some(unsafe { self.metas[table.index()].owners.block_tick(block, true) })
     }
 
     /// Whether a block begins within a table's rows. No product of `block`, which may be any number.

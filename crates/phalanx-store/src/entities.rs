@@ -1,4 +1,4 @@
-//! The entity directory: which ids are alive, and at which place.
+//! The entity directory: which ids are alive, and at which location.
 //!
 //! ```text
 //!   slot (12 bytes)    table       link.index          link.generation
@@ -12,12 +12,16 @@
 //! entity is destroyed, and a slot whose last one is used up leaves the list for good, so an id that died
 //! stays dead. The part that threads share (`reserve`), the numbers and lists (`counts`) and the walk that
 //! proves all of this (`check`) have files of their own. The directory does not know tables: it trusts the
-//! store about every place, which therefore lends it to others as `&Entities` only.
+//! store about every location, which therefore lends it to others as `&Entities` only.
 
 mod check;
+mod claim;
 mod counts;
+mod directory;
 mod ending;
+mod free_list;
 mod reserve;
+mod state;
 #[cfg(all(test, not(loom)))]
 #[allow(clippy::cast_possible_truncation, reason = "the numbers of the tests are small")]
 mod tests;
@@ -25,11 +29,14 @@ mod tests;
 use std::fmt;
 use std::num::NonZeroU32;
 
+pub use claim::ClaimError;
 pub use counts::Rowless;
+pub(crate) use directory::Directory;
 pub(crate) use ending::Ending;
+pub use state::{DirectoryError, DirectoryState, SlotState};
 
 use crate::entity::Entity;
-use crate::place::{Place, Row, TableId};
+use crate::location::{EntityLocation, Row, TableId};
 use crate::sync::{AtomicU32, AtomicU64, with_mut};
 
 /// Ends the free list; never an index, because there are at most `u32::MAX` slots.
@@ -48,13 +55,13 @@ pub(crate) struct Slot {
 
 impl Slot {
     #[inline]
-    fn new(place: Place, raw_generation: NonZeroU32) -> Self {
-        Self { table: place.table, link: Entity::new(place.row.get(), raw_generation) }
+    fn new(location: EntityLocation, raw_generation: NonZeroU32) -> Self {
+        Self { table: location.table, link: Entity::new(location.row.get(), raw_generation) }
     }
 
     #[inline]
-    fn place(self) -> Place {
-        Place::new(self.table, Row::new(self.link.index()))
+    fn location(self) -> EntityLocation {
+        EntityLocation::new(self.table, Row::new(self.link.index()))
     }
 
     fn is_retired(self) -> bool {
@@ -78,7 +85,11 @@ pub struct Entities {
     free: u32,
     retired: u32,
     rowless: u32,
+    /// How often entities without a row came or went, other than to and from rows.
+    rowless_changes: u64,
     limit: u32,
+    /// By slot, the free slot before it where that is known: see `claim`.
+    before: Vec<u32>,
 }
 
 impl Entities {
@@ -96,7 +107,9 @@ impl Entities {
             free: 0,
             retired: 0,
             rowless: 0,
+            rowless_changes: 0,
             limit: max_slots,
+            before: Vec::new(),
         }
     }
 
@@ -109,12 +122,12 @@ impl Entities {
         self.locate(entity).is_some()
     }
 
-    /// Returns the place of an entity, or `None` if it is not alive.
+    /// Returns the location of an entity, or `None` if it is not alive.
     ///
     /// A rowless entity is at its own index in [`TableId::ROWLESS`].
     #[inline]
-    pub fn locate(&self, entity: Entity) -> Option<Place> {
-        self.slot_of(entity).filter(|place| place.table != TableId::DEAD)
+    pub fn locate(&self, entity: Entity) -> Option<EntityLocation> {
+        self.slot_of(entity).filter(|location| location.table != TableId::DEAD)
     }
 
     /// Returns what the slot of an id says, for callers that look at the table anyway: for the store alone.
@@ -123,7 +136,7 @@ impl Entities {
     /// made up with the generation that its free slot will have next, is answered with
     /// [`TableId::DEAD`] and a row that means nothing. Stale ids and those beyond all slots are `None`.
     #[inline]
-    pub(crate) fn slot_of(&self, entity: Entity) -> Option<Place> {
+    pub(crate) fn slot_of(&self, entity: Entity) -> Option<EntityLocation> {
         Self::find_in(&self.slots, entity)
     }
 
@@ -134,9 +147,9 @@ impl Entities {
 
     /// As [`slot_of`](Entities::slot_of), in the slots of a directory.
     #[inline(always)]
-    pub(crate) fn find_in(slots: &[Slot], entity: Entity) -> Option<Place> {
+    pub(crate) fn find_in(slots: &[Slot], entity: Entity) -> Option<EntityLocation> {
         let slot = slots.get(entity.index() as usize)?;
-        (slot.link.raw_generation() == entity.raw_generation()).then(|| slot.place())
+        (slot.link.raw_generation() == entity.raw_generation()).then(|| slot.location())
     }
 
     /// Returns the id of a living rowless entity as it stands in the directory, or `None` if it is dead or has
@@ -153,17 +166,18 @@ impl Entities {
     pub(crate) fn alloc(&mut self) -> Result<Entity, Exhausted> {
         self.settle();
         let index = self.next_free().unwrap_or(self.slots());
-        let entity = self.occupy(Place::new(TableId::ROWLESS, Row::new(index)))?;
+        let entity = self.occupy(EntityLocation::new(TableId::ROWLESS, Row::new(index)))?;
         self.rowless += 1;
+        self.rowless_changes += 1;
         Ok(entity)
     }
 
     /// Brings an entity to life that already has a row: for the store alone.
     #[inline]
-    pub(crate) fn alloc_at(&mut self, place: Place) -> Result<Entity, Exhausted> {
-        debug_assert!(place.table.has_rows(), "{place:?} is not in a table");
+    pub(crate) fn alloc_at(&mut self, location: EntityLocation) -> Result<Entity, Exhausted> {
+        debug_assert!(location.table.has_rows(), "{location:?} is not in a table");
         self.settle();
-        self.occupy(place)
+        self.occupy(location)
     }
 
     /// Whether [`Entities::alloc_prompt`] may be called: for the store alone.
@@ -180,15 +194,15 @@ impl Entities {
     /// # Safety
     /// The directory [is prompt](Entities::is_prompt).
     #[inline(always)]
-    pub(crate) unsafe fn alloc_prompt(&mut self, place: Place) -> Entity {
-        debug_assert!(self.is_prompt() && place.table.has_rows());
-        if let Some(entity) = self.recycle(place) {
+    pub(crate) unsafe fn alloc_prompt(&mut self, location: EntityLocation) -> Entity {
+        debug_assert!(self.is_prompt() && location.table.has_rows());
+        if let Some(entity) = self.recycle(location) {
             return entity;
         }
         let index = self.slots();
         // SAFETY: locally: no slot is free, so there is room for one more, as the caller promises.
         unsafe {
-            self.slots.as_mut_ptr().add(index as usize).write(Slot::new(place, FIRST));
+            self.slots.as_mut_ptr().add(index as usize).write(Slot::new(location, FIRST));
             self.slots.set_len(index as usize + 1);
         }
         Entity::new(index, FIRST)
@@ -197,9 +211,12 @@ impl Entities {
     /// Brings `n` entities to life in consecutive rows, and hands each to `out` with its number among them, in their
     /// order: for the store alone.
     ///
-    /// Free slots are used first, then new ones. If they do not suffice, nothing changes. `out` must not
-    /// panic: the entities are alive by then, and the rows are its caller's to fill.
-    pub(crate) fn alloc_run(
+    /// Free slots are used first, then new ones. If they do not suffice, nothing changes.
+    ///
+    /// # Safety
+    /// When this has succeeded, the rows are those of the entities (I5). `out` does not panic: the entities are alive by
+    /// then.
+    pub(crate) unsafe fn alloc_run(
         &mut self,
         table: TableId,
         first_row: Row,
@@ -214,20 +231,20 @@ impl Entities {
             return Err(Exhausted);
         }
         // No overflow: no table has more rows than there are slots.
-        let place = |i| Place::new(table, Row::new(first_row.get() + i));
+        let location = |i| EntityLocation::new(table, Row::new(first_row.get() + i));
         // At hand while the list is walked: the next slot is known as soon as this one is read.
         let mut head = self.list_head();
         for i in 0..recycled {
             let slot = &mut self.slots[head as usize];
             let link = slot.link;
-            *slot = Slot::new(place(i), link.raw_generation());
+            *slot = Slot::new(location(i), link.raw_generation());
             out(i, Entity::new(head, link.raw_generation()));
             head = link.index();
         }
         self.set_head(head);
         self.free -= recycled;
         let base = self.slots();
-        self.slots.extend((recycled..n).map(|i| Slot::new(place(i), FIRST)));
+        self.slots.extend((recycled..n).map(|i| Slot::new(location(i), FIRST)));
         for i in 0..appended {
             out(recycled + i, Entity::new(base + i, FIRST));
         }
@@ -249,16 +266,18 @@ impl Entities {
     ///
     /// Its slot becomes the first of the free list, or is retired.
     #[inline]
-    pub(crate) fn free(&mut self, entity: Entity) -> Option<Place> {
+    pub(crate) fn free(&mut self, entity: Entity) -> Option<EntityLocation> {
         self.settle();
         let slot = self.slots.get(entity.index() as usize)?;
         if slot.link.raw_generation() != entity.raw_generation() || slot.table == TableId::DEAD {
             return None;
         }
-        let place = slot.place();
+        let location = slot.location();
         self.end(entity);
-        self.rowless -= u32::from(place.table == TableId::ROWLESS);
-        Some(place)
+        let was_rowless = location.table == TableId::ROWLESS;
+        self.rowless -= u32::from(was_rowless);
+        self.rowless_changes += u64::from(was_rowless);
+        Some(location)
     }
 
     /// As [`free`](Entities::free), for an entity with a row in this table, and without a call: for the store alone.
@@ -290,29 +309,36 @@ impl Entities {
 
     /// Records where the living entity of slot `index` is now: for the store alone.
     ///
-    /// In [`TableId::ROWLESS`] the row is the entity's own index, whatever `place` says.
+    /// In [`TableId::ROWLESS`] the row is the entity's own index, whatever `location` says.
+    ///
+    /// # Safety
+    /// The entity has that row from now on (I5).
     #[inline]
-    pub(crate) fn set_place(&mut self, index: u32, place: Place) {
+    pub(crate) unsafe fn set_location(&mut self, index: u32, location: EntityLocation) {
         let slot = &mut self.slots[index as usize];
         debug_assert!(slot.table != TableId::DEAD, "slot {index} is not alive");
-        debug_assert!(place.table != TableId::DEAD, "an entity dies through free");
+        debug_assert!(location.table != TableId::DEAD, "an entity dies through free");
         self.rowless -= u32::from(slot.table == TableId::ROWLESS);
-        slot.table = place.table;
-        let mut row = place.row.get();
-        if place.table == TableId::ROWLESS {
+        slot.table = location.table;
+        let mut row = location.row.get();
+        if location.table == TableId::ROWLESS {
             row = index;
             self.rowless += 1;
         }
         slot.link = Entity::new(row, slot.link.raw_generation());
     }
 
-    /// As [`set_place`](Entities::set_place), for an entity that goes from one row to another: for the store alone.
+    /// As [`set_location`](Entities::set_location), for an entity that goes from one row to another: for the store
+    /// alone.
+    ///
+    /// # Safety
+    /// As for [`set_location`](Entities::set_location).
     #[inline]
-    pub(crate) fn move_place(&mut self, index: u32, place: Place) {
+    pub(crate) unsafe fn move_location(&mut self, index: u32, location: EntityLocation) {
         let slot = &mut self.slots[index as usize];
-        debug_assert!(slot.table.has_rows() && place.table.has_rows(), "slot {index} has no row");
-        slot.table = place.table;
-        slot.link = Entity::new(place.row.get(), slot.link.raw_generation());
+        debug_assert!(slot.table.has_rows() && location.table.has_rows(), "slot {index} has no row");
+        slot.table = location.table;
+        slot.link = Entity::new(location.row.get(), slot.link.raw_generation());
     }
 
     /// Records that the living entity of slot `index` has another row in the same table: for the store alone.
@@ -352,6 +378,7 @@ impl Entities {
             }
         }
         self.rowless = 0;
+        self.rowless_changes += 1;
         self.set_head(head);
     }
 
@@ -378,40 +405,41 @@ impl Entities {
             (now.get()..USED_UP.get()).contains(&raw),
             "slot {index} cannot go from raw generation {now} to {raw}"
         );
+        self.rowless_changes += 1;
         let raw_generation = NonZeroU32::new(raw).expect("a generation only rises");
         slot.link = Entity::new(slot.link.index(), raw_generation);
         Entity::new(index, raw_generation)
     }
 
-    /// Takes the first free slot, or a new one, for an entity at `place`. Nothing may be reserved.
+    /// Takes the first free slot, or a new one, for an entity at `location`. Nothing may be reserved.
     #[inline]
-    fn occupy(&mut self, place: Place) -> Result<Entity, Exhausted> {
-        match self.recycle(place) {
+    fn occupy(&mut self, location: EntityLocation) -> Result<Entity, Exhausted> {
+        match self.recycle(location) {
             Some(entity) => Ok(entity),
-            None => self.append(place),
+            None => self.append(location),
         }
     }
 
-    /// Takes the first free slot, if there is one, for an entity at `place`. Nothing may be reserved.
+    /// Takes the first free slot, if there is one, for an entity at `location`. Nothing may be reserved.
     #[inline(always)]
-    fn recycle(&mut self, place: Place) -> Option<Entity> {
+    fn recycle(&mut self, location: EntityLocation) -> Option<Entity> {
         let index = self.list_head();
         // `NONE` is beyond every slot, so one comparison covers the bound and the empty list.
         let slot = self.slots.get_mut(index as usize)?;
         let link = slot.link;
-        *slot = Slot::new(place, link.raw_generation());
+        *slot = Slot::new(location, link.raw_generation());
         self.set_head(link.index());
         self.free -= 1;
         Some(Entity::new(index, link.raw_generation()))
     }
 
     #[inline]
-    fn append(&mut self, place: Place) -> Result<Entity, Exhausted> {
+    fn append(&mut self, location: EntityLocation) -> Result<Entity, Exhausted> {
         let index = self.slots();
         if index >= self.limit {
             return Err(Exhausted);
         }
-        self.slots.push(Slot::new(place, FIRST));
+        self.slots.push(Slot::new(location, FIRST));
         Ok(Entity::new(index, FIRST))
     }
 

@@ -11,6 +11,8 @@
 //!
 //! An id carries no data and knows no world: whether it is alive, only the directory (`Entities`) can say.
 
+#![forbid(unsafe_code)]
+
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;

@@ -1,31 +1,34 @@
-//! What a query visits, as a type: a tree of tuples with leaves such as [`R<T>`] and [`W<T>`].
+//! What a query visits, as a type: a tree of tuples over terms such as [`Read<T>`] and [`Write<T>`].
 //!
 //! The store walks tables and rows itself and asks the tree for pointers once per table, so a loop over
-//! `(W<f32>, R<f32>)` compiles to the loop one would write by hand over two slices.
+//! `(Write<f32>, Read<f32>)` compiles to the loop one would write by hand over two slices.
 //!
 //! ```text
-//!   Ids      which columns                       once per query
-//!   Lanes    their lanes: a pointer per column   once per run
-//!   Ptrs     their rows in one table             once per table
-//!   Spots    the entity's rows in sparse sets    per row, nothing for table columns
-//!   Item     references into one row             per row
+//!   Ids          which columns                       once per query
+//!   Cells        their cells: a pointer per column   once per run
+//!   Ptrs         their rows in one table             once per table
+//!   SparseRows   the entity's rows in sparse sets    per row, nothing for table columns
+//!   Item         references into one row             per row
 //! ```
 //!
-//! `Lanes` and `Ptrs` carry no lifetime, because a lifetime in them would make views invariant; `view`
-//! attaches it. The trait is sealed: new kinds of leaves are added here.
+//! `Cells` and `Ptrs` carry no lifetime, because a lifetime in them would make views invariant; `view`
+//! attaches it. The trait is sealed: new kinds of terms are added here.
 
 use std::ops::Range;
+use std::ptr::NonNull;
 
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::place::TableId;
+use crate::location::TableId;
 use crate::store::Store;
 use crate::tick::Tick;
 
-pub use leaves::{Ents, HasCol, Now, Opt, R, RowTick, W, Wn};
+pub use columns::{EntityIds, HasCol, Now, Opt, Read, RowTick, Write, WriteUntracked};
+pub use one_of::OneOf;
 pub use sparse::{HasSet, InSet, Member, NotMember};
 
-mod leaves;
+mod columns;
+mod one_of;
 mod sparse;
 
 mod sealed {
@@ -33,7 +36,7 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// How a leaf uses its column.
+/// How a term uses its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The column.
@@ -56,6 +59,20 @@ impl Access {
     }
 }
 
+/// Which rows are written.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum Marked {
+    /// So many from the first on.
+    Run(usize, usize),
+    /// One.
+    Row(usize),
+}
+
+/// The table of a set, and the row of an entity there, where it is known: it need not be looked up.
+#[doc(hidden)]
+pub type Known = Option<(TableId, usize)>;
+
 /// A set of columns to visit together. It cannot be implemented outside this crate.
 ///
 /// # Safety
@@ -70,13 +87,13 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// A run of rows of one table.
     type Slices<'a>;
     /// The same columns, none of them written.
-    type ReadOnly: ReadFetch<Ids = Self::Ids, Lanes = Self::Lanes>;
+    type ReadOnly: ReadFetch<Ids = Self::Ids, Cells = Self::Cells>;
     #[doc(hidden)]
-    type Lanes: Copy;
+    type Cells: Copy;
     #[doc(hidden)]
     type Ptrs: Copy;
     #[doc(hidden)]
-    type Spots: Copy;
+    type SparseRows: Copy;
 
     /// Whether every row of a table that is visited has everything, so that nothing is looked up per row.
     const DENSE: bool;
@@ -93,6 +110,10 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     const SKIPS: bool = false;
 
+    /// Whether `SparseRows` is made of units: there is nothing to find, and nothing is compiled to find it.
+    #[doc(hidden)]
+    const UNITS: bool = Self::DENSE && size_of::<Self::SparseRows>() == 0;
+
     /// Whether `mark` does anything.
     #[doc(hidden)]
     const MARKS: bool = false;
@@ -101,19 +122,33 @@ pub unsafe trait Fetch: 'static + Sealed {
     fn visit(ids: Self::Ids, report: &mut dyn FnMut(Access));
 
     #[doc(hidden)]
-    fn lanes(store: &Store, ids: Self::Ids, now: Tick) -> Self::Lanes;
+    fn cells(store: &Store, ids: Self::Ids, now: Tick) -> Self::Cells;
 
-    /// Whether a table has what is not optional.
+    /// Where the columns are in a table; `None` when it lacks one that is not optional.
     ///
     /// # Safety
-    /// The lanes are of a live store that has this table.
+    /// The cells are of a live store that has this table.
     #[doc(hidden)]
-    unsafe fn present(lanes: Self::Lanes, table: usize) -> bool;
+    unsafe fn find(cells: Self::Cells, table: usize) -> Option<Self::Ptrs>;
 
+    /// As `find`, where it is known that the columns are found.
+    ///
     /// # Safety
-    /// As for `present`, which is true for the table.
+    /// As for `find`; the table has the columns.
     #[doc(hidden)]
-    unsafe fn ptrs(lanes: Self::Lanes, table: usize) -> Self::Ptrs;
+    #[inline(always)]
+    unsafe fn ptrs(cells: Self::Cells, table: usize) -> Self::Ptrs {
+        // SAFETY: forwarded.
+        unsafe { Self::find(cells, table).unwrap_unchecked() }
+    }
+
+    /// Whether a part of a tuple is there for an entity with these sparse rows; without them, whether it may be there
+    /// in rows of the table.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn some_found(_ptrs: Self::Ptrs, _sparse_rows: Option<Self::SparseRows>) -> bool {
+        true
+    }
 
     /// Puts an entity without a row in the place of the table's entities.
     #[doc(hidden)]
@@ -125,80 +160,51 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Records that rows are written.
     ///
     /// # Safety
-    /// As for `ptrs`; the rows are in range.
+    /// The columns were found in the table, which has the rows.
     #[doc(hidden)]
     #[inline(always)]
-    unsafe fn mark(_lanes: Self::Lanes, _table: usize, _start: usize, _len: usize, _now: Tick) {}
-
-    /// As `mark`, for one row.
-    ///
-    /// # Safety
-    /// As for `mark`.
-    #[doc(hidden)]
-    #[inline(always)]
-    unsafe fn mark_row(_lanes: Self::Lanes, _table: usize, _row: usize, _now: Tick) {}
+    unsafe fn mark(_cells: Self::Cells, _table: usize, _rows: Marked, _now: Tick) {}
 
     /// Finds the sparse parts of an entity; `None` when one is missing that is not optional.
     ///
     /// # Safety
-    /// The pointers are of a live store.
+    /// The pointers are of a live store. The entity has the row that is known, in the table of a set.
     #[doc(hidden)]
-    unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots>;
+    unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<Self::SparseRows>;
 
-    /// As `spots`, for the entity of a row of a set's table, which need not be looked up there.
+    /// The cells for a walk along so many rows of a set. Where these are most of another set, all of that is marked at
+    /// once.
     ///
     /// # Safety
-    /// As for `spots`; the entity has this row in the table of a set.
+    /// The cells are of a live store; the caller has the access that the fetch needs.
     #[doc(hidden)]
     #[inline(always)]
-    unsafe fn spots_led(ptrs: Self::Ptrs, entity: Entity, _table: usize, _row: usize) -> Option<Self::Spots> {
-        // SAFETY: forwarded.
-        unsafe { Self::spots(ptrs, entity) }
-    }
-
-    /// The lanes for a walk along so many rows of a set. Where these are most of another set, all of that is marked at once.
-    ///
-    /// # Safety
-    /// As for `ptrs`; the caller has the access that the fetch needs.
-    #[doc(hidden)]
-    #[inline(always)]
-    unsafe fn led(lanes: Self::Lanes, _len: usize) -> Self::Lanes {
-        lanes
+    unsafe fn drive(cells: Self::Cells, _len: usize) -> Self::Cells {
+        cells
     }
 
     /// Reports each set that every entity visited is in.
     #[doc(hidden)]
     #[inline(always)]
-    fn drivers(_lanes: Self::Lanes, _report: &mut impl FnMut(Driver)) {}
+    fn drivers(_cells: Self::Cells, _report: &mut impl FnMut(Driver)) {}
 
     /// # Safety
-    /// `row` is in range, `spots` are those of its entity, and for `'a` nothing else uses the row's written columns, or writes its read ones.
+    /// `row` is in range, `sparse_rows` are those of its entity, and for `'a` nothing else uses the row's written
+    /// columns, or writes its read ones.
     #[doc(hidden)]
-    unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a>;
-
-    /// As `item`, for a row that is looked up for itself: whoever asks whether it was found need not look at references to
-    /// know that they are some.
-    ///
-    /// # Safety
-    /// As for `item`.
-    #[doc(hidden)]
-    #[inline(always)]
-    unsafe fn single<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a> {
-        // SAFETY: forwarded.
-        unsafe { Self::item(ptrs, row, spots) }
-    }
+    unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, sparse_rows: Self::SparseRows) -> Self::Item<'a>;
 
     /// # Safety
     /// As for `item`, for all rows of the run; the fetch is dense.
     #[doc(hidden)]
     unsafe fn slices<'a>(ptrs: Self::Ptrs, start: usize, len: usize) -> Self::Slices<'a>;
 
-    /// The newest tick among the blocks that hold `start`, of the columns in use.
+    /// The newest tick of a block, among the columns in use.
     ///
     /// # Safety
-    /// As for `ptrs`; the row is in range.
+    /// The columns were found in the table, and the block begins within its rows.
     #[doc(hidden)]
-    unsafe fn block_tick(_lanes: Self::Lanes, _table: usize, _block: usize) -> Tick {
+    unsafe fn block_tick(_cells: Self::Cells, _table: usize, _block: usize) -> Tick {
         Tick::ZERO
     }
 
@@ -210,7 +216,7 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn block_is_newer(
-        _lanes: Self::Lanes,
+        _cells: Self::Cells,
         _table: usize,
         _block: usize,
         _moved: Tick,
@@ -227,6 +233,21 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[inline(always)]
     unsafe fn next_newer(_ptrs: Self::Ptrs, row: usize, _end: usize, _since: Tick) -> usize {
         row
+    }
+}
+
+/// The sparse rows of a dense fetch, for which no entity is looked up.
+///
+/// # Safety
+/// The fetch is dense, and the pointers are of a live store.
+#[inline(always)]
+pub(crate) unsafe fn dense_sparse_rows<F: Fetch>(ptrs: F::Ptrs) -> F::SparseRows {
+    if F::UNITS {
+        // SAFETY: locally: nothing but units, which have one value and no bytes.
+        unsafe { NonNull::<F::SparseRows>::dangling().read() }
+    } else {
+        // SAFETY: forwarded: a dense fetch misses nothing (I14).
+        unsafe { F::sparse_rows(ptrs, Entity::PLACEHOLDER, None).unwrap_unchecked() }
     }
 }
 
@@ -262,14 +283,14 @@ pub unsafe trait SetFetch: Fetch {
 
     /// Whether every part has a set, with all of its columns.
     #[doc(hidden)]
-    fn is_whole(lanes: Self::Lanes) -> bool;
+    fn is_whole(cells: Self::Cells) -> bool;
 
     /// Records that the first rows of each set are written.
     ///
     /// # Safety
-    /// The lanes are whole, of a live store, and each set has as many rows.
+    /// The cells are whole, of a live store, and each set has as many rows.
     #[doc(hidden)]
-    unsafe fn mark_members(lanes: Self::Lanes, len: usize);
+    unsafe fn mark_members(cells: Self::Cells, len: usize);
 
     /// What stands at one row of each set.
     ///
@@ -292,27 +313,9 @@ pub unsafe trait SetFetch: Fetch {
 pub struct Driver {
     /// The table of the set's rows.
     pub(crate) table: TableId,
-    /// The entities of the rows; the placeholder, which is never found, in holes.
-    pub(crate) owners: *const Entity,
     pub(crate) len: usize,
     /// Whether rows of the set are holes.
     pub(crate) holes: bool,
-}
-
-impl Driver {
-    /// The entities of the set's rows.
-    ///
-    /// # Safety
-    /// The store lives for `'w`, and its structure stands still.
-    #[inline(always)]
-    pub(crate) unsafe fn entities<'w>(self) -> &'w [Entity] {
-        if self.len == 0 {
-            // A set that does not exist has no memory, either.
-            return &[];
-        }
-        // SAFETY: each row of a set has an owner (I10, I11); the caller keeps them where they are.
-        unsafe { std::slice::from_raw_parts(self.owners, self.len) }
-    }
 }
 
 macro_rules! fetch_tuple {
@@ -326,9 +329,9 @@ macro_rules! fetch_tuple {
             type Item<'a> = ($($name::Item<'a>,)*);
             type Slices<'a> = ($($name::Slices<'a>,)*);
             type ReadOnly = ($($name::ReadOnly,)*);
-            type Lanes = ($($name::Lanes,)*);
+            type Cells = ($($name::Cells,)*);
             type Ptrs = ($($name::Ptrs,)*);
-            type Spots = ($($name::Spots,)*);
+            type SparseRows = ($($name::SparseRows,)*);
             const DENSE: bool = true $(&& $name::DENSE)*;
             const ROWED: bool = false $(|| $name::ROWED)*;
             const TABLELESS: bool = true $(&& $name::TABLELESS)*;
@@ -341,83 +344,68 @@ macro_rules! fetch_tuple {
                 $($name::visit(ids.$at, report);)*
             }
             #[inline(always)]
-            fn lanes(store: &Store, ids: Self::Ids, now: Tick) -> Self::Lanes {
-                ($($name::lanes(store, ids.$at, now),)*)
+            fn cells(store: &Store, ids: Self::Ids, now: Tick) -> Self::Cells {
+                ($($name::cells(store, ids.$at, now),)*)
             }
             #[inline(always)]
-            unsafe fn present(lanes: Self::Lanes, table: usize) -> bool {
+            unsafe fn find(cells: Self::Cells, table: usize) -> Option<Self::Ptrs> {
                 // SAFETY: forwarded.
-                true $(&& unsafe { $name::present(lanes.$at, table) })*
+                Some(($(unsafe { $name::find(cells.$at, table) }?,)*))
+            }
+            // Not by `find`: the compiler would ask after all whether each part is there.
+            #[inline(always)]
+            unsafe fn ptrs(cells: Self::Cells, table: usize) -> Self::Ptrs {
+                // SAFETY: forwarded.
+                ($(unsafe { $name::ptrs(cells.$at, table) },)*)
             }
             #[inline(always)]
-            unsafe fn ptrs(lanes: Self::Lanes, table: usize) -> Self::Ptrs {
-                // SAFETY: forwarded.
-                ($(unsafe { $name::ptrs(lanes.$at, table) },)*)
+            fn some_found(ptrs: Self::Ptrs, sparse_rows: Option<Self::SparseRows>) -> bool {
+                false $(|| $name::some_found(ptrs.$at, sparse_rows.map(|sparse_rows| sparse_rows.$at)))*
             }
             #[inline(always)]
             fn rowless(ptrs: Self::Ptrs, entity: &Entity) -> Self::Ptrs {
                 ($($name::rowless(ptrs.$at, entity),)*)
             }
             #[inline(always)]
-            unsafe fn mark(lanes: Self::Lanes, table: usize, start: usize, len: usize, now: Tick) {
+            unsafe fn mark(cells: Self::Cells, table: usize, rows: Marked, now: Tick) {
                 // SAFETY: forwarded.
-                $(unsafe { $name::mark(lanes.$at, table, start, len, now) };)*
+                $(unsafe { $name::mark(cells.$at, table, rows, now) };)*
             }
             #[inline(always)]
-            unsafe fn mark_row(lanes: Self::Lanes, table: usize, row: usize, now: Tick) {
+            unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<Self::SparseRows> {
                 // SAFETY: forwarded.
-                $(unsafe { $name::mark_row(lanes.$at, table, row, now) };)*
-            }
-            #[inline(always)]
-            unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<Self::Spots> {
-                // SAFETY: forwarded.
-                Some(($(match unsafe { $name::spots(ptrs.$at, entity) } {
-                    Some(spots) => spots,
+                Some(($(match unsafe { $name::sparse_rows(ptrs.$at, entity, known) } {
+                    Some(sparse_rows) => sparse_rows,
                     None => return None,
                 },)*))
             }
             #[inline(always)]
-            unsafe fn spots_led(
-                ptrs: Self::Ptrs,
-                entity: Entity,
-                table: usize,
-                row: usize,
-            ) -> Option<Self::Spots> {
+            unsafe fn drive(cells: Self::Cells, len: usize) -> Self::Cells {
                 // SAFETY: forwarded.
-                Some(($(unsafe { $name::spots_led(ptrs.$at, entity, table, row) }?,)*))
-            }
-            #[inline(always)]
-            unsafe fn led(lanes: Self::Lanes, len: usize) -> Self::Lanes {
-                // SAFETY: forwarded.
-                ($(unsafe { $name::led(lanes.$at, len) },)*)
+                ($(unsafe { $name::drive(cells.$at, len) },)*)
             }
             #[inline]
-            fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {
-                $($name::drivers(lanes.$at, report);)*
+            fn drivers(cells: Self::Cells, report: &mut impl FnMut(Driver)) {
+                $($name::drivers(cells.$at, report);)*
             }
             #[inline(always)]
-            unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a> {
+            unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, sparse_rows: Self::SparseRows) -> Self::Item<'a> {
                 // SAFETY: forwarded.
-                ($(unsafe { $name::item(ptrs.$at, row, spots.$at) },)*)
-            }
-            #[inline(always)]
-            unsafe fn single<'a>(ptrs: Self::Ptrs, row: usize, spots: Self::Spots) -> Self::Item<'a> {
-                // SAFETY: forwarded.
-                ($(unsafe { $name::single(ptrs.$at, row, spots.$at) },)*)
+                ($(unsafe { $name::item(ptrs.$at, row, sparse_rows.$at) },)*)
             }
             #[inline(always)]
             unsafe fn slices<'a>(ptrs: Self::Ptrs, start: usize, len: usize) -> Self::Slices<'a> {
                 // SAFETY: forwarded.
                 ($(unsafe { $name::slices(ptrs.$at, start, len) },)*)
             }
-            unsafe fn block_tick(lanes: Self::Lanes, table: usize, block: usize) -> Tick {
+            unsafe fn block_tick(cells: Self::Cells, table: usize, block: usize) -> Tick {
                 // SAFETY: forwarded.
-                Tick::ZERO$(.max(unsafe { $name::block_tick(lanes.$at, table, block) }))*
+                Tick::ZERO$(.max(unsafe { $name::block_tick(cells.$at, table, block) }))*
             }
             #[inline(always)]
-            unsafe fn block_is_newer(lanes: Self::Lanes, table: usize, block: usize, moved: Tick, since: Tick) -> bool {
+            unsafe fn block_is_newer(cells: Self::Cells, table: usize, block: usize, moved: Tick, since: Tick) -> bool {
                 // SAFETY: forwarded.
-                true $(&& unsafe { $name::block_is_newer(lanes.$at, table, block, moved, since) })*
+                true $(&& unsafe { $name::block_is_newer(cells.$at, table, block, moved, since) })*
             }
             #[inline(always)]
             unsafe fn next_newer(ptrs: Self::Ptrs, row: usize, end: usize, since: Tick) -> usize {
@@ -438,12 +426,12 @@ macro_rules! fetch_tuple {
                 // SAFETY: forwarded.
                 Some(($(unsafe { $name::set_slices(store, ids.$at, rows.clone()) }?,)*))
             }
-            fn is_whole(lanes: Self::Lanes) -> bool {
-                true $(&& $name::is_whole(lanes.$at))*
+            fn is_whole(cells: Self::Cells) -> bool {
+                true $(&& $name::is_whole(cells.$at))*
             }
-            unsafe fn mark_members(lanes: Self::Lanes, len: usize) {
+            unsafe fn mark_members(cells: Self::Cells, len: usize) {
                 // SAFETY: forwarded.
-                $(unsafe { $name::mark_members(lanes.$at, len) };)*
+                $(unsafe { $name::mark_members(cells.$at, len) };)*
             }
             #[inline(always)]
             unsafe fn at_row<'a>(ptrs: Self::Ptrs, row: usize) -> Self::Item<'a> {

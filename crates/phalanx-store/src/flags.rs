@@ -14,6 +14,8 @@
 //!
 //! The flags do not know what a column is, and take no part when `&mut` already proves exclusive access.
 
+#![forbid(unsafe_code)]
+
 use crate::sync::{AtomicU32, Ordering, with_mut};
 
 const FREE: u32 = 0;

@@ -15,9 +15,10 @@
 
 use crate::entities::{Ending, Slot};
 use crate::entity::Entity;
-use crate::place::{Row, TableId};
+use crate::location::{Row, TableId};
+use crate::panics::FirstPanic;
 use crate::store::Store;
-use crate::table::{Head, Table};
+use crate::table::{Table, TableMeta};
 use crate::tick::Tick;
 
 impl Store {
@@ -26,31 +27,43 @@ impl Store {
     /// Ids are used again as if [`Store::despawn`] were called for each; rows may be in another order.
     ///
     /// # Panics
-    /// When the iterator panics, or a value does in its drop: those that came before are gone.
+    /// When the iterator panics: those that came before are gone. When a value does in its drop: all are gone.
     pub fn despawn_batch(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
-        let mut entities = entities.into_iter();
-        let (mut next, mut count, mut apart) = (entities.next(), 0, 0);
-        while let Some(entity) = next {
+        // The iterator is the user's code: it has ended before a row is left.
+        let (mut list, mut panics) = (Vec::new(), FirstPanic::default());
+        panics.guard(|| {
+            let mut entities = entities.into_iter();
+            if entities.size_hint().0 > HINT {
+                // Promises cost nothing, and may be wrong: what is promised first has to come.
+                list.extend(entities.by_ref().take(HINT));
+            }
+            list.extend(entities);
+        });
+        let count = self.despawn_list(&list, &mut panics);
+        panics.resume();
+        count
+    }
+
+    fn despawn_list(&mut self, mut list: &[Entity], panics: &mut FirstPanic) -> usize {
+        let (mut count, mut apart) = (0, 0);
+        while let Some((&entity, others)) = list.split_first() {
             if apart > 0 {
                 apart -= 1;
             } else if let Some(table) = self.exit_of(entity) {
-                let mut leaving = self.leave_table(table);
-                while let Some(entity) = next
-                    && leaving.end(entity)
-                {
-                    next = entities.next();
-                }
-                count += leaving.count as usize;
-                if leaving.count == 1 {
+                let left = self.leave_table(table).end_all(list);
+                count += left;
+                list = &list[left..];
+                if left == 1 {
                     apart = APART;
                 }
                 // Not even one when the first slot has to be retired.
-                if leaving.count > 0 {
+                if left > 0 {
                     continue;
                 }
             }
-            count += usize::from(self.despawn(entity));
-            next = entities.next();
+            // A value that panics in its drop keeps nobody else alive.
+            panics.guard(|| count += usize::from(self.despawn(entity)));
+            list = others;
         }
         count
     }
@@ -63,11 +76,11 @@ impl Store {
     }
 
     fn leave_table(&mut self, table: TableId) -> Leaving<'_> {
-        let (columns, head) = (&self.tables[table.index()], &mut self.heads[table.index()]);
+        let (columns, meta) = (&self.tables[table.index()], &mut self.metas[table.index()]);
         Leaving {
             entities: self.entities.end_many(),
             columns,
-            head,
+            meta,
             table,
             first: NONE,
             count: 0,
@@ -76,17 +89,20 @@ impl Store {
     }
 }
 
+/// For how many entities of an iterator room is made ahead.
+const HINT: usize = 1 << 24;
+
 /// How many leave one by one after one who was alone in its table: opening a table for one takes longer than that.
 const APART: u32 = 8;
 
 /// Ends the list of rows that were left.
 const NONE: u32 = u32::MAX;
 
-/// One table, some rows of which were left and not filled yet: what is done when it is dropped.
+/// One table, some rows of which were left and not filled yet.
 struct Leaving<'s> {
     entities: Ending<'s>,
     columns: &'s Table,
-    head: &'s mut Head,
+    meta: &'s mut TableMeta,
     table: TableId,
     /// The row that was left last; its owner tells which one before that, and so on.
     first: u32,
@@ -95,32 +111,51 @@ struct Leaving<'s> {
 }
 
 impl Leaving<'_> {
-    /// Ends an entity of the table. False, and nothing happens, if it is not there, or its slot has to be retired.
-    #[inline(always)]
-    fn end(&mut self, entity: Entity) -> bool {
-        let Some(row) = self.entities.end(self.table, entity) else { return false };
-        // SAFETY: the directory gave the row, which is in range (I5).
-        unsafe { self.owners().add(row.index()).write(Entity::unowned(self.first)) };
-        (self.first, self.count) = (row.get(), self.count + 1);
-        true
+    /// Ends entities of the table, up to the first that is not there, or whose slot has to be retired. Tells how many.
+    fn end_all(mut self, list: &[Entity]) -> usize {
+        for &entity in list {
+            let Some(row) = self.entities.end(self.table, entity) else { break };
+            // SAFETY: the directory gave the row, which is in range (I5).
+            unsafe { self.owners().add(row.index()).write(Entity::unowned(self.first)) };
+            (self.first, self.count) = (row.get(), self.count + 1);
+        }
+        if self.count > 0 {
+            // What is changed in the loop is passed by value: so it can stay in registers there.
+            // SAFETY: the rows in the list were left, which the directory named (I5), and only tables without drop glue
+            // are left by many.
+            unsafe {
+                Self::fill(self.entities.slots(), self.columns, self.meta, self.first, self.count, self.now);
+            }
+        }
+        self.count as usize
     }
 
     #[inline(always)]
     fn owners(&self) -> *mut Entity {
-        self.head.owners.data.cast()
+        self.meta.owners.data.cast()
     }
 
     /// Fills the rows that were left before the new end with those behind it.
+    ///
+    /// # Safety
+    /// `count` rows of the table were left, which are listed from `left` on; none of its values has drop glue.
     #[inline(never)]
-    fn fill(slots: &mut [Slot], columns: &Table, head: &mut Head, mut left: u32, count: u32, now: Tick) {
-        let (owners, end) = (head.owners.data.cast::<Entity>(), head.len - count);
-        // SAFETY: rows up to the old length are in range (I5), and within the capacity (I3). As many were left as there are
-        // behind the new end. Of those, some were left themselves; for each of the others there is one in the list that lies
-        // before the end, which is not the same. Its values have no drop glue and may be overwritten (I2), and the owner of
-        // a row that was not left is alive (I5).
+    unsafe fn fill(
+        slots: &mut [Slot],
+        columns: &Table,
+        meta: &mut TableMeta,
+        mut left: u32,
+        count: u32,
+        now: Tick,
+    ) {
+        let (owners, end) = (meta.owners.data.cast::<Entity>(), meta.len - count);
+        // SAFETY: forwarded: rows up to the old length are in range (I5), and within the capacity (I3). As many were left as there
+        // are behind the new end. Of those, some were left themselves; for each of the others there is one in the list
+        // that lies before the end, which is not the same. Its values have no drop glue and may be overwritten (I2),
+        // and the owner of a row that was not left is alive (I5).
         unsafe {
-            head.owners.mark(end as usize, count as usize, true, now);
-            let tail = if end == 0 { 0..0 } else { end..head.len };
+            meta.owners.mark(end as usize, count as usize, true, now);
+            let tail = if end == 0 { 0..0 } else { end..meta.len };
             for last in tail {
                 let owner = owners.add(last as usize).read();
                 if owner.is_unowned() {
@@ -131,22 +166,13 @@ impl Leaving<'_> {
                 }
                 let (from, to) = (last as usize, left as usize);
                 columns.copy_row(from, to);
-                head.owners.mark_row(to, now);
+                meta.owners.mark_row(to, now);
                 let before = owners.add(to).replace(owner);
                 slots.get_unchecked_mut(owner.index() as usize).set_row(Row::new(left));
                 left = before.index();
             }
         }
-        head.len = end;
-    }
-}
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        if self.count > 0 {
-            // What is changed in the loop is passed by value: so it can stay in registers there.
-            Self::fill(self.entities.slots(), self.columns, self.head, self.first, self.count, self.now);
-        }
+        meta.len = end;
     }
 }
 

@@ -3,6 +3,8 @@
 //! Several values may be dropped by one operation, and each may panic: the first panic is passed on when the work
 //! is done, the others are let go.
 
+#![forbid(unsafe_code)]
+
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -18,6 +20,13 @@ impl FirstPanic {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
             self.keep(panic);
         }
+    }
+
+    /// Runs the user's code while another panic is being passed on: one of its own is let go.
+    pub fn ignore<T>(f: impl FnOnce() -> T) {
+        let mut panics = Self::default();
+        panics.guard(|| drop(f()));
+        panics.forget();
     }
 
     #[cold]

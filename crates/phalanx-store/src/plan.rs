@@ -7,9 +7,9 @@
 //! ```text
 //!   source table      target table
 //!   A  ───────────▶   A          copied
-//!   B  ──▶ leaf                  taken by the values that are removed
-//!   C  ──▶ doomed                dropped when everything else is done
-//!          leaf  ─▶   D          from the values that are inserted
+//!   B  ──▶ column                  taken by the values that are removed
+//!   C  ──▶ removed                dropped when everything else is done
+//!          column  ─▶   D          from the values that are inserted
 //!          init  ─▶   E          made by a function: components that were required
 //! ```
 //!
@@ -20,14 +20,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::column_id::AnyColId;
-use crate::headers::ColumnRef;
-use crate::place::TableId;
+use crate::location::TableId;
 use crate::store::Store;
 use crate::table::Table;
+use crate::table_columns::{Column, ColumnList};
 use crate::tick::Tick;
 use crate::values::Values;
 
-type Write = dyn Fn(Tick, &[ColumnRef], usize) + Send + Sync;
+type Write = dyn Fn(Tick, &ColumnList, usize) + Send + Sync;
 
 /// Makes the values of columns that nobody gave.
 #[derive(Clone)]
@@ -46,8 +46,8 @@ impl Init {
             write: Arc::new(move |now, slots, row| {
                 let values = make(now);
                 assert!(values.fits(&mut slots.iter()), "{UNFIT}");
-                // SAFETY: `PlannedInit::run` passes the slots that were found for these ids in a table that lives, with room
-                // for the row (I1, I7).
+                // SAFETY: `PlannedInit::run` passes the slots that were found for these ids in a table that lives, with
+                // room for the row (I1, I7).
                 unsafe { values.write(V::pointers(&mut slots.iter()), row) };
             }),
         }
@@ -67,7 +67,7 @@ impl fmt::Debug for Init {
 
 pub(crate) struct PlannedInit {
     init: Init,
-    pub(crate) slots: Box<[ColumnRef]>,
+    pub(crate) slots: ColumnList,
 }
 
 impl PlannedInit {
@@ -78,35 +78,32 @@ impl PlannedInit {
     }
 }
 
-/// A checked way from one table to another.
+/// A checked edge from one table to another.
 pub struct Edge {
     pub(crate) stamp: u64,
     pub(crate) values: TypeId,
     pub(crate) source: TableId,
     pub(crate) target: TableId,
-    /// The same column in the source and in the target.
-    pub(crate) copies: Box<[(ColumnRef, ColumnRef)]>,
+    /// The columns that both tables have, in the source.
+    copied: ColumnList,
+    /// The same columns in the target.
+    copies: ColumnList,
     /// The columns of the source that the target lacks.
-    pub(crate) left: Box<[ColumnRef]>,
-    /// Whether a row goes from table to table, and each value is copied, given or taken: nothing is made or dropped, and
-    /// nothing given is there already.
+    pub(crate) left: ColumnList,
+    /// Whether a row goes from table to table, and each value is copied, given or taken: nothing is made or dropped,
+    /// and nothing given is there already.
     pub(crate) plain: bool,
-    /// The leaves' columns, in leaf order: in the source of an edge that takes, else in the target.
-    pub(crate) slots: Box<[ColumnRef]>,
+    /// The leaves' columns, in column order: in the source of an edge that takes, else in the target.
+    pub(crate) slots: ColumnList,
     /// The ids of `slots`, for an edge whose columns are filled one by one.
     pub(crate) filled: Box<[AnyColId]>,
-    /// Which leaves the source has.
+    /// Which columns the source has.
     pub(crate) present: Box<[bool]>,
     pub(crate) inits: Box<[PlannedInit]>,
     /// Columns of the source with drop glue whose values go nowhere.
-    pub(crate) doomed: Box<[u16]>,
+    pub(crate) removed: Box<[u16]>,
     pub(crate) takes: bool,
 }
-
-// SAFETY: an edge only points at headers, which are reached through the store that made it (I7).
-unsafe impl Send for Edge {}
-// SAFETY: as above.
-unsafe impl Sync for Edge {}
 
 /// Why optional values are refused.
 const UNFIT: &str = "optional values must be there exactly where the table has a column for them";
@@ -130,13 +127,29 @@ impl Edge {
 
     fn with_kind(self) -> Self {
         let moves = self.source != self.target && self.source.has_rows() && self.target.has_rows();
-        let alone = self.inits.is_empty() && self.doomed.is_empty();
+        let alone = self.inits.is_empty() && self.removed.is_empty();
         Self { plain: moves && alone && (self.takes || !self.present.contains(&true)), ..self }
     }
 
     /// How many columns are copied from row to row.
     pub fn copied_columns(&self) -> usize {
         self.copies.len()
+    }
+
+    /// The columns that both tables have, in the source and in the target.
+    #[inline(always)]
+    pub(crate) fn copies(&self) -> impl Iterator<Item = (&Column, &Column)> {
+        self.copied.zip(&self.copies)
+    }
+
+    /// Where the columns of the values are.
+    ///
+    /// # Safety
+    /// The edge is for `V`.
+    #[inline(always)]
+    pub(crate) unsafe fn pointers<V: Values>(&self) -> V::Pointers {
+        // SAFETY: forwarded: a column was found for each value.
+        V::pointers(&mut unsafe { self.slots.exactly(V::COLUMNS) })
     }
 }
 
@@ -146,7 +159,7 @@ impl fmt::Debug for Edge {
             .field("source", &self.source)
             .field("target", &self.target)
             .field("copies", &self.copies.len())
-            .field("doomed", &self.doomed)
+            .field("removed", &self.removed)
             .finish_non_exhaustive()
     }
 }
@@ -162,7 +175,7 @@ pub enum PlanError {
     /// A column of the target that nothing fills.
     Unfilled(AnyColId),
     /// A column of the given values that the target lacks, or on removal still has.
-    Misplaced(AnyColId),
+    ColumnMismatch(AnyColId),
 }
 
 impl fmt::Display for PlanError {
@@ -171,7 +184,9 @@ impl fmt::Display for PlanError {
             Self::NoTable(table) => write!(f, "there is no table {table:?}"),
             Self::Repeated(column) => write!(f, "two values for one column of {}", column.type_name()),
             Self::Unfilled(column) => write!(f, "no value for a column of {}", column.type_name()),
-            Self::Misplaced(column) => write!(f, "the tables do not fit a value of {}", column.type_name()),
+            Self::ColumnMismatch(column) => {
+                write!(f, "the tables do not fit a value of {}", column.type_name())
+            }
         }
     }
 }
@@ -193,11 +208,11 @@ impl Store {
         ids: V::Ids,
         inits: &[Init],
     ) -> Result<Edge, PlanError> {
-        self.insert_edge_of(&Leaves::of::<V>(ids), source, target, inits)
+        self.insert_edge_of(&ValueColumns::of::<V>(ids), source, target, inits)
     }
 
-    /// The edge that takes rows of `source` to `target`, whose columns `given`, which the source lacks, are filled one by
-    /// one by whoever follows it; see [`Store::insert_filled`].
+    /// The edge that takes rows of `source` to `target`, whose columns `given`, which the source lacks, are filled one
+    /// by one by whoever follows it; see [`Store::insert_filled`].
     ///
     /// # Errors
     /// When a column of the target would stay empty, or one is given twice, or the target lacks it.
@@ -212,17 +227,17 @@ impl Store {
         if let Some(&column) = given.iter().find(|&&column| from.has(column)) {
             return Err(PlanError::Repeated(column));
         }
-        let leaves = Leaves {
+        let value_columns = ValueColumns {
             of: TypeId::of::<Filled>(),
             columns: given.to_vec(),
             optional: vec![false; given.len()],
         };
-        Ok(Edge { filled: given.into(), ..self.insert_edge_of(&leaves, source, target, inits)? })
+        Ok(Edge { filled: given.into(), ..self.insert_edge_of(&value_columns, source, target, inits)? })
     }
 
     fn insert_edge_of(
         &self,
-        values: &Leaves,
+        values: &ValueColumns,
         source: TableId,
         target: TableId,
         inits: &[Init],
@@ -233,25 +248,25 @@ impl Store {
 
     fn edge_into(
         &self,
-        values: &Leaves,
+        values: &ValueColumns,
         source: TableId,
         target: TableId,
         from: &Table,
         to: &Table,
         inits: &[Init],
     ) -> Result<Edge, PlanError> {
-        let leaves = values.distinct()?;
+        let value_columns = values.distinct()?;
         // Which columns of the target get a value that does not come from the source.
         let mut given = vec![false; to.width()];
-        for (&column, &may_lack) in leaves.iter().zip(&values.optional) {
+        for (&column, &may_lack) in value_columns.iter().zip(&values.optional) {
             match to.number(column) {
                 Some(at) => given[at] = true,
                 None if may_lack => {}
-                None => return Err(PlanError::Misplaced(column)),
+                None => return Err(PlanError::ColumnMismatch(column)),
             }
         }
         for &column in inits.iter().flat_map(Init::columns) {
-            let at = to.number(column).ok_or(PlanError::Misplaced(column))?;
+            let at = to.number(column).ok_or(PlanError::ColumnMismatch(column))?;
             if std::mem::replace(&mut given[at], true) || from.has(column) {
                 return Err(PlanError::Repeated(column));
             }
@@ -261,10 +276,10 @@ impl Store {
             return Err(PlanError::Unfilled(column));
         }
         let inits =
-            inits.iter().map(|init| PlannedInit { init: init.clone(), slots: slots(to, init.columns()) });
+            inits.iter().map(|init| PlannedInit { init: init.clone(), slots: to.select(init.columns()) });
         Ok(Edge {
             inits: inits.collect(),
-            doomed: uncopied_droppers(from, to, &[]),
+            removed: uncopied_droppers(from, to, &[]),
             ..self.edge(values, source, target, to)
         }
         .with_kind())
@@ -282,52 +297,66 @@ impl Store {
         target: TableId,
         ids: V::Ids,
     ) -> Result<Edge, PlanError> {
-        self.remove_edge_of(&Leaves::of::<V>(ids), source, target)
+        self.remove_edge_of(&ValueColumns::of::<V>(ids), source, target)
     }
 
-    fn remove_edge_of(&self, values: &Leaves, source: TableId, target: TableId) -> Result<Edge, PlanError> {
+    fn remove_edge_of(
+        &self,
+        values: &ValueColumns,
+        source: TableId,
+        target: TableId,
+    ) -> Result<Edge, PlanError> {
         let (from, to) = (self.table_for_plan(source)?, self.table_for_plan(target)?);
-        let leaves = values.distinct()?;
-        if let Some(&column) = leaves.iter().find(|&&column| to.has(column)) {
-            return Err(PlanError::Misplaced(column));
+        let value_columns = values.distinct()?;
+        if let Some(&column) = value_columns.iter().find(|&&column| to.has(column)) {
+            return Err(PlanError::ColumnMismatch(column));
         }
         if let Some(column) = to.ids().find(|column| !from.has(*column)) {
             return Err(PlanError::Unfilled(column));
         }
         Ok(Edge {
-            doomed: uncopied_droppers(from, to, leaves),
+            removed: uncopied_droppers(from, to, value_columns),
             takes: true,
             ..self.edge(values, source, target, from)
         }
         .with_kind())
     }
 
-    /// The way on which functions alone fill a row of a set.
+    /// The edge on which the columns of a set are filled one by one.
+    pub(crate) fn set_fill_edge(&self, table: TableId, given: &[AnyColId]) -> Result<Edge, PlanError> {
+        let to = &self.tables[table.index()];
+        let from = &self.tables[TableId::ROWLESS.index()];
+        let columns = given.to_vec();
+        let optional = vec![false; given.len()];
+        let values = ValueColumns { of: TypeId::of::<Filled>(), columns, optional };
+        self.edge_into(&values, TableId::ROWLESS, table, from, to, &[])
+    }
+
+    /// The edge on which functions alone fill a row of a set.
     pub(crate) fn set_edge(&self, table: TableId, inits: &[Init]) -> Result<Edge, PlanError> {
         let to = &self.tables[table.index()];
         let from = &self.tables[TableId::ROWLESS.index()];
-        self.edge_into(&Leaves::of::<()>(()), TableId::ROWLESS, table, from, to, inits)
+        self.edge_into(&ValueColumns::of::<()>(()), TableId::ROWLESS, table, from, to, inits)
     }
 
-    fn edge(&self, values: &Leaves, source: TableId, target: TableId, home: &Table) -> Edge {
-        let leaves = &values.columns;
+    fn edge(&self, values: &ValueColumns, source: TableId, target: TableId, home: &Table) -> Edge {
+        let value_columns = &values.columns;
         let (from, to) = (&self.tables[source.index()], &self.tables[target.index()]);
-        let shared = from.columns.iter().filter(|column| to.has(column.id));
-        let copies = shared.map(|column| (from.find(column.id), to.find(column.id)));
-        let left = from.columns.iter().filter(|column| !to.has(column.id));
         Edge {
-            left: left.map(|column| from.find(column.id)).collect(),
+            // Both in ascending order of their ids.
+            copied: from.columns.filtered(|id| to.has(id)),
+            copies: to.columns.filtered(|id| from.has(id)),
+            left: from.columns.filtered(|id| !to.has(id)),
             plain: false,
             stamp: self.stamp,
             values: values.of,
             source,
             target,
-            copies: copies.collect(),
-            slots: slots(home, leaves),
+            slots: home.select(value_columns),
             filled: Box::new([]),
-            present: leaves.iter().map(|&column| from.has(column)).collect(),
+            present: value_columns.iter().map(|&column| from.has(column)).collect(),
             inits: Box::new([]),
-            doomed: Box::new([]),
+            removed: Box::new([]),
             takes: false,
         }
     }
@@ -366,14 +395,14 @@ fn stale_edge() -> ! {
 }
 
 /// The columns that values go into, without their type: what follows from them is compiled once for all.
-struct Leaves {
+struct ValueColumns {
     of: TypeId,
     columns: Vec<AnyColId>,
     /// For each column whether values may lack it.
     optional: Vec<bool>,
 }
 
-impl Leaves {
+impl ValueColumns {
     fn of<V: Values>(ids: V::Ids) -> Self {
         let (mut columns, mut optional) = (Vec::new(), Vec::new());
         V::list(ids, &mut columns);
@@ -391,14 +420,10 @@ impl Leaves {
     }
 }
 
-pub(crate) fn distinct_leaves<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, PlanError> {
-    let leaves = Leaves::of::<V>(ids);
-    leaves.distinct()?;
-    Ok(leaves.columns)
-}
-
-pub(crate) fn slots(table: &Table, columns: &[AnyColId]) -> Box<[ColumnRef]> {
-    columns.iter().map(|&column| table.find(column)).collect()
+pub(crate) fn distinct_columns<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, PlanError> {
+    let value_columns = ValueColumns::of::<V>(ids);
+    value_columns.distinct()?;
+    Ok(value_columns.columns)
 }
 
 fn uncopied_droppers(from: &Table, to: &Table, taken: &[AnyColId]) -> Box<[u16]> {
@@ -413,7 +438,7 @@ fn uncopied_droppers(from: &Table, to: &Table, taken: &[AnyColId]) -> Box<[u16]>
 mod tests {
     use super::*;
     use crate::column_id::ColId;
-    use crate::headers::COMPARED;
+    use crate::table_columns::COMPARED;
     use crate::values::Col;
 
     /// How many columns are looked at to work out the edges between two tables, of `count` columns and of one more.

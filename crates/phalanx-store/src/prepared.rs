@@ -5,11 +5,14 @@
 //! costs one comparison of stamps. Which tables *should* be admitted, and in which order, is decided above
 //! the store.
 
+#![forbid(unsafe_code)]
+
 use std::fmt;
 
 use crate::column_id::AnyColId;
 use crate::fetch::{Access, Fetch};
-use crate::place::TableId;
+use crate::location::TableId;
+use crate::split::Split;
 use crate::store::Store;
 
 /// The columns of a query, checked against each other, and the tables it visits.
@@ -23,6 +26,9 @@ pub struct Prepared<F: Fetch> {
 pub(crate) struct Visits {
     /// The uses of columns that `Fetch::visit` reports.
     uses: Box<[Access]>,
+    /// Those that a lock takes the flag of: not the columns that are split.
+    pub(crate) flagged: Box<[Access]>,
+    pub(crate) split: Option<Box<Split>>,
     pub(crate) stamp: u64,
     pub(crate) tables: Vec<TableId>,
     /// Indexed by table: whether it is in `tables`.
@@ -36,14 +42,29 @@ impl Visits {
         self.member.get(table.index()).copied().unwrap_or(false)
     }
 
-    /// The uses that need a flag: a column that is both copied and written is covered by the writing flag.
-    pub(crate) fn flagged(&self) -> impl Iterator<Item = &Access> {
-        let covers = |copied: &Access| {
-            let column = copied.column;
-            move |other: &Access| other.writes && other.column == column
-        };
-        self.uses.iter().filter(move |access| !access.copies || !self.uses.iter().any(covers(access)))
+    /// Splits columns; none when there are none.
+    pub(crate) fn split(&mut self, columns: &[AnyColId]) {
+        let is_split = |access: &Access| !access.in_set && columns.contains(&access.column);
+        let (split, flagged): (Vec<_>, Vec<_>) = guarded(&self.uses).partition(is_split);
+        self.flagged = flagged.into();
+        self.split = (!split.is_empty()).then(|| Box::new(Split::new(split.into())));
     }
+
+    /// Takes note that other tables are visited from now on.
+    fn tables_changed(&mut self) {
+        if let Some(split) = &mut self.split {
+            split.forget_tables();
+        }
+    }
+}
+
+/// The uses that a lock guards: a column that is both copied and written is covered by the use that writes.
+fn guarded(uses: &[Access]) -> impl Iterator<Item = Access> + '_ {
+    let covers = |copied: &Access| {
+        let column = copied.column;
+        move |other: &Access| other.writes && other.column == column
+    };
+    uses.iter().filter(move |access| !access.copies || !uses.iter().any(covers(access))).copied()
 }
 
 impl<F: Fetch> Prepared<F> {
@@ -98,6 +119,7 @@ impl Admission<'_> {
         self.visits.member.clear();
         self.visits.rowless = false;
         self.visits.stamp = store.stamp;
+        self.visits.tables_changed();
     }
 
     /// As [`Store::admit`].
@@ -123,6 +145,7 @@ impl Admission<'_> {
             self.visits.member.resize(table.index() + 1, false);
         }
         self.visits.member[table.index()] = true;
+        self.visits.tables_changed();
         true
     }
 
@@ -226,6 +249,8 @@ impl Store {
         match alias_in(&uses) {
             Some(alias) => Err(alias),
             None => Ok(Visits {
+                flagged: guarded(&uses).collect(),
+                split: None,
                 uses: uses.into(),
                 stamp: self.stamp,
                 tables: Vec::new(),
@@ -286,9 +311,9 @@ impl Store {
     /// Whether a table has each column that is needed in it.
     fn has_columns(&self, table: TableId, uses: &[Access]) -> bool {
         let needed = uses.iter().filter(|access| !access.optional && !access.in_set);
-        needed.map(|access| self.lanes.cell(access.column, table)).all(|cell| {
-            // A lane has a cell per table, which is null where the table lacks the column (I4).
-            cell.is_some_and(|cell| !cell.data.is_null())
+        needed.map(|access| self.cells.cell(access.column, table)).all(|cell| {
+            // A column has a cell per table, which is null where the table lacks the column (I4).
+            cell.is_some_and(|cell| !cell.is_absent())
         })
     }
 }

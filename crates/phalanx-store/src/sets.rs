@@ -13,23 +13,22 @@
 //! leaves a hole, whose owner is the placeholder and whose values are gone (I11); the next row to come fills the hole
 //! made last.
 
-use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
-
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::place::{Row, TableId};
+use crate::location::{Row, TableId};
 use crate::store::Store;
 
 pub use change::SetWriter;
-pub(crate) use groups::SetGroups;
 pub use groups::{GroupGone, GroupTerms, SetGroupId};
+pub(crate) use groups::{GroupsImage, SetGroups};
 pub use members::Members;
 pub use plan::SetPlan;
 
 mod change;
 mod check;
+mod fill;
 mod groups;
+mod holes;
 mod members;
 mod order;
 mod plan;
@@ -65,44 +64,16 @@ impl Entry {
     fn new(entity: Entity, row: usize) -> Self {
         Self { generation: entity.raw_generation().get(), row: Row::from_index(row).get() }
     }
+
+    /// The row, if it is that of this entity.
+    #[inline(always)]
+    fn row_of(self, entity: Entity) -> Option<usize> {
+        (self.generation == entity.raw_generation().get()).then_some(self.row as usize)
+    }
 }
 
 #[doc(hidden)]
 pub type Page = Box<[Entry; PAGE_ENTRIES]>;
-
-/// A sparse set at an address that never changes: plans point at it. Raw, for that reason.
-pub(crate) struct SetBox(NonNull<SparseSet>);
-
-impl SetBox {
-    fn new(set: SparseSet) -> Self {
-        Self(NonNull::from(Box::leak(Box::new(set))))
-    }
-}
-
-impl Deref for SetBox {
-    type Target = SparseSet;
-
-    #[inline(always)]
-    fn deref(&self) -> &SparseSet {
-        // SAFETY: locally: the box owns the set, which changes only through `&mut` of the store.
-        unsafe { self.0.as_ref() }
-    }
-}
-
-impl DerefMut for SetBox {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut SparseSet {
-        // SAFETY: as above.
-        unsafe { self.0.as_mut() }
-    }
-}
-
-impl Drop for SetBox {
-    fn drop(&mut self) {
-        // SAFETY: locally: this is the box that was leaked in `new`; plans are only followed while the store lives (I7).
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-    }
-}
 
 /// One sparse set: the way from entities to rows of its table.
 pub(crate) struct SparseSet {
@@ -150,8 +121,14 @@ pub(crate) fn find(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
     #[cfg(debug_assertions)]
     LOOKUPS.set((LOOKUPS.get().0 + 1, LOOKUPS.get().1));
     let (page, at) = split(entity);
-    let entry = pages.get(page)?.as_ref()?[at];
-    (entry.generation == entity.raw_generation().get()).then_some(entry.row as usize)
+    pages.get(page)?.as_ref()?[at].row_of(entity)
+}
+
+/// The entry of an entity's index in a set with these pages; `None` while there is no page for it.
+#[inline(always)]
+fn entry_in(pages: &mut [Option<Page>], entity: Entity) -> Option<&mut Entry> {
+    let (page, at) = split(entity);
+    Some(&mut pages.get_mut(page)?.as_mut()?[at])
 }
 
 /// The row of an entity that is in the set with these pages.
@@ -200,41 +177,29 @@ impl SparseSet {
         unsafe { row_of_member(self.pages.as_ptr(), entity) }
     }
 
-    /// Where the entry of an entity's index is; `None` while there is no page for it.
-    #[inline(always)]
-    fn slot_of(&mut self, entity: Entity) -> Option<*mut Entry> {
-        let (page, at) = split(entity);
-        let page = self.pages.get_mut(page)?.as_mut()?;
-        Some(std::ptr::from_mut(&mut page[at]))
-    }
-
     /// The entry of an entity, whose page is allocated if need be.
-    #[inline(always)]
     fn entry(&mut self, entity: Entity) -> &mut Entry {
         let (page, at) = split(entity);
-        match self.pages.get_mut(page) {
-            // SAFETY: locally: the page is borrowed from `self` for as long as the result; the compiler does not yet see that
-            // the other arm is free to borrow it anew.
-            Some(Some(entries)) => unsafe { &mut *std::ptr::from_mut(&mut entries[at]) },
-            _ => &mut self.add_page(page)[at],
+        if self.pages.get(page).is_none_or(Option::is_none) {
+            self.add_page(page);
         }
+        &mut self.pages[page].as_mut().expect("the page was made where it was missing")[at]
     }
 
     #[cold]
     #[inline(never)]
-    fn add_page(&mut self, page: usize) -> &mut Page {
+    fn add_page(&mut self, page: usize) {
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || None);
         }
-        self.pages[page].insert(Box::new([Entry::ABSENT; PAGE_ENTRIES]))
+        self.pages[page] = Some(Box::new([Entry::ABSENT; PAGE_ENTRIES]));
     }
 
     /// Notes another row of an entity that is in the set.
     #[inline(always)]
     fn repoint(&mut self, entity: Entity, row: usize) {
-        let (page, at) = split(entity);
-        if let Some(Some(entries)) = self.pages.get_mut(page) {
-            entries[at] = Entry::new(entity, row);
+        if let Some(entry) = entry_in(&mut self.pages, entity) {
+            *entry = Entry::new(entity, row);
         }
     }
 
@@ -251,9 +216,8 @@ impl SparseSet {
 
     #[inline(always)]
     fn unset(&mut self, entity: Entity) {
-        let (page, at) = split(entity);
-        if let Some(Some(entries)) = self.pages.get_mut(page) {
-            entries[at] = Entry::ABSENT;
+        if let Some(entry) = entry_in(&mut self.pages, entity) {
+            *entry = Entry::ABSENT;
         }
     }
 
@@ -315,7 +279,7 @@ impl Store {
 
     fn push_set(&mut self, set: SparseSet) -> SetId {
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
-        self.sets.push(SetBox::new(set));
+        self.sets.push(set);
         // Entities may be in it from now on.
         self.close_cursors();
         id
@@ -387,6 +351,6 @@ impl Store {
 
     /// Gives back pages that no entity uses.
     pub(crate) fn shrink_sets(&mut self) {
-        self.sets.iter_mut().for_each(|set| set.shrink());
+        self.sets.iter_mut().for_each(SparseSet::shrink);
     }
 }

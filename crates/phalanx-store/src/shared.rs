@@ -2,8 +2,9 @@
 //!
 //! [`Store::share`] borrows the store exclusively, so the structure stands still; inside the session any
 //! thread with `&Shared` may lock a prepared query. A lock takes one flag per column, once per run; while
-//! it lives, no other lock can write what it reads or touch what it writes (I8). The scheduler above never
-//! lets conflicting systems meet, so a flag that cannot be taken is a bug, reported with the column.
+//! it lives, no other lock can write what it reads or touch what it writes (I8). Columns that a query splits are
+//! shared with locks of other tables instead (`split`). The scheduler above never lets conflicting systems meet, so
+//! a column that cannot be taken is a bug, reported with the column.
 
 use std::fmt;
 
@@ -11,6 +12,7 @@ use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::fetch::{Fetch, ReadFetch};
 use crate::prepared::{Prepared, Visits};
+use crate::split::Split;
 use crate::store::Store;
 use crate::tick::Tick;
 use crate::view::View;
@@ -26,6 +28,7 @@ impl Store {
     /// Opens a session. Flags left over from guards that were forgotten are taken back.
     pub fn share(&mut self) -> Shared<'_> {
         self.flags.reset();
+        self.splits.reset();
         Shared { store: self, writable: true }
     }
 
@@ -58,6 +61,16 @@ impl Shared<'_> {
     /// The store, for what needs no lock: liveness, places, reservation.
     pub fn contains(&self, entity: Entity) -> bool {
         self.store.entities.contains(entity)
+    }
+
+    /// The entities.
+    pub fn entities(&self) -> &crate::entities::Entities {
+        &self.store.entities
+    }
+
+    /// Whether an id can never be alive any more.
+    pub fn is_past(&self, entity: Entity) -> bool {
+        self.store.entities.is_past(entity)
     }
 
     /// Reserves an id; alive after the flush that follows the session.
@@ -103,8 +116,8 @@ impl Shared<'_> {
     fn hold<'a>(&'a self, visits: &'a Visits) -> Result<Held<'a>, Conflict> {
         let flags = &self.store.flags;
         // Dropped early, it gives back what was taken.
-        let mut held = Held { store: self.store, visits, taken: 0 };
-        for access in visits.flagged() {
+        let mut held = Held { store: self.store, visits, taken: 0, lock: 0 };
+        for access in &visits.flagged {
             let column = access.column.index();
             let ok = if !self.writable {
                 // Nobody writes, so reading needs no flag.
@@ -121,7 +134,23 @@ impl Shared<'_> {
                 return Err(Conflict { column: access.column, writes: access.writes });
             }
         }
+        if let Some(split) = &visits.split {
+            held.lock = self.enter(visits, split)?;
+        }
         Ok(held)
+    }
+
+    /// Takes the columns that a query splits.
+    #[cold]
+    #[inline(never)]
+    fn enter(&self, visits: &Visits, split: &Split) -> Result<u64, Conflict> {
+        if self.writable {
+            return self.store.splits.enter(&self.store.flags, &split.uses, split.tables(&visits.tables));
+        }
+        match split.uses.iter().find(|access| access.writes) {
+            Some(access) => Err(Conflict { column: access.column, writes: true }),
+            None => Ok(0),
+        }
     }
 }
 
@@ -131,18 +160,23 @@ struct Held<'a> {
     visits: &'a Visits,
     /// How many of the flags were taken.
     taken: usize,
+    /// The number under which split columns were taken, if any were.
+    lock: u64,
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         let flags = &self.store.flags;
-        let known = self.visits.flagged().filter(|access| access.column.index() < flags.len());
+        let known = self.visits.flagged.iter().filter(|access| access.column.index() < flags.len());
         for access in known.take(self.taken) {
             if access.writes {
                 flags.release_write(access.column.index());
             } else {
                 flags.release_read(access.column.index());
             }
+        }
+        if self.lock != 0 {
+            self.store.splits.leave(flags, self.lock);
         }
     }
 }
@@ -157,8 +191,10 @@ pub struct Locked<'a, F: Fetch> {
 impl<F: Fetch> Locked<'_, F> {
     /// Reads and writes what the query visits.
     pub fn view(&mut self) -> View<'_, F> {
-        // SAFETY: the flags of all columns are held, or nobody writes (I8), and the view borrows the lock exclusively.
+        // SAFETY: all columns are held, those that are split in the tables in which the view stays, or nobody writes
+        // (I8); and the view borrows the lock exclusively.
         unsafe { self.held.store.view_unchecked(self.query, self.now) }
+            .confined(self.held.visits.split.is_some())
     }
 
     /// Reads what the query visits.
@@ -166,7 +202,9 @@ impl<F: Fetch> Locked<'_, F> {
     where
         F: ReadFetch,
     {
-        // SAFETY: the flags of all columns are held for reading, or nobody writes (I8).
+        // SAFETY: all columns are held for reading, those that are split in the tables in which the view stays, or
+        // nobody writes (I8).
         unsafe { self.held.store.view_unchecked(self.query, self.now) }
+            .confined(self.held.visits.split.is_some())
     }
 }

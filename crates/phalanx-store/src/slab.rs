@@ -1,19 +1,16 @@
 //! Small pieces of memory that lie close together, in chunks that hold nothing else.
 //!
-//! A store has two slabs: one for the columns of small tables, one for the headers of all. In the heap they would
-//! lie between each other, plans and whatever else, and a walk through many small tables would touch a page for each.
-//! Pieces stay where they are; one that is given back serves whoever asks for as much next.
+//! A store has a slab for the rows of small columns. In the heap they would lie between records, plans and whatever
+//! else, and a walk through many small tables would touch a page for each. Pieces stay where they are; one that is
+//! given back serves whoever asks for as much next.
 //!
-//! With `--cfg phalanx_heap` each piece is an allocation of its own, for tools that watch over the heap: whoever uses
-//! one after it was given back is seen.
+//! Whoever uses a piece after it was given back is found out in tests: where debug assertions are on, it is
+//! overwritten, and with `--cfg phalanx_asan` the address sanitizer is told that nobody may touch it.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-/// What a slab of headers is made of.
-pub(crate) type Word = MaybeUninit<usize>;
-
-/// What a slab of columns is made of: a line of the cache.
+/// What small columns are made of: a line of the cache.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Line {
@@ -24,84 +21,124 @@ pub(crate) struct Line {
 const FIRST: usize = 1 << 10;
 const MOST: usize = 1 << 16;
 
-/// Memory for pieces of whole `U`s.
-pub(crate) struct Slab<U> {
-    chunks: Vec<NonNull<[MaybeUninit<U>]>>,
-    /// The units of all chunks.
-    units: usize,
-    /// How many units at the end of the last chunk are unused.
+/// Memory for pieces of whole lines.
+#[derive(Default)]
+pub(crate) struct Slab {
+    chunks: Vec<NonNull<[MaybeUninit<Line>]>>,
+    /// The lines of all chunks.
+    lines: usize,
+    /// How many lines at the end of the last chunk are unused.
     left: usize,
     /// Indexed by length: the pieces that were given back.
-    free: Vec<Vec<NonNull<U>>>,
+    free: Vec<Vec<NonNull<Line>>>,
 }
 
-impl<U> Slab<U> {
-    pub(crate) const fn new() -> Self {
-        Self { chunks: Vec::new(), units: 0, left: 0, free: Vec::new() }
-    }
-
+impl Slab {
     /// A piece of memory that nothing else uses until it is given back, or the slab is dropped. It holds nothing yet.
-    pub(crate) fn take(&mut self, units: usize) -> NonNull<U> {
-        if units == 0 {
+    pub(crate) fn take(&mut self, lines: usize) -> NonNull<Line> {
+        if lines == 0 {
             return NonNull::dangling();
         }
-        if cfg!(phalanx_heap) {
-            return self.add_exact(units).cast();
-        }
-        if let Some(piece) = self.free.get_mut(units).and_then(Vec::pop) {
+        if let Some(piece) = self.free.get_mut(lines).and_then(Vec::pop) {
+            guard::open(piece.cast(), lines * size_of::<Line>());
             return piece;
         }
-        if units > self.left {
-            self.add_chunk(units);
+        if lines > self.left {
+            self.add_chunk(lines);
         }
-        let chunk = self.chunks.last().expect("there is a chunk with units left");
+        let chunk = self.chunks.last().expect("there is a chunk with lines left");
         let start = chunk.len() - self.left;
-        self.left -= units;
-        // SAFETY: locally: the chunk has `left` unused units from `start`, at least as many as are asked for.
-        unsafe { chunk.cast::<U>().add(start) }
+        self.left -= lines;
+        // SAFETY: locally: the chunk has `left` unused lines from `start`, at least as many as are asked for.
+        let piece = unsafe { chunk.cast::<Line>().add(start) };
+        guard::open(piece.cast(), lines * size_of::<Line>());
+        piece
     }
 
     /// Takes a piece back.
     ///
     /// # Safety
-    /// It is one of `units` units that this slab gave, and nobody uses it any more.
-    pub(crate) unsafe fn give(&mut self, piece: NonNull<U>, units: usize) {
-        if units == 0 {
+    /// It is one of `lines` lines that this slab gave, and nobody uses it any more.
+    pub(crate) unsafe fn give(&mut self, piece: NonNull<Line>, lines: usize) {
+        if lines == 0 {
             return;
         }
-        if cfg!(phalanx_heap) {
-            let at = self.chunks.iter().position(|chunk| chunk.cast() == piece).expect("this slab gave it");
-            // SAFETY: locally: this is the box that was leaked in `add_exact`, and the caller gives it up.
-            return drop(unsafe { Box::from_raw(self.chunks.swap_remove(at).as_ptr()) });
+        if cfg!(debug_assertions) {
+            // SAFETY: forwarded: the piece has as many lines, which nobody reads before they are written.
+            unsafe { piece.write_bytes(0xD5, lines) };
         }
-        if self.free.len() <= units {
-            self.free.resize_with(units + 1, Vec::new);
+        guard::shut(piece.cast(), lines * size_of::<Line>());
+        if self.free.len() <= lines {
+            self.free.resize_with(lines + 1, Vec::new);
         }
-        self.free[units].push(piece);
+        self.free[lines].push(piece);
     }
 
     #[cold]
-    fn add_chunk(&mut self, units: usize) {
-        let size = size_of::<U>();
-        let len = self.units.clamp(FIRST / size, MOST / size).max(units);
-        self.add_exact(len);
-        self.units += len;
-        self.left = len;
-    }
-
-    fn add_exact(&mut self, len: usize) -> NonNull<[MaybeUninit<U>]> {
+    fn add_chunk(&mut self, lines: usize) {
+        let size = size_of::<Line>();
+        let len = self.lines.clamp(FIRST / size, MOST / size).max(lines);
         // Raw, because pieces are reached by pointers of their own, not through the slab.
         let chunk = NonNull::from(Box::leak(Box::new_uninit_slice(len)));
+        guard::shut(chunk.cast(), len * size);
         self.chunks.push(chunk);
-        chunk
+        self.lines += len;
+        self.left = len;
     }
 }
 
-impl<U> Drop for Slab<U> {
+impl Drop for Slab {
     fn drop(&mut self) {
         for chunk in &self.chunks {
-            // SAFETY: locally: this is the box that was leaked in `add_exact`.
+            guard::open(chunk.cast(), chunk.len() * size_of::<Line>());
+            // SAFETY: locally: this is the box that was leaked in `add_chunk`.
             drop(unsafe { Box::from_raw(chunk.as_ptr()) });
+        }
+    }
+}
+
+/// Tells the address sanitizer which memory is in use.
+mod guard {
+    use std::ptr::NonNull;
+
+    #[cfg(phalanx_asan)]
+    unsafe extern "C" {
+        fn __asan_poison_memory_region(start: *const u8, bytes: usize);
+        fn __asan_unpoison_memory_region(start: *const u8, bytes: usize);
+    }
+
+    /// The memory may be used.
+    #[inline(always)]
+    pub(super) fn open(_start: NonNull<u8>, _bytes: usize) {
+        // SAFETY: locally: the sanitizer only notes the region.
+        #[cfg(phalanx_asan)]
+        unsafe {
+            __asan_unpoison_memory_region(_start.as_ptr(), _bytes);
+        }
+    }
+
+    /// Whether the memory may be used; `None` where nobody watches.
+    #[cfg(test)]
+    pub(super) fn is_open(_start: NonNull<u8>) -> Option<bool> {
+        #[cfg(phalanx_asan)]
+        {
+            unsafe extern "C" {
+                fn __asan_address_is_poisoned(start: *const u8) -> i32;
+            }
+            // SAFETY: locally: the sanitizer only looks the address up.
+            return Some(unsafe { __asan_address_is_poisoned(_start.as_ptr()) } == 0);
+        }
+        #[cfg(not(phalanx_asan))]
+        None
+    }
+
+    /// Whoever uses the memory is reported.
+    #[inline(always)]
+    pub(super) fn shut(_start: NonNull<u8>, _bytes: usize) {
+        // SAFETY: locally: as above.
+        #[cfg(phalanx_asan)]
+        unsafe {
+            __asan_poison_memory_region(_start.as_ptr(), _bytes);
         }
     }
 }
@@ -110,30 +147,41 @@ impl<U> Drop for Slab<U> {
 mod tests {
     use super::*;
 
-    fn pieces_do_not_overlap<U>() {
-        let mut slab = Slab::<U>::new();
+    #[test]
+    fn pieces_do_not_overlap_and_are_used_again() {
+        let mut slab = Slab::default();
         let sizes = [3, 1, 200, 7, 5000, 3, 0];
         let pieces: Vec<_> = sizes.iter().map(|&units| slab.take(units)).collect();
         let mut spans: Vec<_> = pieces.iter().zip(sizes).filter(|(_, units)| *units > 0).collect();
         spans.sort_by_key(|(piece, _)| piece.addr());
         for pair in spans.windows(2) {
-            assert!(pair[0].0.addr().get() + pair[0].1 * size_of::<U>() <= pair[1].0.addr().get());
+            assert!(pair[0].0.addr().get() + pair[0].1 * size_of::<Line>() <= pair[1].0.addr().get());
         }
         assert!(pieces.iter().all(|piece| piece.is_aligned()));
         for (&piece, units) in pieces.iter().zip(sizes) {
             // SAFETY: locally: each piece came from this slab and is given back once.
             unsafe { slab.give(piece, units) };
         }
-        if !cfg!(phalanx_heap) {
-            assert_eq!(slab.take(200), pieces[2]);
-            assert!([pieces[0], pieces[5]].contains(&slab.take(3)));
-            assert_ne!(slab.take(200), pieces[2]);
-        }
+        assert_eq!(slab.take(200), pieces[2]);
+        assert!([pieces[0], pieces[5]].contains(&slab.take(3)));
+        assert_ne!(slab.take(200), pieces[2]);
     }
 
     #[test]
-    fn pieces_do_not_overlap_and_are_used_again() {
-        pieces_do_not_overlap::<Word>();
-        pieces_do_not_overlap::<Line>();
+    fn nobody_may_use_a_piece_that_was_given_back() {
+        let mut slab = Slab::default();
+        let (kept, given) = (slab.take(1), slab.take(2));
+        // SAFETY: locally: the piece came from this slab and is given back once.
+        unsafe { slab.give(given, 2) };
+        match guard::is_open(given.cast()) {
+            Some(open) => assert!(!open && guard::is_open(kept.cast()) == Some(true)),
+            None if cfg!(debug_assertions) => {
+                // SAFETY: locally: the memory is the slab's still, and was overwritten.
+                assert_eq!(unsafe { given.cast::<u8>().read() }, 0xD5);
+            }
+            None => {}
+        }
+        assert_eq!(slab.take(2), given);
+        assert_ne!(guard::is_open(given.cast()), Some(false));
     }
 }

@@ -7,9 +7,9 @@
 //!   line   | key: bundle and values | table | exit | data pointers of the values' columns |
 //! ```
 //!
-//! A line is found by its key, among a fixed number of them, so that opening a cursor allocates nothing and bundles that
-//! take turns keep theirs. A cursor is open while its line has its key; whatever would make a line wrong takes the key
-//! away (I12). Where no cursor is open, or something must grow first, the edge is followed instead.
+//! A line is found by its key, among a fixed number of them, so that opening a cursor allocates nothing and bundles
+//! that take turns keep theirs. A cursor is open while its line has its key; whatever would make a line wrong takes the
+//! key away (I12). Where no cursor is open, or something must grow first, the edge is followed instead.
 //!
 //! The store does not know what a bundle is: the key is a type of the caller's, beside the values.
 
@@ -20,10 +20,11 @@ use std::mem::{MaybeUninit, needs_drop};
 
 use crate::entities::Entities;
 use crate::entity::Entity;
-use crate::place::{Place, Row, TableId};
+use crate::location::{EntityLocation, Row, TableId};
 use crate::plan::Edge;
 use crate::store::Store;
-use crate::table::Head;
+use crate::table::TableMeta;
+use crate::table_columns::Column;
 use crate::tick::Tick;
 use crate::values::Values;
 
@@ -151,7 +152,7 @@ fn position(key: TypeId) -> usize {
 /// A row of a cursor's table that an entity is about to get: nothing has to grow for it.
 pub struct VacantRow<'s, V: Values> {
     entities: &'s mut Entities,
-    head: &'s mut Head,
+    meta: &'s mut TableMeta,
     now: &'s Tick,
     /// Its key has the values `V`.
     line: &'s Line,
@@ -179,16 +180,17 @@ impl<V: Values> VacantRow<'_, V> {
     #[inline(always)]
     pub fn spawn(self, values: V) -> Entity {
         assert!(self.fits(&values), "optional values must be there exactly where the table has columns");
-        let Self { entities, head, now, line, .. } = self;
-        let row = head.len;
-        // SAFETY: `Store::spawn_row` found that the directory is prompt and that the head, which is that of the line's
-        // table, has room; the key of the line has these values, so the pointers are those of all columns of that table (I12), and
-        // nobody else had them since. There is room for the row (I3), in which each column has its value then.
+        let Self { entities, meta, now, line, .. } = self;
+        let row = meta.len;
+        // SAFETY: `Store::spawn_row` found that the directory is prompt and that the meta, which is that of the line's
+        // table, has room; the key of the line has these values, so the pointers are those of all columns of that table
+        // (I12), and nobody else had them since. There is room for the row (I3), in which each column has its value
+        // then.
         unsafe {
-            let entity = entities.alloc_prompt(Place::new(line.table, Row::new(row)));
+            let entity = entities.alloc_prompt(EntityLocation::new(line.table, Row::new(row)));
             // Not before: there may be many of them, and registers are few.
             values.write(line.pointers::<V>(), row as usize);
-            head.count(row, entity, *now);
+            meta.push_row(row, entity, *now);
             entity
         }
     }
@@ -197,9 +199,9 @@ impl<V: Values> VacantRow<'_, V> {
 impl Store {
     /// Opens the spawn cursor of a bundle `K`, so that [`Store::spawn_row`] finds the rows at the end of the edge.
     ///
-    /// It stays open until one of the table's columns moves, the table is dropped, a set is declared, another bundle needs
-    /// the place, or [`Store::close_cursors`] is called. False when there is none: the edge does more than to bring values
-    /// into rows, has too many columns, or another bundle has the place.
+    /// It stays open until one of the table's columns moves, the table is dropped, a set is declared, another bundle
+    /// needs the place, or [`Store::close_cursors`] is called. False when there is none: the edge does more than to
+    /// bring values into rows, has too many columns, or another bundle has the place.
     ///
     /// # Panics
     /// When the edge is stale.
@@ -211,8 +213,8 @@ impl Store {
         if !fits || !spawns {
             return false;
         }
-        // SAFETY: the edge is fresh, so its slots are those of the leaves in a table that lives (I7).
-        let pointers = unsafe { V::pointers(&mut edge.slots.iter()) };
+        // SAFETY: the edge is for `V`, as was asked above (I7).
+        let pointers = unsafe { edge.pointers::<V>() };
         if !V::are_whole(pointers) {
             return false;
         }
@@ -247,16 +249,16 @@ impl Store {
     #[inline(always)]
     pub fn spawn_row<K: 'static, V: Values>(&mut self) -> Option<VacantRow<'_, V>> {
         let line = self.cursors.find::<K, V>()?;
-        // SAFETY: the table of an open cursor lives (I12), so it has a head (I4).
-        let head = unsafe { self.heads.get_unchecked_mut(line.table.index()) };
-        if !head.has_room() || !self.entities.is_prompt() {
+        // SAFETY: the table of an open cursor lives (I12), so it has a meta (I4).
+        let meta = unsafe { self.metas.get_unchecked_mut(line.table.index()) };
+        if !meta.has_room() || !self.entities.is_prompt() {
             return None;
         }
-        Some(VacantRow { entities: &mut self.entities, head, now: &self.tick, line, values: PhantomData })
+        Some(VacantRow { entities: &mut self.entities, meta, now: &self.tick, line, values: PhantomData })
     }
 
-    /// As [`Store::despawn`], for an entity in the table of a bundle's cursor. False, and nothing happens, when the cursor
-    /// is not open, the entity is not there, or has more than a row without drop glue, or ids are reserved.
+    /// As [`Store::despawn`], for an entity in the table of a bundle's cursor. False, and nothing happens, when the
+    /// cursor is not open, the entity is not there, or has more than a row without drop glue, or ids are reserved.
     #[inline(always)]
     pub fn despawn_as<K: 'static, V: Values>(&mut self, entity: Entity) -> bool {
         // Values that have to be dropped go on the ordinary way, which bears several panics.
@@ -268,16 +270,12 @@ impl Store {
             return false;
         }
         let Some(row) = self.entities.free_from(line.exit, entity) else { return false };
-        // SAFETY: the entity was in the cursor's table, which lives (I12), so it has a head (I4). The directory gave the row,
-        // which is in range (I5), as is the last one. The key of the line has these values; they fill all columns (I12), and
-        // have no drop glue: what stands in the row may be overwritten (I2).
+        // SAFETY: the entity was in the cursor's table, which lives (I12), so it has a meta (I4). The directory gave
+        // the row, which is in range (I5), as is the last one. The key of the line has these values; they fill all
+        // columns (I12), and have no drop glue: what stands in the row may be overwritten (I2).
         unsafe {
-            let head = self.heads.get_unchecked_mut(line.exit.index());
-            let last = head.len - 1;
-            if row.get() != last {
-                V::shift(line.pointers::<V>(), V::ALL, last as usize, row.index());
-            }
-            if let Some(moved) = head.uncount(row.get(), self.tick) {
+            let meta = &mut self.metas[line.exit.index()];
+            if let Some(moved) = meta.swap_remove::<V>(line.pointers::<V>(), row.index(), self.tick) {
                 self.entities.set_row(moved.index(), row);
             }
         }
@@ -299,7 +297,7 @@ impl Store {
             // SAFETY: the line is open, so its pointers are those of the values it was opened for (I12).
             unsafe { (line.list)(&line.pointers, &mut kept) };
             let sized = table.columns.iter().filter(|column| column.size > 0);
-            let mut columns: Vec<*mut u8> = sized.map(|column| column.data).collect();
+            let mut columns: Vec<*mut u8> = sized.map(Column::data).collect();
             kept.sort_unstable();
             columns.sort_unstable();
             if kept != columns {

@@ -1,37 +1,40 @@
-//! The store: the entity directory, the tables, and the lanes that mirror them.
+//! The store: the entity directory, the tables, and the column index that mirrors them.
 //!
 //! ```text
 //!   entities   slot ─▶ (table, row)
-//!   heads      [Head]                        rows, room and entities of each table
-//!   lanes      column ─▶ [cell per table]    data pointer (null: absent) and tick of block 0
+//!   metas      [TableMeta]                   rows, room and entities of each table
+//!   cells      column ─▶ [cell per table]    data pointer (null: absent) and tick of block 0
 //!   tables     [Table]                       the owner of the columns' memory
 //! ```
 //!
-//! Lanes are column-major: a query walks one short array per column and touches no table. They are a
+//! The column index is column-major: a query walks one short array per column and touches no table. It is a
 //! mirror, written only when a table is created, grown or dropped (I3, I4). Tables 0 and 1 are not tables:
-//! dead and rowless entities point there, and every lane is null for them.
+//! dead and rowless entities point there, and every cell is null for them.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::column::{self, BLOCK_ROWS, LaneCell};
+use crate::column::{self, BLOCK_ROWS, ColumnCell};
 use crate::column_id::{AnyColId, ColCell, ColumnType};
+use crate::column_index::ColumnIndex;
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::flags::BorrowFlags;
-use crate::headers::TableShape;
-use crate::lanes::Lanes;
-use crate::place::{Place, Row, TableId};
-use crate::sets::{SetBox, SetGroups, SetId};
-use crate::slab::{Line, Slab, Word};
+use crate::image::Image;
+use crate::location::{EntityLocation, TableId};
+use crate::sets::{SetGroups, SetId, SparseSet};
+use crate::slab::Slab;
 use crate::spawn_cursor::SpawnCursors;
-use crate::table::{Head, Table};
+use crate::split::Splits;
+use crate::table::{Table, TableMeta};
+use crate::table_columns::TableShape;
 use crate::tick::Tick;
 
 /// The rows a table gets room for at first.
 const FIRST_CAPACITY: usize = 8;
-/// The capacities that are followed by four times as many: here growing copies most for each row that comes, and what is
-/// not used yet is whole pages, which no memory stands behind until they are touched.
+/// The capacities that are followed by four times as many: here growing copies most for each row that comes, and what
+/// is not used yet is whole pages, which no memory stands behind until they are touched.
 const LEAPS: Range<usize> = BLOCK_ROWS..16 * BLOCK_ROWS;
 
 static ENTITY_COLUMN: ColCell<Entity> = ColCell::new();
@@ -48,31 +51,34 @@ pub struct Store {
     pub(crate) cursors: SpawnCursors,
     pub(crate) entities: Entities,
     pub(crate) tick: Tick,
-    pub(crate) heads: Vec<Head>,
-    pub(crate) lanes: Lanes,
+    pub(crate) metas: Vec<TableMeta>,
+    pub(crate) cells: ColumnIndex,
     pub(crate) tables: Vec<Table>,
-    /// The memory of the tables' headers.
-    slab: Slab<Word>,
     /// The memory of small columns.
-    lines: Slab<Line>,
+    lines: Slab,
     /// Ids of dropped tables, for others of the same shape: which shape an id has never changes.
     pub(crate) free_tables: Vec<(TableId, Option<TableShape>)>,
     pub(crate) flags: BorrowFlags,
+    pub(crate) splits: Splits,
     /// Differs between stores, for good.
     pub(crate) id: u64,
-    pub(crate) sets: Vec<SetBox>,
+    pub(crate) sets: Vec<SparseSet>,
     /// Indexed by column id.
     pub(crate) set_of_column: Vec<Option<SetId>>,
     pub(crate) groups: SetGroups,
     /// How often a single entity went from one table to another.
     pub(crate) moves: u64,
-    pub(crate) seat_repairs: AtomicU64,
+    pub(crate) location_repairs: AtomicU64,
+    /// The image that the store was last equal to (I15).
+    pub(crate) base: Option<Arc<Image>>,
     entity_type: &'static ColumnType,
 }
 
-// SAFETY: a store owns its values, and every column type is `Send + Sync` (bounds of `ColCell`, `of_marker`, `named`; I1).
+// SAFETY: a store owns its values, and every column type is `Send + Sync` (bounds of `ColCell`, `of_marker`, `named`;
+// I1).
 unsafe impl Send for Store {}
-// SAFETY: as above; through `&Store` values are only read, ticks and reservations are atomic.
+// SAFETY: as above. Through `&Store` alone values are only read; a session, which writes through a shared reference,
+// borrows the store exclusively and hands out each column of each table once (I8). Ticks and reservations are atomic.
 unsafe impl Sync for Store {}
 
 impl Default for Store {
@@ -98,19 +104,20 @@ impl Store {
             cursors: SpawnCursors::new(),
             entities,
             tick: Tick::new(1),
-            heads: Vec::new(),
-            lanes: Lanes::new(),
+            metas: Vec::new(),
+            cells: ColumnIndex::new(),
             tables: Vec::new(),
-            slab: Slab::new(),
-            lines: Slab::new(),
+            lines: Slab::default(),
             free_tables: Vec::new(),
             flags: BorrowFlags::default(),
+            splits: Splits::default(),
             id: fresh_stamp(),
             sets: Vec::new(),
             set_of_column: Vec::new(),
             groups: SetGroups::default(),
             moves: 0,
-            seat_repairs: AtomicU64::new(0),
+            location_repairs: AtomicU64::new(0),
+            base: None,
             entity_type: ENTITY_COLUMN.id().any().column_type(),
         };
         store.push_table(Table::nowhere());
@@ -136,6 +143,10 @@ impl Store {
 
     /// Sets the clock, for loading a saved world and for tests.
     pub fn set_tick(&mut self, tick: Tick) {
+        if tick < self.tick {
+            // Older ticks would tell nothing about what is written from now on (I15).
+            self.base = None;
+        }
         self.tick = tick;
     }
 
@@ -146,8 +157,8 @@ impl Store {
 
     /// Makes a column known to this store.
     pub fn declare(&mut self, id: AnyColId) {
-        self.lanes.declare(id);
-        self.flags.grow(self.lanes.columns());
+        self.cells.declare(id);
+        self.flags.grow(self.cells.columns());
     }
 
     /// Makes columns known, and returns them in ascending order without repetition.
@@ -177,8 +188,7 @@ impl Store {
 
     fn add_table(&mut self, ids: &[AnyColId], shape: Option<&TableShape>) -> TableId {
         let ids = self.declare_all(ids);
-        // SAFETY: the table stays in this store, and so does the slab (I3).
-        let table = unsafe { Table::new(&mut self.slab, &ids, shape) };
+        let table = Table::new(&ids, shape);
         let same = |free: &(TableId, Option<TableShape>)| match (&free.1, shape) {
             (Some(free), Some(shape)) => free.is(shape),
             (free, shape) => free.is_none() && shape.is_none(),
@@ -197,35 +207,33 @@ impl Store {
     /// Adds an empty table for a sparse set. Its id never was, and never will be, another table's.
     pub(crate) fn new_set_table(&mut self, ids: &[AnyColId]) -> TableId {
         let ids = self.declare_all(ids);
-        // SAFETY: as for `add_table`.
-        let table = unsafe { Table::new(&mut self.slab, &ids, None) };
-        let id = self.push_table(Table { is_set: true, ..table });
+        let id = self.push_table(Table { is_set: true, ..Table::new(&ids, None) });
         self.set_up(id)
     }
 
-    /// Makes a new table known to lanes and heads.
-    fn set_up(&mut self, id: TableId) -> TableId {
+    /// Makes a new table known to the column index and the metas.
+    pub(crate) fn set_up(&mut self, id: TableId) -> TableId {
         self.mirror(id);
         for &tag in &self.tables[id.index()].tags {
-            self.lanes.cell_mut(tag, id).data = column::dangling(tag.column_type());
+            self.cells.set(tag, id, column::dangling(tag.column_type()));
         }
-        self.heads[id.index()].owners.data = column::dangling(self.entity_type);
+        self.metas[id.index()].owners.data = column::dangling(self.entity_type);
         id
     }
 
     fn push_table(&mut self, table: Table) -> TableId {
         let id = TableId::new(u32::try_from(self.tables.len()).expect("fewer than 2^32 tables"));
         self.tables.push(table);
-        self.heads.push(Head::nowhere());
-        self.lanes.push_table(&self.tables);
+        self.metas.push(TableMeta::nowhere());
+        self.cells.push_table(&self.tables);
         id
     }
 
-    /// Writes the data pointers of a table's columns to the lanes (I3, I4).
+    /// Writes the data pointers of a table's columns to the column index (I3, I4).
     fn mirror(&mut self, id: TableId) {
         let table = &self.tables[id.index()];
         for column in table.columns.iter() {
-            self.lanes.cell_mut(column.id, id).data = column.data;
+            self.cells.set(column.id, id, column.data());
         }
     }
 
@@ -234,27 +242,25 @@ impl Store {
     /// Queries and plans prepared before become stale: using them panics until they are prepared again.
     pub fn drop_table(&mut self, id: TableId) -> bool {
         let at = id.index();
-        if self.tables.get(at).is_none_or(|table| !table.live || table.is_set) || self.heads[at].len > 0 {
+        if self.tables.get(at).is_none_or(|table| !table.live || table.is_set) || self.metas[at].len > 0 {
             return false;
         }
         self.set_capacity(id, 0);
         let table = std::mem::replace(&mut self.tables[at], Table::nowhere());
         for column in table.ids() {
-            *self.lanes.cell_mut(column, id) = LaneCell::ABSENT;
+            self.cells.set(column, id, std::ptr::null_mut());
         }
-        self.heads[at] = Head::nowhere();
+        self.metas[at] = TableMeta::nowhere();
         self.free_tables.push((id, table.shape));
         self.stamp = fresh_stamp();
         self.cursors.close(id);
-        // SAFETY: the table was made in this slab, and plans that point at its headers are stale now (I3, I7).
-        unsafe { table.columns.free(&mut self.slab) };
         true
     }
 
     /// Gives a table room for exactly `capacity` rows, at least as many as it has.
     pub(crate) fn set_capacity(&mut self, id: TableId, capacity: usize) {
-        let (table, head) = (&mut self.tables[id.index()], &mut self.heads[id.index()]);
-        let (len, old) = (head.len as usize, head.capacity as usize);
+        let (table, meta) = (&mut self.tables[id.index()], &mut self.metas[id.index()]);
+        let (len, old) = (meta.len as usize, meta.capacity as usize);
         assert!(capacity >= len, "a table keeps its rows");
         // Whatever can panic comes first: afterwards every column has the new capacity.
         let rows = u32::try_from(capacity).ok().filter(|&rows| rows < u32::MAX);
@@ -267,10 +273,10 @@ impl Store {
         let lines = &mut self.lines;
         // SAFETY: the data was allocated with the old capacity, which is at least `len` (I3).
         table.columns.set_data(|column| unsafe {
-            column::reallocate(lines, column.of, column.data, len, old, capacity)
+            column::reallocate(lines, column.of, column.data(), len, old, capacity)
         });
-        head.capacity = rows;
-        let owners = &mut head.owners;
+        meta.capacity = rows;
+        let owners = &mut meta.owners;
         // SAFETY: the owners' column has the table's capacity and length as well (I3).
         owners.data = unsafe { column::reallocate(lines, self.entity_type, owners.data, len, old, capacity) };
         self.mirror(id);
@@ -279,9 +285,9 @@ impl Store {
     /// Makes room for `additional` more rows.
     #[inline]
     pub(crate) fn make_room(&mut self, id: TableId, additional: usize) {
-        let head = &self.heads[id.index()];
-        let needed = (head.len as usize).saturating_add(additional);
-        if needed > head.capacity as usize {
+        let meta = &self.metas[id.index()];
+        let needed = (meta.len as usize).saturating_add(additional);
+        if needed > meta.capacity as usize {
             self.grow(id, needed);
         }
     }
@@ -289,7 +295,7 @@ impl Store {
     #[cold]
     #[inline(never)]
     pub(crate) fn grow(&mut self, id: TableId, needed: usize) {
-        let capacity = self.heads[id.index()].capacity as usize;
+        let capacity = self.metas[id.index()].capacity as usize;
         let factor = if LEAPS.contains(&capacity) { 4 } else { 2 };
         let grown = (capacity * factor).min(u32::MAX as usize - 1);
         self.set_capacity(id, needed.max(grown).max(FIRST_CAPACITY));
@@ -309,8 +315,8 @@ impl Store {
         }
     }
 
-    /// Panics when the allocator has no memory for so many rows: columns that find none end the process. Asked only where
-    /// it is much.
+    /// Panics when the allocator has no memory for so many rows: columns that find none end the process. Asked only
+    /// where it is much.
     fn expect_memory(&self, id: TableId, rows: usize) {
         const MUCH: usize = 1 << 30;
         let sizes = self.tables[id.index()].columns.iter().map(|column| column.size);
@@ -326,9 +332,9 @@ impl Store {
     /// Gives memory back that holds no rows.
     pub fn shrink_to_fit(&mut self) {
         for at in 0..self.tables.len() {
-            let head = &self.heads[at];
-            if self.tables[at].live && head.capacity > head.len {
-                self.set_capacity(TableId::from_index(at), head.len as usize);
+            let meta = &self.metas[at];
+            if self.tables[at].live && meta.capacity > meta.len {
+                self.set_capacity(TableId::from_index(at), meta.len as usize);
             }
         }
         self.shrink_sets();
@@ -337,7 +343,7 @@ impl Store {
 
     /// Where an entity's row is; `None` when it is dead.
     #[inline]
-    pub fn locate(&self, entity: Entity) -> Option<Place> {
+    pub fn locate(&self, entity: Entity) -> Option<EntityLocation> {
         self.entities.locate(entity)
     }
 
@@ -367,12 +373,12 @@ impl Store {
     /// The rows of a table; zero when there is no such table.
     #[inline]
     pub fn table_len(&self, id: TableId) -> usize {
-        self.heads.get(id.index()).map_or(0, |head| head.len as usize)
+        self.metas.get(id.index()).map_or(0, |meta| meta.len as usize)
     }
 
     /// The rows a table has room for.
     pub fn table_capacity(&self, id: TableId) -> usize {
-        self.heads.get(id.index()).map_or(0, |head| head.capacity as usize)
+        self.metas.get(id.index()).map_or(0, |meta| meta.capacity as usize)
     }
 
     /// The columns of a table: those with memory in ascending order, then tags.
@@ -382,7 +388,7 @@ impl Store {
 
     /// Whether a table has a column.
     pub fn table_has(&self, id: TableId, column: AnyColId) -> bool {
-        self.cell(column, id).is_some_and(|cell| !cell.data.is_null())
+        self.cell(column, id).is_some_and(|cell| !cell.is_absent())
     }
 
     /// The bytes that one column of a table occupies.
@@ -391,7 +397,7 @@ impl Store {
         table.position(column).map_or(0, |_| column::bytes(column.column_type(), self.table_capacity(id)))
     }
 
-    /// The bytes of a table's record: its column headers, in whatever shape, without rows.
+    /// The bytes of a table's record: its columns, in whatever shape, without rows.
     pub fn record_bytes(&self, id: TableId) -> usize {
         self.tables.get(id.index()).map_or(0, |table| table.columns.bytes())
     }
@@ -401,20 +407,20 @@ impl Store {
         column::bytes(self.entity_type, self.table_capacity(id))
     }
 
-    /// The bytes of the lanes, which mirror all tables.
-    pub fn lane_bytes(&self) -> usize {
-        self.lanes.bytes()
+    /// The bytes of the column index, which mirrors all tables.
+    pub fn index_bytes(&self) -> usize {
+        self.cells.bytes()
     }
 
     #[inline]
-    pub(crate) fn cell(&self, column: AnyColId, table: TableId) -> Option<&LaneCell> {
-        self.lanes.cell(column, table)
+    pub(crate) fn cell(&self, column: AnyColId, table: TableId) -> Option<&ColumnCell> {
+        self.cells.cell(column, table)
     }
 
-    /// The lane of a column, one cell per table, all absent when the store has not met the column.
+    /// The cells of a column, one per table, all absent when the store has not met the column.
     #[inline(always)]
-    pub(crate) fn lane(&self, column: AnyColId) -> *const LaneCell {
-        self.lanes.lane(column)
+    pub(crate) fn column_cells(&self, column: AnyColId) -> *const ColumnCell {
+        self.cells.column_cells(column)
     }
 
     /// Whether rows of a set's table are holes (I11).
@@ -423,10 +429,15 @@ impl Store {
     }
 
     /// Marks that rows came, went or moved.
+    ///
+    /// # Panics
+    /// When they are not within the table's capacity.
     #[inline(always)]
     pub(crate) fn mark_rows(&self, table: TableId, start: usize, len: usize) {
-        // SAFETY: callers name rows within the table's capacity; entities have a size (I3).
-        unsafe { self.heads[table.index()].owners.mark(start, len, true, self.tick) };
+        let meta = &self.metas[table.index()];
+        assert!(start + len <= meta.capacity as usize, "only rows within the capacity are marked");
+        // SAFETY: locally: the rows are within the capacity, as was asked just now; entities have a size.
+        unsafe { meta.owners.mark(start, len, true, self.tick) };
     }
 
     /// # Safety
@@ -434,11 +445,6 @@ impl Store {
     #[inline(always)]
     pub(crate) unsafe fn owner_at(&self, table: TableId, row: usize) -> *mut Entity {
         // SAFETY: the owners' column has room for every row of the table's capacity (I3).
-        unsafe { self.heads[table.index()].owners.data.cast::<Entity>().add(row) }
-    }
-
-    #[inline]
-    pub(crate) fn put_at(&mut self, entity: Entity, table: TableId, row: usize) {
-        self.entities.set_place(entity.index(), Place { table, row: Row::from_index(row) });
+        unsafe { self.metas[table.index()].owners.data.cast::<Entity>().add(row) }
     }
 }

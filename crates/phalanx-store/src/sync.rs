@@ -1,11 +1,15 @@
-//! The atomics of the crate, taken from one place.
+//! The atomics through which threads agree, taken from one place.
 //!
 //! Under `--cfg loom` they are loom's, whose model checker then runs every interleaving that the chosen
-//! orderings allow; otherwise they are the standard library's. Nothing else in the crate names either
-//! library, so what the models in `tests/loom.rs` run is the code that ships.
+//! orderings allow; otherwise they are the standard library's. The directory's reservations and the borrow flags take
+//! theirs from here, so what the models in `loom/tests/loom.rs` run is the code that ships. Block ticks, stamps and counters
+//! are words of the standard library in either case: all accesses are relaxed, nothing is published through them, and
+//! unsafe code relies on one thing alone, that a stamp is given once, which adding and fetching in one step ensures.
 //!
 //! Loom's atomics have no `get_mut`; [`with_mut`] is the common form of both. It costs what a plain
 //! access costs, because `&mut` proves that nobody else sees the word.
+
+#![forbid(unsafe_code)]
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};

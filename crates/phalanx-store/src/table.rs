@@ -1,38 +1,40 @@
 //! One table: equally long columns of rows that belong to entities with the same components.
 //!
 //! A table owns the memory of its columns. How many rows exist, for how many there is room, and whose they
-//! are stands in the store's array of heads, because queries read nothing else of most tables.
+//! are stands in the store's array of metas, because queries read nothing else of most tables.
 //!
 //! ```text
-//!   Head   len, capacity, owners ─▶ | entity | entity | ...
-//!   Table  headers ─┬─ data ──────▶ | row 0  | row 1  | ...
-//!                   └─ data ──────▶ | row 0  | row 1  | ...
-//!          tags: ids only, no memory
+//!   TableMeta   len, capacity, owners ─▶ | entity | entity | ...
+//!   Table       columns ─┬─ data ──────▶ | row 0  | row 1  | ...
+//!                        └─ data ──────▶ | row 0  | row 1  | ...
+//!               tags: ids only, no memory
 //! ```
 //!
 //! Columns are sorted by id and never change. A column whose values have neither size nor drop glue is a
-//! *tag*: it is listed, has a lane pointer, and costs nothing when rows move.
+//! *tag*: it is listed, has a cell, and costs nothing when rows move.
 
-use crate::column::{LaneCell, copy_value, swap_values};
+use crate::column::ColumnCell;
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::headers::{ColumnRef, Headers, TableShape};
-use crate::slab::{Slab, Word};
+use crate::location::Row;
+use crate::store::fresh_stamp;
+use crate::table_columns::{ColumnList, TableColumns, TableShape};
 use crate::tick::Tick;
+use crate::values::Values;
 
 /// What every operation on a table's rows needs first.
 #[doc(hidden)]
-pub struct Head {
+pub struct TableMeta {
     /// The entity of each row; the ticks tell when rows came, went or moved.
-    pub(crate) owners: LaneCell,
+    pub(crate) owners: ColumnCell,
     pub(crate) len: u32,
     pub(crate) capacity: u32,
 }
 
-impl Head {
-    /// The head of what is no table.
+impl TableMeta {
+    /// The meta of what is no table.
     pub(crate) fn nowhere() -> Self {
-        Self { owners: LaneCell::ABSENT, len: 0, capacity: 0 }
+        Self { owners: ColumnCell::ABSENT, len: 0, capacity: 0 }
     }
 
     /// Whether there is room for one more row.
@@ -41,66 +43,100 @@ impl Head {
         self.len < self.capacity
     }
 
-    /// Lets `row`, the one behind the last, count as this entity's.
+    /// The entities of the rows; a hole shows the placeholder.
+    #[inline(always)]
+    pub(crate) fn entities(&self) -> &[Entity] {
+        if self.len == 0 {
+            // What is no table has no memory, either.
+            return &[];
+        }
+        // SAFETY: each row of a table has its entity, a hole the placeholder (I5, I11).
+        unsafe { std::slice::from_raw_parts(self.owners.data.cast(), self.len as usize) }
+    }
+
+    /// The entity of a row.
+    ///
+    /// # Safety
+    /// The row is in range.
+    #[inline(always)]
+    pub(crate) unsafe fn owner(&self, row: usize) -> Entity {
+        debug_assert!(row < self.len as usize);
+        // SAFETY: forwarded: each row has its entity (I5).
+        unsafe { self.owners.data.cast::<Entity>().add(row).read() }
+    }
+
+    /// Gives a row to another entity.
+    ///
+    /// # Safety
+    /// The row is in range, and is that of the entity from now on.
+    #[inline(always)]
+    pub(crate) unsafe fn set_owner(&mut self, row: usize, entity: Entity, now: Tick) {
+        debug_assert!(row < self.len as usize);
+        // SAFETY: forwarded: the row is within the capacity (I3).
+        unsafe {
+            self.owners.mark_row(row, now);
+            self.owners.data.cast::<Entity>().add(row).write(entity);
+        }
+    }
+
+    /// Takes a row away: the values of the last one take its place. Returns the entity which has the row then, if it was
+    /// not the last one itself.
+    ///
+    /// # Safety
+    /// The row is in range, and nothing of it is needed any more. The pointers are those of all columns of the table.
+    #[inline(always)]
+    pub(crate) unsafe fn swap_remove<V: Values>(
+        &mut self,
+        pointers: V::Pointers,
+        row: usize,
+        now: Tick,
+    ) -> Option<Entity> {
+        let last = self.len as usize - 1;
+        // SAFETY: forwarded: both rows are in range (I2).
+        unsafe {
+            if row != last {
+                V::shift(pointers, V::ALL, last, row);
+            }
+            self.pop_row(Row::from_index(row).get(), now)
+        }
+    }
+
+    /// Commits the row at index `len` as this entity's.
     ///
     /// # Safety
     /// There is room for the row, in which each column of the table has a value.
     #[inline(always)]
-    pub(crate) unsafe fn count(&mut self, row: u32, entity: Entity, now: Tick) {
+    pub(crate) unsafe fn push_row(&mut self, row: u32, entity: Entity, now: Tick) {
+        debug_assert!(self.len == row && self.has_room());
         // SAFETY: forwarded; there is room for the row (I3).
         unsafe {
+            let owners = self.owners.data.cast::<Entity>();
             self.owners.mark_row(row as usize, now);
-            self.count_unmarked(row, entity);
+            owners.add(row as usize).write(entity);
         }
-    }
-
-    /// As [`Head::count`], for a row whose block carries the present tick already.
-    ///
-    /// # Safety
-    /// As for [`Head::count`].
-    #[inline(always)]
-    pub(crate) unsafe fn count_unmarked(&mut self, row: u32, entity: Entity) {
-        debug_assert!(self.len == row && self.has_room());
-        // SAFETY: there is room for the row (I3).
-        unsafe { self.owners.data.cast::<Entity>().add(row as usize).write(entity) };
         self.len = row + 1;
     }
 
-    /// Lets the last row count no more, whose entity has `row` from now on. Returns that entity, if it was another row.
+    /// Takes the last row away, whose entity has `row` from now on. Returns that entity, if it was another row.
     ///
     /// # Safety
     /// `row` is in range; if it is not the last one, the values of that one were put in its place.
     #[inline(always)]
-    pub(crate) unsafe fn uncount(&mut self, row: u32, now: Tick) -> Option<Entity> {
-        // SAFETY: forwarded; the rows are within the capacity (I3). Another block than that of the row may have lost its last
-        // one.
-        unsafe {
-            self.owners.mark_row(self.len as usize - 1, now);
-            let moved = self.uncount_unmarked(row);
-            if moved.is_some() {
-                self.owners.mark_row(row as usize, now);
-            }
-            moved
-        }
-    }
-
-    /// As [`Head::uncount`], where the blocks of both rows carry the present tick already.
-    ///
-    /// # Safety
-    /// As for [`Head::uncount`].
-    #[inline(always)]
-    pub(crate) unsafe fn uncount_unmarked(&mut self, row: u32) -> Option<Entity> {
+    pub(crate) unsafe fn pop_row(&mut self, row: u32, now: Tick) -> Option<Entity> {
         debug_assert!(row < self.len);
         let last = self.len - 1;
         self.len = last;
-        if row == last {
-            return None;
-        }
-        // SAFETY: the rows are within the capacity (I3).
+        // SAFETY: forwarded; the rows are within the capacity (I3). Another block than that of the row may have lost
+        // its last one.
         unsafe {
             let owners = self.owners.data.cast::<Entity>();
+            self.owners.mark_row(last as usize, now);
+            if row == last {
+                return None;
+            }
             let moved = owners.add(last as usize).read();
             owners.add(row as usize).write(moved);
+            self.owners.mark_row(row as usize, now);
             Some(moved)
         }
     }
@@ -108,11 +144,13 @@ impl Head {
 
 /// The columns of one table.
 pub(crate) struct Table {
-    pub(crate) columns: Headers,
+    pub(crate) columns: TableColumns,
     pub(crate) tags: Box<[AnyColId]>,
     /// Positions of the columns with drop glue, ascending.
     pub(crate) droppers: Box<[u16]>,
     pub(crate) live: bool,
+    /// Differs between all tables: ids are used again.
+    pub(crate) serial: u64,
     /// Whether the rows belong to a sparse set, not to the entities' places.
     pub(crate) is_set: bool,
     pub(crate) shape: Option<TableShape>,
@@ -123,32 +161,21 @@ pub(crate) struct Table {
 impl Table {
     /// A place that holds no rows: the dead, the rowless, and dropped tables.
     pub(crate) fn nowhere() -> Self {
-        Self {
-            columns: Headers::none(),
-            tags: Box::new([]),
-            droppers: Box::new([]),
-            live: false,
-            is_set: false,
-            shape: None,
-            holes: Vec::new(),
-        }
+        Self { live: false, ..Self::new(&[], None) }
     }
 
     /// An empty table with these columns, given in ascending order without repetition.
-    ///
-    /// # Safety
-    /// The slab lives as long as the table is used.
-    pub(crate) unsafe fn new(slab: &mut Slab<Word>, ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
+    pub(crate) fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         let (tags, columns): (Vec<AnyColId>, Vec<AnyColId>) = ids.iter().partition(|id| id.is_virtual());
         assert!(columns.len() < usize::from(u16::MAX), "a table holds fewer than 65,535 columns");
-        // SAFETY: forwarded.
-        let columns = unsafe { Headers::new(slab, &columns, shape) };
+        let columns = TableColumns::new(&columns, shape);
         let droppers = (0u16..).zip(columns.iter()).filter(|(_, column)| column.drop.is_some());
         Self {
             droppers: droppers.map(|(at, _)| at).collect(),
             columns,
             tags: tags.into(),
             live: true,
+            serial: fresh_stamp(),
             is_set: false,
             shape: shape.cloned(),
             holes: Vec::new(),
@@ -162,40 +189,39 @@ impl Table {
     #[inline(always)]
     pub(crate) unsafe fn copy_row(&self, from: usize, to: usize) {
         for column in self.columns.iter() {
-            let (data, size) = (column.data, column.size);
+            let rows = column.rows();
             // SAFETY: forwarded (I2).
-            unsafe { copy_value(data.add(from * size), data.add(to * size), size) };
+            unsafe { rows.copy(from, rows, to) };
         }
     }
 
-    /// Puts the last row in the place of another one, whose doomed values change places with it.
+    /// Puts the last row in the place of another one, whose removed values change places with it.
     ///
     /// # Safety
-    /// Both rows are in range and differ; values of `row` are not needed any more, but for those of `doomed` columns.
+    /// Both rows are in range and differ; values of `row` are not needed any more, but for those of `removed` columns.
     #[inline(never)]
-    pub(crate) unsafe fn replace_row(&self, row: usize, last: usize, doomed: &[u16]) {
-        let mut doomed = doomed.iter().copied().peekable();
+    pub(crate) unsafe fn replace_row(&self, row: usize, last: usize, removed: &[u16]) {
+        let mut removed = removed.iter().copied().peekable();
         for (at, column) in (0u16..).zip(self.columns.iter()) {
-            let (here, end) = (row * column.size, last * column.size);
+            let rows = column.rows();
             // SAFETY: forwarded (I2).
             unsafe {
-                let (here, end) = (column.data.add(here), column.data.add(end));
-                if doomed.next_if_eq(&at).is_some() {
-                    swap_values(here, end, column.size);
+                if removed.next_if_eq(&at).is_some() {
+                    rows.swap(row, last);
                 } else {
-                    copy_value(end, here, column.size);
+                    rows.copy(last, rows, row);
                 }
             }
         }
     }
 
-    /// Where a column stands, for plans.
-    pub(crate) fn find(&self, id: AnyColId) -> ColumnRef {
-        match self.position(id) {
-            Some(at) => self.columns.refs()[at],
-            None if self.tags.binary_search(&id).is_ok() => ColumnRef::TAG,
-            None => ColumnRef::ABSENT,
-        }
+    /// Where columns stand, for plans.
+    pub(crate) fn select(&self, ids: &[AnyColId]) -> ColumnList {
+        self.columns.select(ids, |id| self.has_tag(id))
+    }
+
+    fn has_tag(&self, id: AnyColId) -> bool {
+        self.tags.binary_search(&id).is_ok()
     }
 
     /// Where a column with memory stands among those of the table.
@@ -205,18 +231,18 @@ impl Table {
 
     /// The number of a column, first those with memory, then tags: below [`Table::width`].
     pub(crate) fn number(&self, id: AnyColId) -> Option<usize> {
-        let tag = || self.tags.binary_search(&id).ok().map(|at| self.columns.refs().len() + at);
+        let tag = || self.tags.binary_search(&id).ok().map(|at| self.columns.len() + at);
         self.position(id).or_else(tag)
     }
 
     /// How many columns there are, with memory and without.
     pub(crate) fn width(&self) -> usize {
-        self.columns.refs().len() + self.tags.len()
+        self.columns.len() + self.tags.len()
     }
 
     /// Whether the table has the column, with memory or as a tag.
     pub(crate) fn has(&self, id: AnyColId) -> bool {
-        !self.find(id).is_absent()
+        self.position(id).is_some() || self.has_tag(id)
     }
 
     /// All columns, in ascending order of each kind: with memory first, then tags.

@@ -5,6 +5,8 @@
 //! no clean-up pass, and "newer than" is a plain comparison. The bit that is left over makes it a subtraction,
 //! too, which vectors have where they have no comparison of 64 bits.
 
+#![forbid(unsafe_code)]
+
 /// A moment in a store's history of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]

@@ -1,8 +1,8 @@
-//! The values of one row as a type: a tree of tuples with [`Col<T>`] leaves.
+//! The values of one row as a type: a tree of tuples with [`Col<T>`] at its ends.
 //!
 //! `((Col<f32>, Col<f32>), Col<Health>)` is a row of three columns. Moving such a value into a row, out of
-//! a row, or over what stands there compiles to plain copies. Which column a leaf belongs to is settled
-//! when a plan is made (`plan`): a leaf then finds its column by its position in the plan.
+//! a row, or over what stands there compiles to plain copies. Which column a column belongs to is settled
+//! when a plan is made (`plan`): a column then finds its column by its position in the plan.
 //!
 //! No user code runs in this file: values that were replaced are handed back, to be dropped by the caller
 //! once every structure is valid again.
@@ -10,7 +10,7 @@
 use std::ptr;
 
 use crate::column_id::{AnyColId, ColId};
-use crate::headers::ColumnRef;
+use crate::table_columns::Columns;
 
 pub use maybe::Maybe;
 
@@ -38,65 +38,64 @@ pub enum Existing {
 }
 
 /// Takes the values of a row one by one.
-pub trait LeafSink {
+pub trait ColumnSink {
     /// One value. `existing` says what it means for a row that has one already.
-    fn leaf<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing);
+    fn column<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing);
 }
 
 /// The values of a row. Implemented for [`Col`], [`Keep`], [`Maybe`] and tuples of them; it cannot be implemented
 /// elsewhere.
 ///
 /// # Safety
-/// All methods visit the same leaves in the same order.
+/// All methods visit the same columns in the same order.
 pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
-    /// The column ids of the leaves, in the same shape.
+    /// The column ids of the value columns, in the same shape.
     type Ids: Copy;
-    /// What a row held before: one optional value per leaf.
+    /// What a row held before: one optional value per column.
     #[doc(hidden)]
     type Old: Send + Sync + 'static;
-    /// Base pointers of the leaves' columns in one table.
+    /// Base pointers of the values' columns in one table.
     #[doc(hidden)]
     type Pointers: Copy;
-    /// Which leaves the row has already.
+    /// Which columns the row has already.
     #[doc(hidden)]
     type Mask: Copy;
-    /// All leaves are there.
+    /// All columns are there.
     #[doc(hidden)]
     const ALL: Self::Mask;
-    /// How many leaves there are.
-    const LEAVES: usize;
+    /// How many columns there are.
+    const COLUMNS: usize;
 
-    /// Appends the column ids in leaf order.
+    /// Appends the column ids in column order.
     fn list(ids: Self::Ids, out: &mut Vec<AnyColId>);
 
-    /// The column of the only leaf, which is always there; `None` where there are none or several, or it may be absent.
+    /// The column of the only value, which is always there; `None` where there are none or several, or it may be
+    /// absent.
     #[doc(hidden)]
     #[inline(always)]
     fn lone(_: Self::Ids) -> Option<AnyColId> {
         None
     }
 
-    /// Hands each value to `sink`, in leaf order.
-    fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink);
+    /// Hands each value to `sink`, in column order.
+    fn scatter(self, ids: Self::Ids, sink: &mut impl ColumnSink);
 
-    /// Whether each leaf may be absent from the row, in leaf order.
+    /// Whether each column may be absent from the row, in column order.
     #[doc(hidden)]
     fn optional(out: &mut Vec<bool>);
 
-    /// Whether the values that are there are those with a column: always, but for optional leaves.
+    /// Whether the values that are there are those with a column: always, but for optional columns.
     #[doc(hidden)]
-    fn fits(&self, slots: &mut Slots<'_>) -> bool;
+    fn fits(&self, slots: &mut Columns<'_>) -> bool;
 
-    /// Whether all leaves have a column, or none has.
+    /// Whether the table has all columns, or none.
     #[doc(hidden)]
-    fn have_columns(slots: &mut Slots<'_>, all: bool) -> bool;
+    fn have_columns(slots: &mut Columns<'_>, all: bool) -> bool;
 
-    /// The base pointers of the leaves' columns.
-    ///
-    /// # Safety
-    /// There is a slot per leaf, of a table that lives: a column of the leaf's type, a tag or absent.
+    /// The base pointers of the values' columns, of which there is a slot each; dangling where there is none, or no
+    /// memory.
     #[doc(hidden)]
-    unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers;
+    fn pointers(slots: &mut Columns<'_>) -> Self::Pointers;
 
     /// Whether each optional part has all of its columns, or none.
     #[doc(hidden)]
@@ -110,21 +109,21 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     #[doc(hidden)]
     fn fits_at(&self, pointers: Self::Pointers) -> bool;
 
-    /// Which leaves are present, found likewise.
+    /// Which columns are present, found likewise.
     #[doc(hidden)]
     fn mask(present: &mut std::slice::Iter<'_, bool>) -> Self::Mask;
 
     /// Writes to a row that holds nothing yet.
     ///
     /// # Safety
-    /// Each pointer is the data of a column of its leaf's type with room for `row`.
+    /// Each pointer is the data of a column of its type with room for `row`.
     #[doc(hidden)]
     unsafe fn write(self, pointers: Self::Pointers, row: usize);
 
-    /// Writes to a row that holds the masked leaves already, and returns what is left over.
+    /// Writes to a row that holds the masked columns already, and returns what is left over.
     ///
     /// # Safety
-    /// As for `write`; masked leaves are initialised at `row`.
+    /// As for `write`; masked columns are initialised at `row`.
     #[doc(hidden)]
     unsafe fn merge(
         self,
@@ -134,41 +133,37 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
         existing: Existing,
     ) -> Self::Old;
 
-    /// Moves the masked leaves out of a row.
+    /// Moves the masked columns out of a row.
     ///
     /// # Safety
     /// As for `merge`; the row must not be read as initialised afterwards.
     #[doc(hidden)]
     unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old;
 
-    /// Copies the masked leaves from one row to another, whose own are not needed any more.
+    /// Copies the masked columns from one row to another, whose own are not needed any more.
     ///
     /// # Safety
     /// As for `merge`, for both rows, which differ; afterwards only one of them counts as initialised.
     #[doc(hidden)]
     unsafe fn shift(pointers: Self::Pointers, mask: Self::Mask, from: usize, to: usize);
 
-    /// The whole value, when no leaf is missing.
+    /// The whole value, when no column is missing.
     #[doc(hidden)]
     fn complete(old: Self::Old) -> Option<Self>;
 }
 
-/// The columns of the leaves, one by one.
-#[doc(hidden)]
-pub type Slots<'a> = std::slice::Iter<'a, ColumnRef>;
+macro_rules! single_value {
+    ($value:ident, $keeps:expr) => {
+        impl<T: Send + Sync + 'static> Sealed for $value<T> {}
 
-macro_rules! leaf {
-    ($leaf:ident, $keeps:expr) => {
-        impl<T: Send + Sync + 'static> Sealed for $leaf<T> {}
-
-        // SAFETY: one leaf; every method visits exactly it.
-        unsafe impl<T: Send + Sync + 'static> Values for $leaf<T> {
+        // SAFETY: one column; every method visits exactly it.
+        unsafe impl<T: Send + Sync + 'static> Values for $value<T> {
             type Ids = ColId<T>;
             type Old = Option<T>;
             type Pointers = *mut T;
             type Mask = bool;
             const ALL: bool = true;
-            const LEAVES: usize = 1;
+            const COLUMNS: usize = 1;
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
                 out.push(ids.any());
@@ -177,30 +172,26 @@ macro_rules! leaf {
             fn lone(ids: Self::Ids) -> Option<AnyColId> {
                 Some(ids.any())
             }
-            fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
-                sink.leaf(ids, self.0, if $keeps { Existing::Keep } else { Existing::Replace });
+            fn scatter(self, ids: Self::Ids, sink: &mut impl ColumnSink) {
+                sink.column(ids, self.0, if $keeps { Existing::Keep } else { Existing::Replace });
             }
             fn optional(out: &mut Vec<bool>) {
                 out.push(false);
             }
             #[inline(always)]
-            fn fits(&self, slots: &mut Slots<'_>) -> bool {
+            fn fits(&self, slots: &mut Columns<'_>) -> bool {
                 slots.next();
                 true
             }
-            fn have_columns(slots: &mut Slots<'_>, all: bool) -> bool {
+            fn have_columns(slots: &mut Columns<'_>, all: bool) -> bool {
                 slots.next().is_some_and(|slot| slot.is_absent() != all)
             }
             #[inline(always)]
-            unsafe fn pointers(slots: &mut Slots<'_>) -> *mut T {
-                // SAFETY: there is a slot per leaf (I7).
-                let slot = unsafe { slots.next().unwrap_unchecked() };
-                if size_of::<T>() > 0 && !slot.is_absent() {
-                    // SAFETY: the table lives, and has the column, with memory since its type has a size (I7).
-                    unsafe { slot.data().cast() }
-                } else {
+            fn pointers(slots: &mut Columns<'_>) -> *mut T {
+                match slots.next() {
+                    Some(column) if size_of::<T>() > 0 => column.data().cast(),
                     // Without memory, any aligned pointer will do.
-                    ptr::without_provenance_mut(align_of::<T>())
+                    _ => ptr::without_provenance_mut(align_of::<T>()),
                 }
             }
             #[inline(always)]
@@ -227,22 +218,19 @@ macro_rules! leaf {
             }
             #[inline(always)]
             unsafe fn merge(self, pointers: *mut T, mask: bool, row: usize, existing: Existing) -> Option<T> {
-                // SAFETY: within the column's capacity (I3).
-                let place = unsafe { pointers.add(row) };
-                if !mask {
-                    // SAFETY: as for `write`.
-                    unsafe { place.write(self.0) };
-                    None
-                } else if $keeps || existing == Existing::Keep {
-                    Some(self.0)
-                } else {
-                    // SAFETY: a masked leaf is initialised at the row (I2).
-                    Some(unsafe { place.replace(self.0) })
+                if mask && ($keeps || existing == Existing::Keep) {
+                    return Some(self.0);
+                }
+                // SAFETY: as for `write`; a masked column is initialised at the row (I2).
+                unsafe {
+                    let old = Self::take(pointers, mask, row);
+                    self.write(pointers, row);
+                    old
                 }
             }
             #[inline(always)]
             unsafe fn take(pointers: *mut T, mask: bool, row: usize) -> Option<T> {
-                // SAFETY: a masked leaf is initialised at the row (I2), and the caller forgets it there.
+                // SAFETY: a masked column is initialised at the row (I2), and the caller forgets it there.
                 mask.then(|| unsafe { pointers.add(row).read() })
             }
             #[inline(always)]
@@ -254,13 +242,13 @@ macro_rules! leaf {
             }
             #[inline]
             fn complete(old: Option<T>) -> Option<Self> {
-                old.map($leaf)
+                old.map($value)
             }
         }
     };
 }
-leaf!(Col, false);
-leaf!(Keep, true);
+single_value!(Col, false);
+single_value!(Keep, true);
 
 macro_rules! values_tuple {
     ($(($name:ident $at:tt))*) => {
@@ -274,32 +262,31 @@ macro_rules! values_tuple {
             type Pointers = ($($name::Pointers,)*);
             type Mask = ($($name::Mask,)*);
             const ALL: Self::Mask = ($($name::ALL,)*);
-            const LEAVES: usize = 0 $(+ $name::LEAVES)*;
+            const COLUMNS: usize = 0 $(+ $name::COLUMNS)*;
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
                 $($name::list(ids.$at, out);)*
             }
             #[inline(always)]
             fn lone(ids: Self::Ids) -> Option<AnyColId> {
-                if Self::LEAVES == 1 { None $(.or($name::lone(ids.$at)))* } else { None }
+                if Self::COLUMNS == 1 { None $(.or($name::lone(ids.$at)))* } else { None }
             }
-            fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
+            fn scatter(self, ids: Self::Ids, sink: &mut impl ColumnSink) {
                 $(self.$at.scatter(ids.$at, sink);)*
             }
             fn optional(out: &mut Vec<bool>) {
                 $($name::optional(out);)*
             }
             #[inline(always)]
-            fn fits(&self, slots: &mut Slots<'_>) -> bool {
+            fn fits(&self, slots: &mut Columns<'_>) -> bool {
                 true $(& self.$at.fits(slots))*
             }
-            fn have_columns(slots: &mut Slots<'_>, all: bool) -> bool {
+            fn have_columns(slots: &mut Columns<'_>, all: bool) -> bool {
                 true $(& $name::have_columns(slots, all))*
             }
             #[inline(always)]
-            unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers {
-                // SAFETY: forwarded, part by part.
-                ($(unsafe { $name::pointers(slots) },)*)
+            fn pointers(slots: &mut Columns<'_>) -> Self::Pointers {
+                ($($name::pointers(slots),)*)
             }
             #[inline(always)]
             fn are_whole(pointers: Self::Pointers) -> bool {

@@ -10,28 +10,34 @@ use crate::column::BLOCK_ROWS;
 use crate::column_id::AnyColId;
 use crate::entities::{Entities, Slot};
 use crate::entity::Entity;
-use crate::fetch::{DenseFetch, Driver, Fetch, ReadFetch};
-use crate::place::TableId;
+use crate::fetch::{Access, DenseFetch, Driver, Fetch, Marked, ReadFetch};
+use crate::location::TableId;
 use crate::prepared::Prepared;
 use crate::store::Store;
-use crate::table::Head;
+use crate::table::TableMeta;
 use crate::tick::Tick;
 use std::marker::PhantomData;
 
 pub use chunks::{Chunk, ChunkRows, Chunks};
+pub use grant::{Grant, NotGranted};
 pub use many::Many;
+pub use places::Places;
 pub use rows::Rows;
-pub(crate) use single::{Parts, item, place_in};
+pub(crate) use single::{Found, location_in};
+pub use unique::{NoRow, Unique};
 
 mod chunks;
+mod grant;
 mod many;
+mod places;
 mod rows;
 mod single;
+mod unique;
 
 /// Access to the rows that a query visits.
 pub struct View<'w, F: Fetch> {
-    lanes: F::Lanes,
-    heads: &'w [Head],
+    cells: F::Cells,
+    metas: &'w [TableMeta],
     tables: &'w [TableId],
     member: &'w [bool],
     entities: &'w Entities,
@@ -40,16 +46,20 @@ pub struct View<'w, F: Fetch> {
     now: Tick,
     /// The moment before which rows may be passed over, where the fetch looks at ticks of rows.
     since: Tick,
-    lead: Lead,
+    driver_choice: DriverChoice,
+    /// Whether it visits its tables alone, although others have the columns as well.
+    confined: bool,
     /// For what is asked now and then: which sets there are.
     store: &'w Store,
+    /// The uses of columns of its query.
+    uses: &'w [Access],
     /// Not `F::Item<'w>`, which would keep a view from standing in for one that lives shorter.
     access: PhantomData<&'w ()>,
 }
 
-/// What leads the walk of a view through its rows.
+/// What drives the walk of a view through its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lead {
+pub enum DriverChoice {
     /// The shortest of the sets that every match is in, where it is shorter than the tables, else the tables.
     #[default]
     Shortest,
@@ -98,6 +108,17 @@ impl Store {
         unsafe { self.view_unchecked(query, self.tick) }
     }
 
+    /// Reads what the query visits, although it could write.
+    ///
+    /// # Panics
+    /// When the query is stale.
+    #[inline]
+    pub fn view_read_only<'w, F: Fetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F::ReadOnly> {
+        // SAFETY: as for `view`: the view that could write is given up at once for one that only reads, and has lent
+        // nothing (I6, I8).
+        unsafe { self.view_unchecked(query, self.tick) }.into_read_only()
+    }
+
     /// Reads and writes what the query visits.
     ///
     /// # Panics
@@ -109,7 +130,8 @@ impl Store {
     }
 
     /// # Safety
-    /// For `'w`, nobody else writes the columns that `F` reads, or uses those that it writes.
+    /// For `'w`, nobody else writes the columns that `F` reads, or uses those that it writes; not in the tables that the
+    /// query visits, if the view is confined to them before it is used.
     #[inline(always)]
     pub(crate) unsafe fn view_unchecked<'w, F: Fetch>(
         &'w self,
@@ -118,8 +140,8 @@ impl Store {
     ) -> View<'w, F> {
         self.expect_fresh(query);
         View {
-            lanes: F::lanes(self, query.ids, now),
-            heads: &self.heads,
+            cells: F::cells(self, query.ids, now),
+            metas: &self.metas,
             tables: &query.visits.tables,
             member: &query.visits.member,
             entities: &self.entities,
@@ -127,19 +149,21 @@ impl Store {
             rowless: query.visits.rowless,
             now,
             since: Tick::ZERO,
-            lead: Lead::Shortest,
+            driver_choice: DriverChoice::Shortest,
+            confined: false,
             store: self,
+            uses: query.uses(),
             access: PhantomData,
         }
     }
 }
 
 /// # Safety
-/// The lanes are of a live store; `F` is present in [`TableId::ROWLESS`].
+/// The cells are of a live store; `F` is found in [`TableId::ROWLESS`].
 #[inline(always)]
-unsafe fn rowless_ptrs<F: Fetch>(lanes: F::Lanes, entity: &Entity) -> F::Ptrs {
+unsafe fn rowless_ptrs<F: Fetch>(cells: F::Cells, entity: &Entity) -> F::Ptrs {
     // SAFETY: forwarded.
-    F::rowless(unsafe { F::ptrs(lanes, TableId::ROWLESS.index()) }, entity)
+    F::rowless(unsafe { F::ptrs(cells, TableId::ROWLESS.index()) }, entity)
 }
 
 impl<'w, F: Fetch> View<'w, F> {
@@ -152,9 +176,16 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The same rows, none of them written, while this view is borrowed.
     #[inline]
     pub fn read_only(&self) -> View<'_, F::ReadOnly> {
+        // This view is borrowed for as long, so it lends nothing to be written.
+        View { access: PhantomData, ..*self }.into_read_only()
+    }
+
+    /// The same rows, none of them written any more.
+    #[inline(always)]
+    pub fn into_read_only(self) -> View<'w, F::ReadOnly> {
         View {
-            lanes: self.lanes,
-            heads: self.heads,
+            cells: self.cells,
+            metas: self.metas,
             tables: self.tables,
             member: self.member,
             entities: self.entities,
@@ -162,10 +193,18 @@ impl<'w, F: Fetch> View<'w, F> {
             rowless: self.rowless,
             now: self.now,
             since: self.since,
-            lead: self.lead,
+            driver_choice: self.driver_choice,
+            confined: self.confined,
             store: self.store,
+            uses: self.uses,
             access: PhantomData,
         }
+    }
+
+    /// The same view, which stays in the tables of its query if told so.
+    #[inline(always)]
+    pub(crate) fn confined(self, confined: bool) -> Self {
+        Self { confined, ..self }
     }
 
     /// The entity directory.
@@ -186,7 +225,7 @@ impl<'w, F: Fetch> View<'w, F> {
     /// How many rows the view visits at most: exactly as many, unless sparse parts are looked up per row.
     pub fn most(&self) -> usize {
         let rows = self.table_rows();
-        match self.driver() {
+        match self.find_driver() {
             Some(driver) => driver.len.min(rows),
             None => rows,
         }
@@ -201,32 +240,32 @@ impl<'w, F: Fetch> View<'w, F> {
         self
     }
 
-    /// The same view, led by something else.
+    /// The same view, driven by something else.
     #[must_use]
-    pub fn led_by(mut self, lead: Lead) -> Self {
-        self.lead = lead;
+    pub fn with_driver(mut self, driver_choice: DriverChoice) -> Self {
+        self.driver_choice = driver_choice;
         self
     }
 
-    /// The set that leads the walk, if one does.
+    /// The set that drives the walk, if one does.
     #[inline]
-    fn driver(&self) -> Option<Driver> {
+    fn find_driver(&self) -> Option<Driver> {
         if F::DENSE {
             return None;
         }
-        let chosen = match self.lead {
-            Lead::Tables => return None,
-            Lead::Shortest => None,
-            Lead::Set(column) => Some(self.set_table(column)),
+        let chosen = match self.driver_choice {
+            DriverChoice::Tables => return None,
+            DriverChoice::Shortest => None,
+            DriverChoice::Set(column) => Some(self.set_table(column)),
         };
         let mut best: Option<Driver> = None;
-        F::drivers(self.lanes, &mut |driver| {
+        F::drivers(self.cells, &mut |driver| {
             let fits = chosen.is_none_or(|table| driver.table == table);
             if fits && best.is_none_or(|best| driver.len < best.len) {
                 best = Some(driver);
             }
         });
-        // Where no table is asked for, a set leads in any case: all there is to find is in it.
+        // Where no table is asked for, a set drives in any case: all there is to find is in it.
         best.filter(|driver| F::TABLELESS || chosen.is_some() || driver.len < self.table_rows())
     }
 
@@ -234,13 +273,11 @@ impl<'w, F: Fetch> View<'w, F> {
         self.store.set_of(column).map_or(TableId::DEAD, |set| self.store.set_table(set))
     }
 
-    /// The columns and the entities of the set that leads the walk; `None` where the tables do. Not every entity has
+    /// The columns and the entities of the set that drives the walk; `None` where the tables do. Not every entity has
     /// to be a match, and holes show the placeholder.
-    pub fn leader(&self) -> Option<(impl Iterator<Item = AnyColId> + use<'w, F>, &'w [Entity])> {
-        let driver = self.driver()?;
-        // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
-        let entities = unsafe { driver.entities() };
-        Some((self.store.table_columns(driver.table), entities))
+    pub fn driver_set(&self) -> Option<(impl Iterator<Item = AnyColId> + use<'w, F>, &'w [Entity])> {
+        let driver = self.find_driver()?;
+        Some((self.store.table_columns(driver.table), self.store.table_entities(driver.table)))
     }
 
     /// Who is in which set.
@@ -256,14 +293,14 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The length of a member table.
     #[inline(always)]
     fn table_len(&self, table: TableId) -> usize {
-        self.head(table).len as usize
+        self.meta(table).len as usize
     }
 
     #[inline(always)]
-    fn head(&self, table: TableId) -> &'w Head {
-        debug_assert!(table.index() < self.heads.len());
-        // SAFETY: a table that a fresh query visits exists (I6), so it has a head.
-        unsafe { self.heads.get_unchecked(table.index()) }
+    fn meta(&self, table: TableId) -> &'w TableMeta {
+        debug_assert!(table.index() < self.metas.len());
+        // SAFETY: a table that a fresh query visits exists (I6), so it has a meta.
+        unsafe { self.metas.get_unchecked(table.index()) }
     }
 
     fn rowless_len(&self) -> usize {
@@ -276,12 +313,13 @@ impl<'w, F: Fetch> View<'w, F> {
         Rows::new(self, false)
     }
 
-    /// As [`View::into_rows`]; where a set leads and no table is reached, entities are visited whatever their table.
+    /// As [`View::into_rows`]; where a set drives and no table is reached, entities are visited whatever their table.
     ///
     /// The same for a query that visits all tables, and cheaper.
     #[inline]
     pub fn into_rows_anywhere(self) -> Rows<'w, F> {
-        Rows::new(self, true)
+        let anywhere = !self.confined;
+        Rows::new(self, anywhere)
     }
 
     /// The rows, table by table.
@@ -322,8 +360,8 @@ impl<'w, F: Fetch> View<'w, F> {
             for block in 0..len.div_ceil(BLOCK_ROWS) {
                 // SAFETY: a member table has the columns (I6), and the block begins within its rows (I3).
                 let written = unsafe {
-                    F::block_tick(self.lanes, table.index(), block)
-                        .max(self.head(table).owners.block_tick(block, true))
+                    F::block_tick(self.cells, table.index(), block)
+                        .max(self.meta(table).owners.block_tick(block, true))
                 };
                 if !F::DENSE || written.is_after(since) {
                     let start = block * BLOCK_ROWS;
@@ -340,8 +378,8 @@ impl<'w, F: Fetch> View<'w, F> {
         debug_assert!(block * BLOCK_ROWS < self.table_len(table));
         // SAFETY: a member table has the columns (I6), and the block begins within its rows (I3).
         unsafe {
-            let moved = self.head(table).owners.block_tick(block, true);
-            F::block_is_newer(self.lanes, table.index(), block, moved, self.since)
+            let moved = self.meta(table).owners.block_tick(block, true);
+            F::block_is_newer(self.cells, table.index(), block, moved, self.since)
         }
     }
 
@@ -357,16 +395,16 @@ impl<'w, F: Fetch> View<'w, F> {
         // SAFETY: callers name rows in range of a member table (I6).
         unsafe {
             // Pointers first: loaded after the mark, their addresses would be worked out twice.
-            let ptrs = F::ptrs(self.lanes, at);
-            F::mark(self.lanes, at, start, len, self.now);
-            Chunk::new(ptrs, self.head(table).owners.data.cast(), start, len, self.since)
+            let ptrs = F::ptrs(self.cells, at);
+            F::mark(self.cells, at, Marked::Run(start, len), self.now);
+            Chunk::new(ptrs, self.meta(table).owners.data.cast(), start, len, self.since)
         }
     }
 
     fn rowless_chunk(&self, entity: &'w Entity) -> Chunk<'w, F> {
         // SAFETY: `rowless` is set only where the fetch is present without a row (I6); it reaches no column.
         unsafe {
-            Chunk::new(rowless_ptrs::<F>(self.lanes, entity), std::ptr::from_ref(entity), 0, 1, self.since)
+            Chunk::new(rowless_ptrs::<F>(self.cells, entity), std::ptr::from_ref(entity), 0, 1, self.since)
         }
     }
 }

@@ -94,7 +94,7 @@ impl Scene {
             let [a, b, _, pinned] = self.sets();
             // What each group yields, by which of two sets it owns and sees.
             if terms.owned.contains(&a) && terms.seen.contains(&pinned) {
-                let members = self.store.group_members_mut::<(InSet<W<u32>>,), (InSet<W<u32>>,)>(
+                let members = self.store.group_members_mut::<(InSet<Write<u32>>,), (InSet<Write<u32>>,)>(
                     *id,
                     (A.id(),),
                     (PINNED.id(),),
@@ -107,7 +107,7 @@ impl Scene {
                 assert_eq!(walked, entities);
             }
             if terms.seen.contains(&a) && terms.seen.contains(&b) {
-                let members = self.store.group_members::<(), (InSet<R<u32>>, InSet<R<String>>)>(
+                let members = self.store.group_members::<(), (InSet<Read<u32>>, InSet<Read<String>>)>(
                     *id,
                     (),
                     (A.id(), B.id()),
@@ -118,7 +118,7 @@ impl Scene {
                 }
             }
             if terms.owned.contains(&b) {
-                let members = self.store.group_members::<InSet<R<String>>, ()>(*id, B.id(), ()).unwrap();
+                let members = self.store.group_members::<InSet<Read<String>>, ()>(*id, B.id(), ()).unwrap();
                 assert!(members.map(|(entity, b, ())| (entity, b)).all(|(e, b)| *b == e.index().to_string()));
             }
         }
@@ -213,10 +213,10 @@ fn what_a_group_does_not_have_is_refused() {
         catch_unwind(AssertUnwindSafe(|| f(&mut scene.store))).is_err() && scene.store.check().is_ok()
     };
     // Sets that the group does not own, or does not need.
-    assert!(refused(&mut |s| drop(s.group_members::<InSet<R<String>>, ()>(group, B.id(), ()))));
-    assert!(refused(&mut |s| drop(s.group_members::<(), InSet<R<[u64; 3]>>>(group, (), C.id()))));
+    assert!(refused(&mut |s| drop(s.group_members::<InSet<Read<String>>, ()>(group, B.id(), ()))));
+    assert!(refused(&mut |s| drop(s.group_members::<(), InSet<Read<[u64; 3]>>>(group, (), C.id()))));
     // Columns that alias each other.
-    type Twice = InSet<W<u32>>;
+    type Twice = InSet<Write<u32>>;
     assert!(refused(&mut |s| drop(s.group_members_mut::<Twice, Twice>(group, A.id(), A.id()))));
     // A set with an owner, a stable one, one that is named twice, none.
     for (owned, seen) in [(vec![a], vec![]), (vec![pinned], vec![]), (vec![c, c], vec![]), (vec![], vec![])] {
@@ -260,7 +260,7 @@ fn walks_mark_the_blocks_they_write_and_no_others_where_rows_are_few() {
             assert!(scene.insert(3, entity));
         }
     }
-    let query = scene.store.prepare::<(InSet<W<u32>>, InSet<R<u32>>)>((A.id(), PINNED.id())).unwrap();
+    let query = scene.store.prepare::<(InSet<Write<u32>>, InSet<Read<u32>>)>((A.id(), PINNED.id())).unwrap();
     let walk = |store: &mut Store, plain: bool| {
         let rows = store.view_mut(&query).into_rows_anywhere();
         let mut count = 0;
@@ -295,13 +295,19 @@ fn walks_mark_the_blocks_they_write_and_no_others_where_rows_are_few() {
     let group = scene.store.add_group(terms);
     let members = scene.store.group_len(group).unwrap();
     let own = |store: &mut Store| {
-        store.group_members_mut::<InSet<W<u32>>, InSet<R<u32>>>(group, A.id(), PINNED.id()).unwrap().count();
+        store
+            .group_members_mut::<InSet<Write<u32>>, InSet<Read<u32>>>(group, A.id(), PINNED.id())
+            .unwrap()
+            .count();
     };
     let marks = written(&mut scene.store, a, A.id().any(), own);
     assert_eq!(marks, [0, 1, 2, 3].map(|block: usize| block * BLOCK_ROWS < members));
     // One member marks its block of a set that is only seen; as many as there are mark all of it.
     let all = |store: &mut Store| {
-        store.group_members_mut::<InSet<R<u32>>, InSet<W<u32>>>(group, A.id(), PINNED.id()).unwrap().count();
+        store
+            .group_members_mut::<InSet<Read<u32>>, InSet<Write<u32>>>(group, A.id(), PINNED.id())
+            .unwrap()
+            .count();
     };
     let marks = written(&mut scene.store, pinned, PINNED.id().any(), all);
     assert!(marks.len() > 1 && !marks.contains(&false));
@@ -309,7 +315,7 @@ fn walks_mark_the_blocks_they_write_and_no_others_where_rows_are_few() {
     let terms = GroupTerms { owned: vec![scene.sets()[2]], seen: vec![pinned], ..GroupTerms::default() };
     let small = scene.store.add_group(terms);
     let one = |store: &mut Store| {
-        type Parts = InSet<W<u32>>;
+        type Parts = InSet<Write<u32>>;
         assert_eq!(store.group_members_mut::<(), Parts>(small, (), PINNED.id()).unwrap().count(), 1);
     };
     let marks = written(&mut scene.store, pinned, PINNED.id().any(), one);

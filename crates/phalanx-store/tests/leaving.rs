@@ -84,10 +84,10 @@ impl Tables {
             match kind {
                 0 => {
                     let ids = (KEY.id(), SMALL.id());
-                    let (found, small) = self.store.get::<(R<u64>, R<[u8; 3]>)>(entity, ids).unwrap();
+                    let (found, small) = self.store.get::<(Read<u64>, Read<[u8; 3]>)>(entity, ids).unwrap();
                     assert_eq!((*found, *small), (key, [key.to_le_bytes()[0]; 3]));
                 }
-                1 | 3 => assert_eq!(self.store.get::<R<u64>>(entity, KEY.id()), Some(&key)),
+                1 | 3 => assert_eq!(self.store.get::<Read<u64>>(entity, KEY.id()), Some(&key)),
                 _ => assert!(self.store.entities().contains(entity)),
             }
         }
@@ -133,11 +133,11 @@ fn the_same_entities_are_gone_as_one_by_one() {
             let whole = dice.roll(4) == 0;
             let chosen = dice.roll(5);
             alive.retain(|&(entity, kind, _)| {
-                let leaves = if whole { kind == chosen } else { dice.roll(3) == 0 };
-                if leaves {
+                let value_columns = if whole { kind == chosen } else { dice.roll(3) == 0 };
+                if value_columns {
                     batch.push(entity);
                 }
-                !leaves
+                !value_columns
             });
             if dice.roll(2) == 0 {
                 // In any order, with some twice and some long dead.

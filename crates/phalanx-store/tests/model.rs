@@ -185,9 +185,9 @@ impl Model {
         self.store.insert_edge::<Given>(source, target, given_ids(), &inits).expect("all is filled")
     }
 
-    fn place_of(&self, entity: Entity) -> Option<(TableId, u32)> {
-        let place = self.store.locate(entity)?;
-        self.tables.iter().copied().find(|&(table, _)| table == place.table)
+    fn location_of(&self, entity: Entity) -> Option<(TableId, u32)> {
+        let location = self.store.locate(entity)?;
+        self.tables.iter().copied().find(|&(table, _)| table == location.table)
     }
 
     /// Does something; true when entities other than `entity` may have changed.
@@ -219,15 +219,15 @@ impl Model {
             }
             6 | 7 => _ = self.store.despawn(entity),
             8 => {
-                let from = self.place_of(entity).unwrap_or(one);
+                let from = self.location_of(entity).unwrap_or(one);
                 _ = self.store.insert(entity, &self.edge(from, other), (), existing);
             }
             9 if takes_given => {
-                let from = self.place_of(entity).unwrap_or(one);
+                let from = self.location_of(entity).unwrap_or(one);
                 _ = self.store.insert(entity, &self.given_edge(from, other), given(), existing);
             }
             10 => {
-                let from = self.place_of(entity).unwrap_or(one);
+                let from = self.location_of(entity).unwrap_or(one);
                 if let Ok(edge) = self.store.remove_edge::<Given>(from.0, other.0, given_ids()) {
                     let taken = self.store.take::<Given>(entity, &edge).is_some();
                     assert!(taken || from.1 & GIVEN != GIVEN || self.store.locate(entity).is_none());

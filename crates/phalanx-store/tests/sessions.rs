@@ -55,7 +55,7 @@ fn wait<'a, F: Fetch>(session: &'a Shared<'_>, query: &'a Prepared<F>) -> Locked
 fn writers_of_one_column_never_meet() {
     let (mut store, table) = store();
     let rounds = 30;
-    let writes = query::<(W<u64>, R<u8>)>(&store, (A.id(), C.id()), table);
+    let writes = query::<(Write<u64>, Read<u8>)>(&store, (A.id(), C.id()), table);
     let session = store.share();
     thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -75,8 +75,8 @@ fn writers_of_one_column_never_meet() {
 #[test]
 fn a_reader_sees_a_write_whole_or_not_at_all() {
     let (mut store, table) = store();
-    let writes = query::<(W<u64>, W<u32>)>(&store, (A.id(), B.id()), table);
-    let reads = query::<(R<u64>, R<u32>)>(&store, (A.id(), B.id()), table);
+    let writes = query::<(Write<u64>, Write<u32>)>(&store, (A.id(), B.id()), table);
+    let reads = query::<(Read<u64>, Read<u32>)>(&store, (A.id(), B.id()), table);
     let session = store.share();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -106,7 +106,7 @@ fn a_reader_sees_a_write_whole_or_not_at_all() {
 #[test]
 fn blocks_of_one_lock_are_written_by_many_threads() {
     let (mut store, table) = store();
-    let writes = query::<(W<u64>, W<u32>, Ents)>(&store, (A.id(), B.id(), ()), table);
+    let writes = query::<(Write<u64>, Write<u32>, EntityIds)>(&store, (A.id(), B.id(), ()), table);
     let session = store.share();
     let mut locked = session.lock(&writes).expect("nobody else is here");
     let jobs = Mutex::new(locked.view().into_blocks(1));
@@ -137,7 +137,7 @@ fn blocks_of_one_lock_are_written_by_many_threads() {
 #[test]
 fn ids_are_reserved_beside_queries_that_walk_entities() {
     let (mut store, table) = store();
-    let mut all = query::<Ents>(&store, (), table);
+    let mut all = query::<EntityIds>(&store, (), table);
     assert!(store.admit_rowless(&mut all));
     let session = store.share();
     let reserved = Mutex::new(Vec::new());
@@ -172,11 +172,11 @@ fn ids_are_reserved_beside_queries_that_walk_entities() {
 #[test]
 fn a_conflict_panic_unwinds_through_other_guards() {
     let (mut store, table) = store();
-    let only_a = query::<R<u64>>(&store, A.id(), table);
-    let only_b = query::<W<u32>>(&store, B.id(), table);
-    let all = query::<(R<u64>, W<u8>, W<u32>)>(&store, (A.id(), C.id(), B.id()), table);
-    let writes_a = query::<W<u64>>(&store, A.id(), table);
-    let writes_c = query::<W<u8>>(&store, C.id(), table);
+    let only_a = query::<Read<u64>>(&store, A.id(), table);
+    let only_b = query::<Write<u32>>(&store, B.id(), table);
+    let all = query::<(Read<u64>, Write<u8>, Write<u32>)>(&store, (A.id(), C.id(), B.id()), table);
+    let writes_a = query::<Write<u64>>(&store, A.id(), table);
+    let writes_c = query::<Write<u8>>(&store, C.id(), table);
     let session = store.share();
     let held = session.lock(&only_b).expect("free");
     let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -199,7 +199,7 @@ fn a_conflict_panic_unwinds_through_other_guards() {
 #[test]
 fn a_thread_that_panics_gives_its_columns_back() {
     let (mut store, table) = store();
-    let writes = query::<(W<u64>, W<u32>)>(&store, (A.id(), B.id()), table);
+    let writes = query::<(Write<u64>, Write<u32>)>(&store, (A.id(), B.id()), table);
     let session = store.share();
     let done = AtomicUsize::new(0);
     thread::scope(|scope| {

@@ -22,7 +22,7 @@ fn spawn(store: &mut Store, count: usize) -> Vec<Entity> {
 }
 
 fn read<T: Copy + Send + Sync + 'static>(store: &Store, id: ColId<T>, entity: Entity) -> Option<T> {
-    store.get::<InSet<R<T>>>(entity, id).copied()
+    store.get::<InSet<Read<T>>>(entity, id).copied()
 }
 
 /// Whether a plan serves values of `V`: it inserts them, and they can be taken.
@@ -45,7 +45,10 @@ fn a_plan_serves_values_of_its_type_and_no_others() {
     let (mut store, plan) = store_with(one, false);
     let entity = spawn(&mut store, 1)[0];
     assert!(serves(&mut store, &plan, one, entity, Col(1u32)));
-    assert!(serves(&mut store, &plan, (one,), entity, (Col(1u32),)), "the same leaf in another shape");
+    assert!(
+        serves(&mut store, &plan, (one,), entity, (Col(1u32),)),
+        "the same value_column in another shape"
+    );
     assert!(serves(&mut store, &plan, ((), one), entity, ((), Keep(1u32))));
     assert!(!serves(&mut store, &plan, other, entity, Col(1u32)));
     let text = ColId::<String>::named("plan one");
@@ -76,7 +79,7 @@ fn a_plan_serves_values_of_its_type_and_no_others() {
     assert!(serves(&mut store, &plan, (one, other), entity, (Col(1u32), Col(2u32))));
     assert!(!serves(&mut store, &plan, one, entity, Col(1u32)));
     let kept = (Keep(1u32), Col(1u32));
-    assert!(!serves(&mut store, &plan, (one, other), entity, kept), "several leaves go by their type");
+    assert!(!serves(&mut store, &plan, (one, other), entity, kept), "several values go by their type");
     assert!(store.set_plan::<Col<u32>>(set, one).is_err(), "it leaves a column open");
     store.check().unwrap();
 }

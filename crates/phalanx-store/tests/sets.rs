@@ -74,7 +74,7 @@ impl Drop for Sizeless {
 #[derive(Clone, Copy)]
 struct Wide(u32);
 
-type Leaves = (Col<Listed>, Col<Sizeless>, Col<Wide>);
+type ValueColumns = (Col<Listed>, Col<Sizeless>, Col<Wide>);
 
 static PLAIN: (ColCell<Listed>, ColCell<Sizeless>, ColCell<Wide>) =
     (ColCell::new(), ColCell::new(), ColCell::new());
@@ -82,7 +82,7 @@ static STABLE: (ColCell<Listed>, ColCell<Sizeless>, ColCell<Wide>) =
     (ColCell::new(), ColCell::new(), ColCell::new());
 static TABLE: ColCell<Listed> = ColCell::new();
 
-type Ids = <Leaves as Values>::Ids;
+type Ids = <ValueColumns as Values>::Ids;
 
 fn ids(of: &'static (ColCell<Listed>, ColCell<Sizeless>, ColCell<Wide>)) -> Ids {
     (of.0.id(), of.1.id(), of.2.id())
@@ -92,7 +92,7 @@ fn columns(ids: Ids) -> [AnyColId; 3] {
     [ids.0.any(), ids.1.any(), ids.2.any()]
 }
 
-fn leaves() -> (u32, Leaves) {
+fn value_columns() -> (u32, ValueColumns) {
     let listed = Listed::new();
     let id = listed.0;
     (id, (Col(listed), Col(Sizeless::new()), Col(Wide(id))))
@@ -152,8 +152,8 @@ impl Scene {
         let stable = store.declare_stable_set(&columns(ids(&STABLE)));
         assert!(store.set_is_stable(stable) && !store.set_is_stable(plain));
         Self {
-            plain: store.set_plan::<Leaves>(plain, ids(&PLAIN)).unwrap(),
-            stable: store.set_plan::<Leaves>(stable, ids(&STABLE)).unwrap(),
+            plain: store.set_plan::<ValueColumns>(plain, ids(&PLAIN)).unwrap(),
+            stable: store.set_plan::<ValueColumns>(stable, ids(&STABLE)).unwrap(),
             naive: [Naive::default(), Naive { stable: true, ..Naive::default() }],
             store,
             alive: Vec::new(),
@@ -181,21 +181,21 @@ impl Scene {
                 assert_eq!(self.store.set_row(set, entity), row);
                 let found = self
                     .store
-                    .get::<(InSet<(R<Listed>, R<Wide>)>, HasSet)>(entity, ((at.0, at.2), at.0.any()));
+                    .get::<(InSet<(Read<Listed>, Read<Wide>)>, HasSet)>(entity, ((at.0, at.2), at.0.any()));
                 let ((listed, wide), has) = found.expect("it is in the set");
                 assert!(has && listed.is_whole() && listed.0 == value && wide.0 == value);
             }
             live += naive.values.len();
             let mut seen = 0;
             for run in self.store.set_runs(set) {
-                let slice = self.store.set_slices::<InSet<R<Listed>>>(at.0, run.clone()).expect("no hole");
+                let slice = self.store.set_slices::<InSet<Read<Listed>>>(at.0, run.clone()).expect("no hole");
                 assert!(slice.iter().all(Listed::is_whole));
                 let column = self.store.column_rows(self.store.set_table(set), at.0, run);
                 assert_eq!(column.expect("no hole").len(), slice.len());
                 seen += slice.len();
             }
             assert_eq!(seen, naive.values.len());
-            let all = self.store.set_slices::<InSet<R<Listed>>>(at.0, 0..naive.rows.len());
+            let all = self.store.set_slices::<InSet<Read<Listed>>>(at.0, 0..naive.rows.len());
             assert_eq!(all.is_some(), naive.holes.is_empty());
             assert_eq!(self.store.column(self.store.set_table(set), at.0).is_some(), naive.holes.is_empty());
         }
@@ -244,7 +244,7 @@ fn history(seed: u64, steps: usize, panics: bool) {
                 }
             }
             3..=10 => {
-                let made = catch_unwind(AssertUnwindSafe(leaves));
+                let made = catch_unwind(AssertUnwindSafe(value_columns));
                 if let Ok((id, values)) = made {
                     let plan = if which == 0 { &scene.plain } else { &scene.stable };
                     let store = &mut scene.store;
@@ -265,7 +265,7 @@ fn history(seed: u64, steps: usize, panics: bool) {
             }
             11 | 12 => {
                 let at = if which == 0 { ids(&PLAIN) } else { ids(&STABLE) };
-                let init = Init::new::<Leaves>(at, |_| leaves().1);
+                let init = Init::new::<ValueColumns>(at, |_| value_columns().1);
                 let set = scene.plan(which).set();
                 let store = &mut scene.store;
                 let next = NEXT.get();
@@ -285,7 +285,7 @@ fn history(seed: u64, steps: usize, panics: bool) {
             }
             16 => {
                 let plan = if which == 0 { &scene.plain } else { &scene.stable };
-                let taken = scene.store.set_take::<Leaves>(
+                let taken = scene.store.set_take::<ValueColumns>(
                     plan,
                     ids(if which == 0 { &PLAIN } else { &STABLE }),
                     entity,
@@ -342,15 +342,17 @@ fn history(seed: u64, steps: usize, panics: bool) {
                 scene.in_table = 0;
             }
             _ => {
-                // A query led by either set visits every member once, and no hole.
+                // A query driven by either set visits every member once, and no hole.
                 let at = [ids(&PLAIN), ids(&STABLE)];
-                type Fetched = (InSet<W<Listed>>, Ents);
+                type Fetched = (InSet<Write<Listed>>, EntityIds);
                 let mut query = scene.store.prepare::<Fetched>((at[which].0, ())).unwrap();
                 scene.store.admit(&mut query, table);
                 scene.store.admit_rowless(&mut query);
                 assert!(!scene.store.admit(&mut query, scene.store.set_table(scene.plan(which).set())));
-                let lead = [Lead::Shortest, Lead::Tables, Lead::Set(at[which].0.any())][dice.below(3)];
-                let view = scene.store.view_mut(&query).led_by(lead);
+                let driver_choice =
+                    [DriverChoice::Shortest, DriverChoice::Tables, DriverChoice::Set(at[which].0.any())]
+                        [dice.below(3)];
+                let view = scene.store.view_mut(&query).with_driver(driver_choice);
                 let mut seen: Vec<Entity> = Vec::new();
                 for (listed, entity) in view.into_rows() {
                     assert!(listed.is_whole());
@@ -398,11 +400,12 @@ fn slices_of_a_set_are_refused_where_a_row_is_a_hole_or_missing() {
     let mut scene = Scene::new();
     let entities: Vec<Entity> = (0..4).map(|_| scene.store.spawn_rowless().unwrap()).collect();
     for &entity in &entities {
-        let _ = scene.store.set_insert(&scene.stable, ids(&STABLE), entity, leaves().1, Existing::Replace);
+        let _ =
+            scene.store.set_insert(&scene.stable, ids(&STABLE), entity, value_columns().1, Existing::Replace);
     }
     let (set, at) = (scene.stable.set(), ids(&STABLE));
     assert!(scene.store.set_remove(set, entities[1]));
-    let len = |store: &Store, rows| store.set_slices::<InSet<R<Listed>>>(at.0, rows).map(<[_]>::len);
+    let len = |store: &Store, rows| store.set_slices::<InSet<Read<Listed>>>(at.0, rows).map(<[_]>::len);
     assert_eq!(len(&scene.store, 0..4), None);
     assert_eq!(len(&scene.store, 0..1), Some(1));
     assert_eq!(len(&scene.store, 1..2), None);
@@ -415,14 +418,19 @@ fn slices_of_a_set_are_refused_where_a_row_is_a_hole_or_missing() {
     let table = scene.store.set_table(set);
     assert!(scene.store.column_rows(table, at.0, reversed).is_none());
     assert!(scene.store.column_mut(table, at.0).is_none());
-    assert!(scene.store.set_slices_mut::<InSet<W<Listed>>>(at.0, 1..3).is_none());
-    assert!(scene.store.set_slices_mut::<(InSet<W<Listed>>, InSet<R<Listed>>)>((at.0, at.0), 2..3).is_none());
+    assert!(scene.store.set_slices_mut::<InSet<Write<Listed>>>(at.0, 1..3).is_none());
     assert!(
-        scene.store.set_slices::<InSet<Ents>>((), 0..2).is_none(),
+        scene
+            .store
+            .set_slices_mut::<(InSet<Write<Listed>>, InSet<Read<Listed>>)>((at.0, at.0), 2..3)
+            .is_none()
+    );
+    assert!(
+        scene.store.set_slices::<InSet<EntityIds>>((), 0..2).is_none(),
         "a fetch without columns names no set"
     );
     assert!(scene.store.set_slices::<InSet<()>>((), 0..2).is_none());
-    let owners = scene.store.set_slices::<InSet<(R<Listed>, Ents)>>((at.0, ()), 2..4);
+    let owners = scene.store.set_slices::<InSet<(Read<Listed>, EntityIds)>>((at.0, ()), 2..4);
     assert_eq!(owners.expect("no hole").1, &entities[2..]);
     assert!(!scene.store.set_swap(set, 0, 2));
     assert_eq!(scene.store.set_row(set, Entity::PLACEHOLDER), None);

@@ -1,4 +1,4 @@
-//! Tables whose records have a shape, values that may be absent, and seats: what pools are built from.
+//! Tables whose records have a shape, values that may be absent, and cached locations: what pools are built from.
 //!
 //! Each test ends in a state that [`Store::check`] accepts.
 
@@ -19,8 +19,8 @@ fn optional_values_go_where_the_table_has_columns_and_nowhere_else() {
     let to_without = store.insert_edge::<V>(TableId::ROWLESS, without, (a, b), &[]).unwrap();
     let e = store.spawn::<V>(&to_with, (Col(1), Maybe(Some(Col("one".to_owned()))))).unwrap();
     let f = store.spawn::<V>(&to_without, (Col(2), Maybe(None))).unwrap();
-    assert_eq!(store.get::<(R<u32>, R<String>)>(e, (a, b)), Some((&1, &"one".to_owned())));
-    assert_eq!(store.get::<(R<u32>, Opt<R<String>>)>(f, (a, b)), Some((&2, None)));
+    assert_eq!(store.get::<(Read<u32>, Read<String>)>(e, (a, b)), Some((&1, &"one".to_owned())));
+    assert_eq!(store.get::<(Read<u32>, Opt<Read<String>>)>(f, (a, b)), Some((&2, None)));
     for (edge, value) in [(&to_with, None), (&to_without, Some(Col("lost".to_owned())))] {
         let before = store.entities().len();
         let spawn = AssertUnwindSafe(|| store.spawn::<V>(edge, (Col(3), Maybe(value))));
@@ -33,31 +33,31 @@ fn optional_values_go_where_the_table_has_columns_and_nowhere_else() {
 #[test]
 fn a_seat_asks_the_directory_only_when_its_entity_has_moved() {
     let mut store = Store::new();
-    let (a, b) = (ColId::<u32>::named("seat a"), ColId::<u32>::named("seat b"));
+    let (a, b) = (ColId::<u32>::named("cached a"), ColId::<u32>::named("cached b"));
     let one = store.new_table(&[a.any()]);
     let two = store.new_table(&[a.any(), b.any()]);
     let spawn = store.insert_edge::<Col<u32>>(TableId::ROWLESS, one, a, &[]).unwrap();
     let add = store.insert_edge::<Col<u32>>(one, two, b, &[]).unwrap();
     let first = store.spawn(&spawn, Col(10u32)).unwrap();
     let last = store.spawn(&spawn, Col(20u32)).unwrap();
-    let mut seat = store.seat(last).unwrap();
+    let mut cached_location = store.cached_location(last).unwrap();
     for _ in 0..3 {
-        assert!(store.find_seat(&mut seat));
-        assert_eq!(store.get_at::<R<u32>>(seat, a), Some(&20));
-        assert_eq!(store.get_at::<R<u32>>(seat, b), None);
+        assert!(store.find_location(&mut cached_location));
+        assert_eq!(store.get_at::<Read<u32>>(cached_location, a), Some(&20));
+        assert_eq!(store.get_at::<Read<u32>>(cached_location, b), None);
     }
-    assert_eq!(store.seat_repairs(), 0);
+    assert_eq!(store.location_repairs(), 0);
     // The last row takes the place of the one that leaves.
     store.insert(first, &add, Col(11u32), Existing::Replace).unwrap();
-    assert_eq!(store.get_at_mut::<W<u32>>(seat, a), None);
-    assert!(store.find_seat(&mut seat));
-    *store.get_at_mut::<W<u32>>(seat, a).unwrap() += 1;
-    assert_eq!(store.get_at::<R<u32>>(seat, a), Some(&21));
-    assert_eq!(store.seat_repairs(), 1);
+    assert_eq!(store.get_at_mut::<Write<u32>>(cached_location, a), None);
+    assert!(store.find_location(&mut cached_location));
+    *store.get_at_mut::<Write<u32>>(cached_location, a).unwrap() += 1;
+    assert_eq!(store.get_at::<Read<u32>>(cached_location, a), Some(&21));
+    assert_eq!(store.location_repairs(), 1);
     assert!(store.despawn(last));
     let heir = store.spawn(&spawn, Col(30u32)).unwrap();
-    assert_eq!((heir.index(), store.get_at::<R<u32>>(seat, a)), (last.index(), None));
-    assert!(!store.find_seat(&mut seat));
+    assert_eq!((heir.index(), store.get_at::<Read<u32>>(cached_location, a)), (last.index(), None));
+    assert!(!store.find_location(&mut cached_location));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn shaped_tables_hold_rows_like_any_other() {
         }
         store.check().unwrap();
         for (at, &entity) in entities.iter().enumerate() {
-            let read = store.get::<(R<String>, Opt<R<String>>)>(entity, (ids[2], ids[5])).unwrap();
+            let read = store.get::<(Read<String>, Opt<Read<String>>)>(entity, (ids[2], ids[5])).unwrap();
             assert_eq!(*read.0, format!("{at}"));
             assert_eq!(read.1.cloned(), (at % 3 == 0).then(|| format!("{at}'")));
         }

@@ -35,7 +35,8 @@ fn assert_value(
     n: usize,
     ids: (ColId<u8>, ColId<String>, ColId<Wide>, ColId<()>),
 ) {
-    let found = store.get::<(R<u8>, R<String>, R<Wide>)>(entity, (ids.0, ids.1, ids.2)).expect("alive");
+    let found =
+        store.get::<(Read<u8>, Read<String>, Read<Wide>)>(entity, (ids.0, ids.1, ids.2)).expect("alive");
     let small = u8::try_from(n % 251).expect("below 256");
     assert_eq!(found, (&small, &format!("value {n}"), &Wide(small)));
     assert!(std::ptr::from_ref(found.2).addr().is_multiple_of(128));
@@ -127,7 +128,7 @@ fn values_in_small_columns_are_dropped_once() {
     }
     store.shrink_to_fit();
     assert!(
-        entities.iter().all(|&entity| Arc::ptr_eq(&store.get::<R<Counted>>(entity, id).unwrap().0, &all))
+        entities.iter().all(|&entity| Arc::ptr_eq(&store.get::<Read<Counted>>(entity, id).unwrap().0, &all))
     );
     entities[40..80].iter().for_each(|&entity| assert!(store.despawn(entity)));
     assert_eq!(Arc::strong_count(&all), 61);
@@ -143,19 +144,19 @@ fn a_column_that_the_store_has_not_met_is_in_no_table() {
     let table = store.new_table(&[known.any()]);
     let spawn = store.insert_edge::<Col<u32>>(TableId::ROWLESS, table, known, &[]).unwrap();
     let entity = store.spawn(&spawn, Col(7u32)).unwrap();
-    // Beyond every lane, and between lanes.
+    // Beyond every declared column, and between two.
     let (skipped, late) = (ColId::<u32>::named("slab skipped"), ColId::<u32>::named("slab late"));
-    assert_eq!(store.get::<R<u32>>(entity, late), None);
+    assert_eq!(store.get::<Read<u32>>(entity, late), None);
     store.declare(late.any());
     for n in 0..20 {
         let column = ColId::<u32>::named(&format!("slab more {n}"));
         store.new_table(&[column.any()]);
         for unknown in [skipped, late] {
-            assert_eq!(store.get::<R<u32>>(entity, unknown), None);
-            assert_eq!(store.get::<Opt<R<u32>>>(entity, unknown), Some(None));
+            assert_eq!(store.get::<Read<u32>>(entity, unknown), None);
+            assert_eq!(store.get::<Opt<Read<u32>>>(entity, unknown), Some(None));
             assert!(!store.table_has(table, unknown.any()));
         }
-        assert_eq!(store.get::<(R<u32>, Opt<R<u32>>)>(entity, (known, skipped)), Some((&7, None)));
+        assert_eq!(store.get::<(Read<u32>, Opt<Read<u32>>)>(entity, (known, skipped)), Some((&7, None)));
         store.check().unwrap();
     }
 }
@@ -170,7 +171,8 @@ fn a_reader_of_seats_agrees_with_the_store() {
     let add = store.insert_edge::<Col<u32>>(one, two, b, &[]).unwrap();
     let entities: Vec<Entity> = (0..30u32).map(|n| store.spawn(&spawn, Col(n)).unwrap()).collect();
     let rowless = store.spawn_rowless().unwrap();
-    let seats: Vec<Seat> = entities.iter().map(|&entity| store.seat(entity).unwrap()).collect();
+    let cached_locations: Vec<CachedLocation> =
+        entities.iter().map(|&entity| store.cached_location(entity).unwrap()).collect();
     for &entity in entities.iter().step_by(3) {
         store.insert(entity, &add, Col(100u32), Existing::Replace).unwrap();
     }
@@ -178,19 +180,22 @@ fn a_reader_of_seats_agrees_with_the_store() {
         assert!(store.despawn(entity));
     }
     let heir = store.spawn(&spawn, Col(1000u32)).unwrap();
-    let reader = store.read_seats::<R<u32>>(a);
-    let anything = store.read_seats::<Opt<R<u32>>>(b);
-    for (n, (&seat, &entity)) in (0u32..).zip(seats.iter().zip(&entities)) {
+    let reader = store.read_locations::<Read<u32>>(a);
+    let anything = store.read_locations::<Opt<Read<u32>>>(b);
+    for (n, (&cached_location, &entity)) in (0u32..).zip(cached_locations.iter().zip(&entities)) {
         let alive = store.entities().contains(entity);
-        assert_eq!(reader.get(seat), store.get_at::<R<u32>>(seat, a));
-        assert!(reader.get(seat).is_none_or(|&found| found == n && alive), "never another entity's value");
+        assert_eq!(reader.get(cached_location), store.get_at::<Read<u32>>(cached_location, a));
+        assert!(
+            reader.get(cached_location).is_none_or(|&found| found == n && alive),
+            "never another entity's value"
+        );
         assert_eq!(reader.get_where(entity, |_| true), alive.then_some(&n));
         assert_eq!(reader.get_where(entity, |_| false), None);
         assert_eq!(anything.get_where(entity, |_| true).is_some(), alive);
         // The id that a free slot will have next.
         let next = Entity::from_bits(entity.to_bits() + (1 << 32)).unwrap();
         assert_eq!(reader.get_where(next, |_| true), (next == heir).then_some(&1000));
-        let here = store.locate(entity).map(|place| place.table);
+        let here = store.locate(entity).map(|location| location.table);
         assert_eq!(reader.get_where(entity, |table| Some(table) == here), alive.then_some(&n));
     }
     assert_eq!(reader.get_where(heir, |_| true), Some(&1000));
@@ -202,5 +207,9 @@ fn a_reader_of_seats_agrees_with_the_store() {
     assert_eq!(anything.get_where(rowless, |_| true), Some(None));
     // Seats of another store name tables and rows that are not here.
     let empty = Store::new();
-    assert!(seats.iter().all(|&seat| empty.read_seats::<R<u32>>(a).get(seat).is_none()));
+    assert!(
+        cached_locations
+            .iter()
+            .all(|&cached_location| empty.read_locations::<Read<u32>>(a).get(cached_location).is_none())
+    );
 }

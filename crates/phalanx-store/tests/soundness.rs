@@ -61,7 +61,7 @@ fn a_block_number_that_wraps_names_no_block() {
 #[test]
 fn runs_of_more_blocks_than_can_be_counted_are_whole_tables() {
     let (mut store, table, _) = counting(3000);
-    let write = query::<W<u64>>(&store, A.id(), &[table]);
+    let write = query::<Write<u64>>(&store, A.id(), &[table]);
     for blocks in [3, 1 << 54, (1 << 54) + 1, usize::MAX] {
         let lens: Vec<_> = store.view_mut(&write).into_blocks(blocks).iter().map(Chunk::len).collect();
         assert_eq!(lens, [3000]);
@@ -112,7 +112,7 @@ fn a_batch_believes_no_size_hint() {
 #[test]
 fn a_made_up_table_is_no_table() {
     let (mut store, _, edge) = counting(1);
-    let mut read = query::<Opt<R<u64>>>(&store, A.id(), &[]);
+    let mut read = query::<Opt<Read<u64>>>(&store, A.id(), &[]);
     for table in [TableId::DEAD, TableId::ROWLESS, TableId::new(3), TableId::new(u32::MAX)] {
         assert!(store.column(table, A.id()).is_none() && store.column_mut(table, A.id()).is_none());
         assert!(store.table_entities(table).is_empty());
@@ -139,12 +139,12 @@ fn a_made_up_entity_is_found_nowhere() {
     let reserved = store.reserve_entity().expect("ids");
     let edge = store.insert_edge::<Col<u64>>(table, table, A.id(), &[]).expect("fits");
     let away = store.remove_edge::<Col<u64>>(table, TableId::ROWLESS, A.id()).expect("fits");
-    let mut write = query::<(W<u64>, Ents)>(&store, (A.id(), ()), &[table]);
+    let mut write = query::<(Write<u64>, EntityIds)>(&store, (A.id(), ()), &[table]);
     assert!(!store.admit_rowless(&mut write));
     let above = Entity::from_bits(1 << 32 | 1000).expect("an id");
     for entity in [dead, reserved, above, Entity::PLACEHOLDER] {
-        assert!(store.get::<R<u64>>(entity, A.id()).is_none());
-        assert!(store.get_mut::<(Opt<W<u64>>, Ents)>(entity, (A.id(), ())).is_none());
+        assert!(store.get::<Read<u64>>(entity, A.id()).is_none());
+        assert!(store.get_mut::<(Opt<Write<u64>>, EntityIds)>(entity, (A.id(), ())).is_none());
         assert_eq!(store.insert(entity, &edge, Col(1_u64), Existing::Replace), Err(Col(1)));
         assert!(!store.remove::<Col<u64>>(entity, &away) && store.take::<Col<u64>>(entity, &away).is_none());
         let mut view = store.view_mut(&write);
@@ -170,16 +170,16 @@ fn no_fetch_reaches_a_column_twice_if_it_writes() {
         )*};
     }
     refused! {
-        (W<u64>, R<u64>), (a, a), 0, 1;
-        (R<u64>, Wn<u64>), (a, a), 0, 1;
-        (W<u64>, Wn<u64>), (a, a), 0, 1;
-        (Opt<W<u64>>, Opt<R<u64>>), (a, a), 0, 1;
-        (R<u64>, (Ents, Opt<(R<u32>, W<u64>)>)), (a, ((), (B.id(), a))), 0, 2;
-        (Opt<Opt<R<u64>>>, R<u32>, R<u64>, W<u64>), (a, B.id(), a, a), 0, 3;
+        (Write<u64>, Read<u64>), (a, a), 0, 1;
+        (Read<u64>, WriteUntracked<u64>), (a, a), 0, 1;
+        (Write<u64>, WriteUntracked<u64>), (a, a), 0, 1;
+        (Opt<Write<u64>>, Opt<Read<u64>>), (a, a), 0, 1;
+        (Read<u64>, (EntityIds, Opt<(Read<u32>, Write<u64>)>)), (a, ((), (B.id(), a))), 0, 2;
+        (Opt<Opt<Read<u64>>>, Read<u32>, Read<u64>, Write<u64>), (a, B.id(), a, a), 0, 3;
     }
     let twice = (a, a, any, a);
-    assert!(store.prepare::<(R<u64>, Opt<R<u64>>, HasCol, R<u64>)>(twice).is_ok());
-    assert_eq!(store.get_mut::<(W<u64>, HasCol)>(entity, (a, any)), Some((&mut 0, true)));
+    assert!(store.prepare::<(Read<u64>, Opt<Read<u64>>, HasCol, Read<u64>)>(twice).is_ok());
+    assert_eq!(store.get_mut::<(Write<u64>, HasCol)>(entity, (a, any)), Some((&mut 0, true)));
 }
 
 #[test]
@@ -187,12 +187,12 @@ fn a_writing_view_gives_each_row_to_one_place_only() {
     let (mut store, first, _) = counting(2500);
     let (second, edge) = spawner::<(Col<u64>, Col<u32>)>(&mut store, (A.id(), B.id()));
     store.spawn_batch(&edge, (0_u64..1030).map(|n| (Col(n), Col(0_u32))), |_| {}).expect("ids");
-    let write = query::<(W<u64>, Opt<W<u32>>)>(&store, (A.id(), B.id()), &[second, first]);
+    let write = query::<(Write<u64>, Opt<Write<u32>>)>(&store, (A.id(), B.id()), &[second, first]);
     let distinct = |rows: Vec<(&mut u64, Option<&mut u32>)>| {
-        let places: HashSet<_> = rows.iter().map(|(a, _)| std::ptr::from_ref::<u64>(a)).collect();
+        let locations: HashSet<_> = rows.iter().map(|(a, _)| std::ptr::from_ref::<u64>(a)).collect();
         let others: HashSet<_> =
             rows.iter().filter_map(|(_, b)| b.as_deref().map(std::ptr::from_ref)).collect();
-        (rows.len(), places.len(), others.len()) == (3530, 3530, 1030)
+        (rows.len(), locations.len(), others.len()) == (3530, 3530, 1030)
     };
     assert!(distinct(store.view_mut(&write).into_rows().collect()));
     assert!(distinct(store.view_mut(&write).into_chunks().flat_map(Chunk::rows).collect()));
@@ -220,7 +220,7 @@ fn a_writing_view_gives_each_row_to_one_place_only() {
 fn an_entity_without_a_row_is_a_chunk_of_one() {
     let (mut store, table, _) = counting(1);
     let alone = [store.spawn_rowless().expect("ids"), store.spawn_rowless().expect("ids")];
-    type All = (Ents, Opt<W<u64>>, Opt<Ents>, HasCol);
+    type All = (EntityIds, Opt<Write<u64>>, Opt<EntityIds>, HasCol);
     let mut all = query::<All>(&store, ((), A.id(), (), A.id().any()), &[table]);
     assert!(store.admit_rowless(&mut all));
     let chunks: Vec<_> = store.view_mut(&all).into_chunks().skip(1).collect();
@@ -242,7 +242,7 @@ fn plans_and_queries_of_another_store_are_refused() {
     let (mut theirs, same, _) = counting(2);
     assert_eq!(table, same, "only the stamp tells them apart");
     let entity = theirs.table_entities(same)[0];
-    let mut rows = query::<W<u64>>(&ours, A.id(), &[table]);
+    let mut rows = query::<Write<u64>>(&ours, A.id(), &[table]);
     let merge = ours.insert_edge::<Col<u64>>(table, table, A.id(), &[]).expect("fits");
     let away = ours.remove_edge::<Col<u64>>(table, TableId::ROWLESS, A.id()).expect("fits");
     let away_all = ours.remove_edge::<()>(table, TableId::ROWLESS, ()).expect("fits");
@@ -306,8 +306,8 @@ fn values_without_size_are_not_made_from_nothing() {
 #[test]
 fn a_forgotten_lock_shuts_its_column_until_the_session_ends() {
     let (mut store, table, _) = counting(1);
-    let write = query::<W<u64>>(&store, A.id(), &[table]);
-    let read = query::<R<u64>>(&store, A.id(), &[table]);
+    let write = query::<Write<u64>>(&store, A.id(), &[table]);
+    let read = query::<Read<u64>>(&store, A.id(), &[table]);
     let session = store.share();
     std::mem::forget(session.lock(&write).expect("free"));
     assert!(session.lock(&write).is_err() && session.lock(&read).is_err());

@@ -39,8 +39,8 @@ fn fill(shared: &Arc<u8>) -> impl FnMut(usize, OpenColumn<'_>) {
 fn stands(store: &Store, entities: [Entity; 2], table: TableId) {
     store.check().unwrap();
     assert!(entities.iter().all(|&entity| store.locate(entity).unwrap().table == table));
-    assert_eq!(store.get::<R<String>>(entities[0], NAME.id()).unwrap(), "a");
-    assert_eq!(store.get::<R<String>>(entities[1], NAME.id()).unwrap(), "b");
+    assert_eq!(store.get::<Read<String>>(entities[0], NAME.id()).unwrap(), "a");
+    assert_eq!(store.get::<Read<String>>(entities[1], NAME.id()).unwrap(), "b");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_row_gets_each_column_once_and_drops_it_once() {
         assert!(store.insert_filled(entity, &edge, fill(&shared)));
     }
     stands(&store, entities, large);
-    assert_eq!(store.get::<R<u64>>(entities[1], AGE.id()), Some(&7));
+    assert_eq!(store.get::<Read<u64>>(entities[1], AGE.id()), Some(&7));
     assert_eq!(Arc::strong_count(&shared), 3);
     assert!(!store.insert_filled(entities[0], &edge, fill(&shared)), "it stands elsewhere by now");
     store.despawn(entities[0]);
@@ -100,7 +100,7 @@ fn an_edge_to_be_filled_serves_nothing_else_and_no_other_store() {
     assert_eq!(edge(&[age, shared]), Err(PlanError::Unfilled(tag)));
     assert_eq!(edge(&[age, shared, tag, age]), Err(PlanError::Repeated(age)));
     assert_eq!(edge(&[name, age, shared, tag]), Err(PlanError::Repeated(name)));
-    assert_eq!(store.fill_edge(small, small, &[age], &[]).map(|_| ()), Err(PlanError::Misplaced(age)));
+    assert_eq!(store.fill_edge(small, small, &[age], &[]).map(|_| ()), Err(PlanError::ColumnMismatch(age)));
     let made = Init::new(AGE.id(), |_| Col(1));
     assert_eq!(
         store.fill_edge(small, large, &[age, shared, tag], &[made]).map(|_| ()),

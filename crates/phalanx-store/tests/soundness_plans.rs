@@ -35,7 +35,7 @@ fn a_shape_that_repeats_a_column_has_it_once() {
             let edge = store.insert_edge::<V>(TableId::ROWLESS, table, (NAME.id(), AGE.id()), &[]).unwrap();
             let entities: Vec<_> =
                 (0..2000u64).map(|n| store.spawn(&edge, (Col(n.to_string()), Col(n))).unwrap()).collect();
-            assert_eq!(store.get::<R<String>>(entities[1500], NAME.id()).unwrap(), "1500");
+            assert_eq!(store.get::<Read<String>>(entities[1500], NAME.id()).unwrap(), "1500");
             for &entity in &entities[..1990] {
                 assert!(store.despawn(entity));
             }
@@ -50,16 +50,16 @@ fn a_set_that_does_not_exist_has_no_row_for_anybody() {
     let table = store.new_table(&[AGE.id().any()]);
     let edge = store.insert_edge::<Col<u64>>(TableId::ROWLESS, table, AGE.id(), &[]).unwrap();
     let (rowed, rowless) = (store.spawn(&edge, Col(7u64)).unwrap(), store.spawn_rowless().unwrap());
-    let mut query = store.prepare::<InSet<W<String>>>(NAME.id()).unwrap();
+    let mut query = store.prepare::<InSet<Write<String>>>(NAME.id()).unwrap();
     assert!(store.admit(&mut query, table) && store.admit_rowless(&mut query));
-    let mut wide = store.prepare::<InSet<(Opt<R<u64>>, W<String>)>>((AGE.id(), NAME.id())).unwrap();
+    let mut wide = store.prepare::<InSet<(Opt<Read<u64>>, Write<String>)>>((AGE.id(), NAME.id())).unwrap();
     assert!(store.admit(&mut wide, table) && store.admit_rowless(&mut wide));
     for _ in 0..2 {
         for entity in [rowed, rowless, Entity::PLACEHOLDER] {
             assert!(store.view_mut(&query).into_get_anywhere(entity).is_none());
             assert!(store.view_mut(&query).into_get(entity).is_none());
             assert!(store.view_mut(&wide).into_get_anywhere(entity).is_none());
-            assert!(store.get_mut::<InSet<W<String>>>(entity, NAME.id()).is_none());
+            assert!(store.get_mut::<InSet<Write<String>>>(entity, NAME.id()).is_none());
         }
         assert_eq!(store.view_mut(&query).into_rows_anywhere().count(), 0);
         assert_eq!(store.view_mut(&wide).into_rows_anywhere().count(), 0);
@@ -147,7 +147,7 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
         );
     }
     store.check().unwrap();
-    assert_eq!(store.set_slices::<InSet<R<String>>>(STABLE.id(), 0..40).unwrap().len(), 40);
+    assert_eq!(store.set_slices::<InSet<Read<String>>>(STABLE.id(), 0..40).unwrap().len(), 40);
 }
 
 #[test]
@@ -157,17 +157,20 @@ fn a_seat_is_not_misled_by_a_set_that_has_the_number_of_its_table() {
     let edge = store.insert_edge::<Col<u64>>(TableId::ROWLESS, near, AGE.id(), &[]).unwrap();
     let away = store.insert_edge::<()>(near, far, (), &[]).unwrap();
     let entity = store.spawn(&edge, Col(7u64)).unwrap();
-    let mut seat = store.seat(entity).unwrap();
+    let mut cached_location = store.cached_location(entity).unwrap();
     assert!(store.insert(entity, &away, (), Existing::Replace).is_ok());
     assert!(store.drop_table(near));
     let set = store.declare_set(&[NAME.id().any()]);
     let plan = store.set_plan::<Col<String>>(set, NAME.id()).unwrap();
     assert!(store.set_insert(&plan, NAME.id(), entity, Col("seven".to_owned()), Existing::Replace).unwrap());
     // The set's row belongs to the entity, but it is not where the entity stands.
-    assert_eq!(store.get_at::<Opt<R<u64>>>(seat, AGE.id()), None);
-    assert_eq!(store.get_at::<R<String>>(seat, NAME.id()), None);
-    assert!(store.find_seat(&mut seat));
-    assert_eq!((seat.table(), store.get_at::<R<u64>>(seat, AGE.id())), (far, Some(&7)));
+    assert_eq!(store.get_at::<Opt<Read<u64>>>(cached_location, AGE.id()), None);
+    assert_eq!(store.get_at::<Read<String>>(cached_location, NAME.id()), None);
+    assert!(store.find_location(&mut cached_location));
+    assert_eq!(
+        (cached_location.table(), store.get_at::<Read<u64>>(cached_location, AGE.id())),
+        (far, Some(&7))
+    );
     // The number goes to the next table.
     assert_eq!(store.new_table(&[AGE.id().any()]), near);
     store.check().unwrap();

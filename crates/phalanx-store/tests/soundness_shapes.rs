@@ -254,15 +254,18 @@ impl Model {
             let store = &self.store;
             let n = |kind: usize| kinds.get(&kind).copied();
             assert_eq!(
-                store.get::<R<Padded>>(entity, PADDED.id()).copied(),
+                store.get::<Read<Padded>>(entity, PADDED.id()).copied(),
                 n(0).map(|n| Padded(u64::from(n), n))
             );
-            let wide = store.get::<R<Wide>>(entity, WIDE.id());
+            let wide = store.get::<Read<Wide>>(entity, WIDE.id());
             assert_eq!(wide, n(1).map(|n| Wide(n.to_le_bytes()[0], n.to_string())).as_ref());
             assert!(wide.is_none_or(|wide| std::ptr::from_ref(wide).addr().is_multiple_of(128)));
-            assert_eq!(store.get::<R<Grain>>(entity, GRAIN.id()).is_some(), n(2).is_some());
-            assert_eq!(store.get::<R<Tag>>(entity, TAG.id()).is_some(), n(3).is_some());
-            assert_eq!(store.get::<R<String>>(entity, NAME.id()).cloned(), n(4).map(|n| format!("name {n}")));
+            assert_eq!(store.get::<Read<Grain>>(entity, GRAIN.id()).is_some(), n(2).is_some());
+            assert_eq!(store.get::<Read<Tag>>(entity, TAG.id()).is_some(), n(3).is_some());
+            assert_eq!(
+                store.get::<Read<String>>(entity, NAME.id()).cloned(),
+                n(4).map(|n| format!("name {n}"))
+            );
             grains += isize::from(n(2).is_some());
         }
         assert_eq!(GRAINS.load(Ordering::Relaxed), grains);

@@ -1,7 +1,7 @@
 //! Random histories over every short way into and out of a store: spawn cursors, doors that were kept too long, plain and
 //! careful edges, batches of lying iterators, sets with holes, stores that change places.
 //!
-//! Doors and seats are kept for good and tried again and again, in either of two stores. Each value tells whose
+//! Doors and cached locations are kept for good and tried again and again, in either of two stores. Each value tells whose
 //! it is, and what it points to lies in the heap: one in a wrong row, dropped twice, or read from memory that moved
 //! is seen, at the latest by the address sanitizer.
 //!
@@ -30,7 +30,7 @@ mod walks;
 #[derive(Default)]
 struct Kept {
     plans: Vec<SetPlan>,
-    seats: Vec<Seat>,
+    cached_locations: Vec<CachedLocation>,
     ids: Vec<Entity>,
     edges: Vec<Edge>,
 }
@@ -191,8 +191,8 @@ fn step(side: &mut Side, kept: &mut Kept, dice: &mut Dice, key: u64) {
         }
         20..=23 => {
             let Some(entity) = entity else { return };
-            let Some(place) = store.locate(entity) else { return };
-            walk(side, dice, entity, place.table);
+            let Some(location) = store.locate(entity) else { return };
+            walk(side, dice, entity, location.table);
         }
         24 => {
             // Edges of any age, of any store: refused, or right.
@@ -200,7 +200,7 @@ fn step(side: &mut Side, kept: &mut Kept, dice: &mut Dice, key: u64) {
             let ids = (LARGE.id(), TAG.id());
             kept.edges.push(store.insert_edge::<V>(side.tables[0], side.tables[1], ids, &[]).unwrap());
             let Some(entity) = entity else { return };
-            let key = store.get::<R<u64>>(entity, KEY.id()).copied().unwrap_or(u64::MAX);
+            let key = store.get::<Read<u64>>(entity, KEY.id()).copied().unwrap_or(u64::MAX);
             for edge in &kept.edges {
                 let values = (Keep([key; 25]), Col(Tag));
                 let insert = || store.insert(entity, edge, values, Existing::Replace).is_ok();
@@ -232,16 +232,19 @@ fn step(side: &mut Side, kept: &mut Kept, dice: &mut Dice, key: u64) {
             }
         }
         34 => {
-            kept.seats.extend(entity.and_then(|entity| store.seat(entity)));
-            let reader =
-                store.read_seats::<(R<u64>, Opt<R<Token>>, Opt<R<Wide>>)>((KEY.id(), TOKEN.id(), WIDE.id()));
-            for &seat in &kept.seats {
-                if let Some((key, token, wide)) = reader.get(seat) {
+            kept.cached_locations.extend(entity.and_then(|entity| store.cached_location(entity)));
+            let reader = store.read_locations::<(Read<u64>, Opt<Read<Token>>, Opt<Read<Wide>>)>((
+                KEY.id(),
+                TOKEN.id(),
+                WIDE.id(),
+            ));
+            for &cached_location in &kept.cached_locations {
+                if let Some((key, token, wide)) = reader.get(cached_location) {
                     assert!(token.is_none_or(|token| *token.key == *key));
                     assert!(wide.is_none_or(|wide| wide.0 == [*key; 3]));
                 }
-                let found = reader.get_where(seat.entity(), |_| true).map(|(key, ..)| *key);
-                assert_eq!(found, store.get::<R<u64>>(seat.entity(), KEY.id()).copied());
+                let found = reader.get_where(cached_location.entity(), |_| true).map(|(key, ..)| *key);
+                assert_eq!(found, store.get::<Read<u64>>(cached_location.entity(), KEY.id()).copied());
             }
         }
         _ => {
@@ -335,7 +338,7 @@ fn nor_do_panics_change_that() {
     }
 }
 
-/// A seat of another store may name a set's table, and a row there that is the same entity's.
+/// A cached location of another store may name a set's table, and a row there that is the same entity's.
 #[test]
 fn a_seat_of_another_store_finds_no_hole_and_no_stranger() {
     let mut store = Store::new();
@@ -351,22 +354,31 @@ fn a_seat_of_another_store_finds_no_hole_and_no_stranger() {
     let table = other.new_table(&[KEY.id().any()]);
     assert_eq!(table, store.set_table(set));
     let edge = other.insert_edge::<Keyed>(TableId::ROWLESS, table, KEY.id(), &[]).unwrap();
-    let seat = |_: &Entity| {
+    let cached_location = |_: &Entity| {
         let entity = other.spawn(&edge, Col(1u64)).unwrap();
-        other.seat(entity).unwrap()
+        other.cached_location(entity).unwrap()
     };
-    let seats: Vec<Seat> = entities.iter().map(seat).collect();
+    let cached_locations: Vec<CachedLocation> = entities.iter().map(cached_location).collect();
     for &entity in &entities[..4] {
         store.set_remove(set, entity);
     }
     store.shrink_to_fit();
-    for &seat in &seats {
-        assert!(store.get_at::<R<u64>>(seat, KEY.id()).is_none());
-        if let Some((token, wide)) = store.get_at_mut::<(W<Token>, W<Wide>)>(seat, ids) {
-            assert_eq!((*token.key, wide.0), (seat.entity().to_bits(), [1; 3]));
+    for &cached_location in &cached_locations {
+        assert!(store.get_at::<Read<u64>>(cached_location, KEY.id()).is_none());
+        if let Some((token, wide)) = store.get_at_mut::<(Write<Token>, Write<Wide>)>(cached_location, ids) {
+            assert_eq!((*token.key, wide.0), (cached_location.entity().to_bits(), [1; 3]));
         }
-        assert!(store.get_at_mut::<(W<Token>, InSet<R<Token>>)>(seat, (STABLE.id(), STABLE.id())).is_none());
-        assert!(store.read_seats::<R<Wide>>(STABLE_WIDE.id()).get(seat).is_none_or(|wide| wide.0 == [1; 3]));
+        assert!(
+            store
+                .get_at_mut::<(Write<Token>, InSet<Read<Token>>)>(cached_location, (STABLE.id(), STABLE.id()))
+                .is_none()
+        );
+        assert!(
+            store
+                .read_locations::<Read<Wide>>(STABLE_WIDE.id())
+                .get(cached_location)
+                .is_none_or(|wide| wide.0 == [1; 3])
+        );
     }
     store.check().unwrap();
 }

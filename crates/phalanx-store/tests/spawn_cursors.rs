@@ -56,7 +56,7 @@ fn is_open(store: &mut Store) -> bool {
 /// Entities and values of a table, row by row.
 fn picture(store: &Store, table: TableId) -> Vec<(Entity, f32, [u8; 12])> {
     let rows = store.table_entities(table).iter().map(|&entity| {
-        let (x, y) = store.get::<(R<f32>, R<[u8; 12]>)>(entity, (X.id(), Y.id())).unwrap();
+        let (x, y) = store.get::<(Read<f32>, Read<[u8; 12]>)>(entity, (X.id(), Y.id())).unwrap();
         (entity, *x, *y)
     });
     rows.collect()
@@ -181,7 +181,7 @@ fn values_with_drop_glue_come_but_do_not_go() {
     };
     for entity in (0..100).map(spawn).collect::<Vec<Entity>>() {
         assert!(!store.despawn_as::<First, Named>(entity));
-        assert!(store.get::<R<String>>(entity, NAME.id()).is_some());
+        assert!(store.get::<Read<String>>(entity, NAME.id()).is_some());
         assert!(store.despawn(entity));
     }
     store.check().unwrap();
@@ -256,7 +256,7 @@ fn bundles_with_many_columns_have_no_cursor() {
     let row = store.spawn_row::<First, Sixteen>().unwrap();
     let entity = row.spawn((values(0), values(4), values(8), values(12)));
     for (n, &id) in (0..16u8).zip(&ids) {
-        assert_eq!(store.get::<R<u8>>(entity, id), Some(&n));
+        assert_eq!(store.get::<Read<u8>>(entity, id), Some(&n));
     }
     store.check().unwrap();
 }
@@ -278,8 +278,8 @@ fn bundles_with_the_same_values_have_cursors_of_their_own() {
         let one = store.spawn_row::<Bundle<1>, Col<f32>>().unwrap().spawn(Col(f32::from(n)));
         while !store.open_cursor::<Bundle<2>, Col<f32>>(&edges[1]) {}
         let two = store.spawn_row::<Bundle<2>, Col<f32>>().unwrap().spawn(Col(f32::from(n)));
-        assert!(store.get::<R<f32>>(one, p).is_some() && store.get::<R<f32>>(one, q).is_none());
-        assert!(store.get::<R<f32>>(two, q).is_some() && store.get::<R<f32>>(two, p).is_none());
+        assert!(store.get::<Read<f32>>(one, p).is_some() && store.get::<Read<f32>>(one, q).is_none());
+        assert!(store.get::<Read<f32>>(two, q).is_some() && store.get::<Read<f32>>(two, p).is_none());
         assert!(!store.despawn_as::<Bundle<1>, Col<f32>>(two), "it is elsewhere");
     }
     assert!(store.spawn_row::<Bundle<3>, Col<f32>>().is_none());

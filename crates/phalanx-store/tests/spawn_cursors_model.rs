@@ -177,9 +177,9 @@ fn assert_sound(cursors: &Side, other: &Side, step: &str) {
     for &table in &cursors.tables {
         for &entity in cursors.store.table_entities(table) {
             let [a, b] = [cursors, other].map(|side| {
-                let key = side.store.get::<R<u64>>(entity, KEY.id());
-                let wide = side.store.get::<R<[u8; 12]>>(entity, WIDE.id());
-                (key, wide, side.store.get::<R<String>>(entity, NAME.id()))
+                let key = side.store.get::<Read<u64>>(entity, KEY.id());
+                let wide = side.store.get::<Read<[u8; 12]>>(entity, WIDE.id());
+                (key, wide, side.store.get::<Read<String>>(entity, NAME.id()))
             });
             assert_eq!(a, b, "{step}: {entity}");
         }

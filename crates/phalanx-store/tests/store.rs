@@ -52,9 +52,10 @@ fn a_pushed_row_is_found_where_the_directory_says() {
     let (table, edge) = spawner::<(Col<u64>, (Col<u32>, Col<Tag>))>(&mut store, (A.id(), (B.id(), TAG.id())));
     for n in 0..20 {
         let entity = store.spawn(&edge, (Col(n), (Col(7_u32), Col(Tag)))).expect("there are ids");
-        let place = store.locate(entity).expect("alive");
-        assert_eq!((place.table, u64::from(place.row.get())), (table, n));
-        let row = store.get::<(R<u64>, R<u32>, HasCol, Ents)>(entity, (A.id(), B.id(), TAG.id().any(), ()));
+        let location = store.locate(entity).expect("alive");
+        assert_eq!((location.table, u64::from(location.row.get())), (table, n));
+        let row = store
+            .get::<(Read<u64>, Read<u32>, HasCol, EntityIds)>(entity, (A.id(), B.id(), TAG.id().any(), ()));
         assert_eq!(row, Some((&n, &7, true, entity)));
     }
     assert_eq!(store.table_len(table), 20);
@@ -72,7 +73,7 @@ fn the_last_row_takes_the_place_of_a_despawned_one() {
         assert_eq!(store.column(table, A.id()), Some(left));
         for (row, &value) in (0..).zip(left) {
             let entity = entities[usize::try_from(value).expect("small")];
-            assert_eq!(store.locate(entity), Some(Place::new(table, Row::new(row))));
+            assert_eq!(store.locate(entity), Some(EntityLocation::new(table, Row::new(row))));
         }
         assert!(!store.despawn(entities[gone]) && store.locate(entities[gone]).is_none());
         store.check().expect("valid");
@@ -93,8 +94,8 @@ fn an_edge_copies_fills_makes_and_drops_columns() {
     let entities: Vec<_> =
         (0_u64..3).map(|n| store.spawn(&spawn, (Col(n), Col(name.clone()))).expect("ids")).collect();
     assert_eq!(store.insert(entities[0], &edge, Col(5_u32), Existing::Replace), Ok(()));
-    assert_eq!(store.get::<(R<u64>, R<u32>)>(entities[0], (A.id(), B.id())), Some((&0, &5)));
-    assert!(store.get::<R<Arc<str>>>(entities[0], NAME.id()).is_none());
+    assert_eq!(store.get::<(Read<u64>, Read<u32>)>(entities[0], (A.id(), B.id())), Some((&0, &5)));
+    assert!(store.get::<Read<Arc<str>>>(entities[0], NAME.id()).is_none());
     assert_eq!(Arc::strong_count(&name), 3, "the moved entity's name was dropped, the others' were not");
     assert_eq!(store.column(source, A.id()), Some([2, 1].as_slice()));
     assert_eq!(
@@ -117,11 +118,11 @@ fn taken_values_come_back_and_a_part_that_is_missing_takes_nothing() {
     let lacking =
         store.remove_edge::<(Col<u32>, Col<Tag>)>(source, target, (B.id(), TAG.id())).expect("fits");
     assert_eq!(store.take::<(Col<u32>, Col<Tag>)>(entity, &lacking), None);
-    assert_eq!(store.locate(entity).map(|place| place.table), Some(source));
+    assert_eq!(store.locate(entity).map(|location| location.table), Some(source));
 
     let edge = store.remove_edge::<Both>(source, target, (NAME.id(), B.id())).expect("fits");
     assert_eq!(store.take::<Both>(entity, &edge), Some((Col(name.clone()), Col(2))));
-    assert_eq!(store.get::<(R<u64>, Opt<R<u32>>)>(entity, (A.id(), B.id())), Some((&1, None)));
+    assert_eq!(store.get::<(Read<u64>, Opt<Read<u32>>)>(entity, (A.id(), B.id())), Some((&1, None)));
     assert_eq!(Arc::strong_count(&name), 1);
     assert!(!store.remove::<Both>(entity, &edge), "it stands elsewhere");
     store.check().expect("valid");
@@ -136,11 +137,11 @@ fn inserting_over_a_value_replaces_or_keeps_it() {
     let entity = store.spawn(&spawn, (Col(1_u64), Keep(1_u32))).expect("ids");
     let edge = store.insert_edge::<Row>(table, table, ids, &[]).expect("fits");
     store.insert(entity, &edge, (Col(2_u64), Keep(2_u32)), Existing::Replace).expect("it is there");
-    assert_eq!(store.get::<(R<u64>, R<u32>)>(entity, ids), Some((&2, &1)));
+    assert_eq!(store.get::<(Read<u64>, Read<u32>)>(entity, ids), Some((&2, &1)));
     store.insert(entity, &edge, (Col(3_u64), Keep(3_u32)), Existing::Keep).expect("it is there");
-    assert_eq!(store.get::<(R<u64>, R<u32>)>(entity, ids), Some((&2, &1)));
+    assert_eq!(store.get::<(Read<u64>, Read<u32>)>(entity, ids), Some((&2, &1)));
     assert_eq!(store.insert_all(&edge, Existing::Replace, |_| (Col(4_u64), Keep(4_u32))), 1);
-    assert_eq!(store.get::<(R<u64>, R<u32>)>(entity, ids), Some((&4, &1)));
+    assert_eq!(store.get::<(Read<u64>, Read<u32>)>(entity, ids), Some((&4, &1)));
 }
 
 // Hazard 22.
@@ -184,7 +185,7 @@ fn whole_tables_move_and_their_entities_with_them() {
     let edge = store.insert_edge::<Col<u32>>(source, target, B.id(), &[]).expect("fits");
     assert_eq!(store.insert_all(&edge, Existing::Replace, make), 1500);
     assert_eq!((store.table_len(source), store.table_len(target)), (0, 1501));
-    assert_eq!(store.get::<(R<u64>, R<u32>)>(entities[1499], (A.id(), B.id())), Some((&1499, &1500)));
+    assert_eq!(store.get::<(Read<u64>, Read<u32>)>(entities[1499], (A.id(), B.id())), Some((&1499, &1500)));
     store.check().expect("valid");
 
     let back = store.remove_edge::<()>(target, source, ()).expect("fits");
@@ -227,7 +228,7 @@ fn each_block_of_1024_rows_has_a_tick_of_its_own() {
         assert_eq!(ticks(&store, table), vec![0; blocks], "spawning is no write to a column");
         let last = *store.table_entities(table).last().expect("has rows");
         let now = store.advance_tick().get();
-        *store.get_mut::<W<u64>>(last, A.id()).expect("alive") = 1;
+        *store.get_mut::<Write<u64>>(last, A.id()).expect("alive") = 1;
         let mut expected = vec![0; blocks];
         expected[blocks - 1] = now;
         assert_eq!(ticks(&store, table), expected);
@@ -242,14 +243,14 @@ fn each_block_of_1024_rows_has_a_tick_of_its_own() {
 fn writes_are_marked_reads_and_quiet_writes_are_not() {
     let (mut store, table, _) = counting(3000);
     let now = store.advance_tick().get();
-    let quiet = query::<Wn<u64>>(&store, A.id(), &[table]);
+    let quiet = query::<WriteUntracked<u64>>(&store, A.id(), &[table]);
     store.view_mut(&quiet).into_rows().for_each(|value| *value += 1);
-    let read = query::<R<u64>>(&store, A.id(), &[table]);
+    let read = query::<Read<u64>>(&store, A.id(), &[table]);
     assert_eq!(store.view(&read).into_rows().count(), 3000);
     assert_eq!(ticks(&store, table), [0, 0, 0]);
     assert_eq!(store.column(table, A.id()).map(|column| column[2999]), Some(3000));
 
-    let write = query::<W<u64>>(&store, A.id(), &[table]);
+    let write = query::<Write<u64>>(&store, A.id(), &[table]);
     store.view_mut(&write).into_rows().for_each(|value| *value += 1);
     assert_eq!(ticks(&store, table), [now; 3]);
     store.advance_tick();
@@ -263,7 +264,7 @@ fn ticks_survive_growth_and_shrinking() {
     let entities = store.table_entities(table).to_vec();
     for (at, entity) in [(0, 5), (1, 1024), (2, 2047 + 1)].map(|(tick, row)| (tick, entities[row])) {
         store.set_tick(Tick::new(100 + at));
-        store.get_mut::<W<u64>>(entity, A.id()).expect("alive");
+        store.get_mut::<Write<u64>>(entity, A.id()).expect("alive");
     }
     assert_eq!(ticks(&store, table), [100, 101, 102]);
     store.reserve_rows(table, 50_000);
@@ -278,11 +279,11 @@ fn ticks_survive_growth_and_shrinking() {
 fn only_changed_blocks_are_visited_again() {
     let (mut store, table, edge) = counting(5000);
     let since = store.tick();
-    let write = query::<(W<u64>, Ents)>(&store, (A.id(), ()), &[table]);
+    let write = query::<(Write<u64>, EntityIds)>(&store, (A.id(), ()), &[table]);
     assert!(store.view_mut(&write).into_changed_blocks(since).is_empty());
     store.advance_tick();
     let entity = store.table_entities(table)[2100];
-    store.get_mut::<W<u64>>(entity, A.id()).expect("alive");
+    store.get_mut::<Write<u64>>(entity, A.id()).expect("alive");
     store.spawn(&edge, Col(0_u64)).expect("ids");
     let starts: Vec<_> = store
         .view_mut(&write)
@@ -301,7 +302,7 @@ fn values_without_size_share_one_tick() {
     store.spawn_batch(&edge, std::iter::repeat_n(Col(Tag), 3000), |_| {}).expect("ids");
     let now = store.advance_tick();
     let last = store.table_entities(table)[2999];
-    store.get_mut::<W<Tag>>(last, TAG.id()).expect("alive");
+    store.get_mut::<Write<Tag>>(last, TAG.id()).expect("alive");
     assert_eq!([0, 1, 2].map(|block| store.column_tick(table, TAG.id().any(), block)), [Some(now); 3]);
 }
 
@@ -364,7 +365,7 @@ fn a_view_walks_its_tables_in_order_and_then_the_rowless() {
     let (second, edge) = spawner::<(Col<u64>, Col<u32>)>(&mut store, (A.id(), B.id()));
     store.spawn(&edge, (Col(10_u64), Col(11_u32))).expect("ids");
     let alone = store.spawn_rowless().expect("ids");
-    let mut all = query::<(Ents, Opt<R<u64>>, HasCol)>(&store, ((), A.id(), B.id().any()), &[second]);
+    let mut all = query::<(EntityIds, Opt<Read<u64>>, HasCol)>(&store, ((), A.id(), B.id().any()), &[second]);
     assert!(
         store.admit_at(&mut all, 0, first) && !store.admit(&mut all, first) && store.admit_rowless(&mut all)
     );
@@ -372,7 +373,7 @@ fn a_view_walks_its_tables_in_order_and_then_the_rowless() {
     assert_eq!(rows, [(Some(0), false), (Some(1), false), (Some(2), false), (Some(10), true), (None, false)]);
     assert_eq!(store.view(&all).get(alone), Some((alone, None, false)));
     assert_eq!((store.view(&all).len(), store.view(&all).into_chunks().count()), (5, 3));
-    let mut strict = query::<R<u64>>(&store, A.id(), &[second]);
+    let mut strict = query::<Read<u64>>(&store, A.id(), &[second]);
     assert!(!store.admit_rowless(&mut strict) && !strict.visits(first) && strict.visits(second));
     assert!(!store.view(&strict).contains(alone));
 }
@@ -382,7 +383,8 @@ fn threads_write_different_columns_of_the_same_rows() {
     let mut store = Store::new();
     let (table, edge) = spawner::<(Col<u64>, Col<u32>)>(&mut store, (A.id(), B.id()));
     store.spawn_batch(&edge, std::iter::repeat_n((Col(0_u64), Col(0_u32)), 5000), |_| {}).expect("ids");
-    let (a, b) = (query::<W<u64>>(&store, A.id(), &[table]), query::<W<u32>>(&store, B.id(), &[table]));
+    let (a, b) =
+        (query::<Write<u64>>(&store, A.id(), &[table]), query::<Write<u32>>(&store, B.id(), &[table]));
     let session = store.share();
     std::thread::scope(|scope| {
         let mut locked = session.lock(&a).expect("nobody else uses A");
@@ -407,10 +409,10 @@ fn threads_write_different_columns_of_the_same_rows() {
 fn a_conflict_names_the_column_and_leaves_nothing_taken() {
     let (mut store, table, _) = counting(1);
     store.declare(B.id().any());
-    let reads = query::<(Opt<R<u32>>, R<u64>)>(&store, (B.id(), A.id()), &[table]);
-    let writes = query::<(Opt<W<u32>>, W<u64>)>(&store, (B.id(), A.id()), &[table]);
-    let only_a = query::<R<u64>>(&store, A.id(), &[table]);
-    let only_b = query::<Opt<W<u32>>>(&store, B.id(), &[table]);
+    let reads = query::<(Opt<Read<u32>>, Read<u64>)>(&store, (B.id(), A.id()), &[table]);
+    let writes = query::<(Opt<Write<u32>>, Write<u64>)>(&store, (B.id(), A.id()), &[table]);
+    let only_a = query::<Read<u64>>(&store, A.id(), &[table]);
+    let only_b = query::<Opt<Write<u32>>>(&store, B.id(), &[table]);
     let session = store.share();
     let one = session.lock(&reads).expect("free");
     let two = session.lock(&reads).expect("readers share");
@@ -430,7 +432,7 @@ fn a_conflict_names_the_column_and_leaves_nothing_taken() {
 #[test]
 fn prepared_queries_and_edges_are_stale_after_a_table_is_dropped() {
     let (mut store, table, edge) = counting(2);
-    let mut rows = query::<R<u64>>(&store, A.id(), &[table]);
+    let mut rows = query::<Read<u64>>(&store, A.id(), &[table]);
     let spare = store.new_table(&[B.id().any()]);
     assert!(store.is_fresh(&rows), "new tables make nothing stale");
     assert!(!store.drop_table(table), "it has rows");
@@ -471,8 +473,8 @@ fn every_plan_error_names_what_does_not_fit() {
     assert_eq!(error(made_twice), PlanError::Repeated(no_b));
     assert_eq!(error(store.insert_edge::<()>(a, ab, (), &[])), PlanError::Unfilled(no_b));
     assert_eq!(error(store.remove_edge::<()>(a, ab, ())), PlanError::Unfilled(no_b));
-    assert_eq!(error(store.insert_edge::<Col<u32>>(a, a, B.id(), &[])), PlanError::Misplaced(no_b));
-    assert_eq!(error(store.insert_edge::<()>(a, a, (), &[make_b])), PlanError::Misplaced(no_b));
-    assert_eq!(error(store.remove_edge::<Col<u64>>(ab, a, A.id())), PlanError::Misplaced(no_a));
+    assert_eq!(error(store.insert_edge::<Col<u32>>(a, a, B.id(), &[])), PlanError::ColumnMismatch(no_b));
+    assert_eq!(error(store.insert_edge::<()>(a, a, (), &[make_b])), PlanError::ColumnMismatch(no_b));
+    assert_eq!(error(store.remove_edge::<Col<u64>>(ab, a, A.id())), PlanError::ColumnMismatch(no_a));
     assert!(PlanError::Unfilled(no_b).to_string().contains("u32"));
 }

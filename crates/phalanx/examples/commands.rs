@@ -43,6 +43,6 @@ fn main() {
     app.world_mut().spawn_batch([(Health(3), Poisoned), (Health(12), Poisoned)]);
     app.world_mut().spawn(Health(1));
     (0..3).for_each(|_| app.step(0.1));
-    let graves: Vec<Entity> = app.world().query::<&Grave>().into_iter().map(|grave| grave.0).collect();
-    assert_eq!((graves.len(), app.world().query::<&Health>().count()), (2, 1));
+    let graves: Vec<Entity> = app.world().view::<&Grave>().into_iter().map(|grave| grave.0).collect();
+    assert_eq!((graves.len(), app.world().view::<&Health>().count()), (2, 1));
 }

@@ -24,12 +24,12 @@ fn grow(world: &mut World, mut calls: Local<u32>, ages: &mut QueryState<&mut Age
 }
 
 fn draw(world: &mut World) {
-    world.non_send_resource_scope(|world, window: &mut Window| {
+    world.non_send_scope(|world, window: &mut Window| {
         window.0.set(window.0.get() + 1);
         println!(
             "drawn {} times, oldest {:?}",
             window.0.get(),
-            world.query::<&Age>().into_iter().map(|a| a.0).max()
+            world.view::<&Age>().into_iter().map(|a| a.0).max()
         );
     });
 }
@@ -37,7 +37,7 @@ fn draw(world: &mut World) {
 fn main() {
     let drawn = Rc::new(Cell::new(0));
     let mut app = App::new();
-    app.world_mut().insert_non_send_resource(Window(Rc::clone(&drawn)));
+    app.world_mut().insert_non_send(Window(Rc::clone(&drawn)));
     app.add_systems(Update, (grow, draw).chain());
     (0..3).for_each(|_| app.step(0.1));
     assert_eq!(drawn.get(), 3);

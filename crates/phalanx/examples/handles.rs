@@ -30,13 +30,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..1_000 {
         assert_eq!(world.pool::<Guards>().get::<Health>(last)?, &Health(3));
     }
-    println!("1,000 reads, {} look-ups", world.handle_repairs());
+    println!("1,000 reads, {} look-ups", world.stats().handle_repairs);
 
     // Another guard leaves, and the last one takes its row: lent as `&mut`, the handle remembers the new place.
     world.despawn(guards[0]);
     world.pool_mut::<Guards>().get_mut::<Health>(&mut last)?.0 += 1;
     assert_eq!(world.pool::<Guards>().get::<Health>(last)?, &Health(4));
-    println!("after a move: {} look-up", world.handle_repairs());
+    println!("after a move: {} look-up", world.stats().handle_repairs);
 
     // Getting a shield moves the guard to another archetype of the same pool.
     world.pool_mut::<Guards>().insert(last, Shield(2))?;

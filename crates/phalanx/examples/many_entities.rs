@@ -48,11 +48,11 @@ fn main() {
     assert_eq!(sum, 4950.0);
 
     // Many in any order: a list keeps what neighbours have in common. And gone at once.
-    let near = world.query::<&Position>().iter_many(&shots).filter(|at| at.0 < 10.0).count();
+    let near = world.view::<&Position>().iter_many(&shots).matched().filter(|at| at.0 < 10.0).count();
     assert_eq!(near, 10);
     assert_eq!(world.despawn_batch(shots), 100);
 
-    for (mut position, velocity) in world.query_mut::<(&mut Position, &Velocity)>() {
+    for (mut position, velocity) in world.view_mut::<(&mut Position, &Velocity)>() {
         position.0 += velocity.0;
     }
 
@@ -63,6 +63,6 @@ fn main() {
     }
     fire.insert(torch, Burning(100)).expect("the torch is alive");
     let put_out = trees.iter().filter(|&&tree| fire.remove(tree).is_ok_and(|burned| burned)).count();
-    println!("{put_out} trees are out, {} still burn", world.query::<&Burning>().iter().count());
+    println!("{put_out} trees are out, {} still burn", world.view::<&Burning>().iter().count());
     assert_eq!(world.get::<Burning>(torch).map(|burning| burning.0), Some(100));
 }

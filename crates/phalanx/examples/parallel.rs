@@ -36,7 +36,7 @@ fn run(threads: Threads) -> u64 {
     (0..10).for_each(|_| app.step(0.1));
     println!("{threads:?}: {:?}", start.elapsed());
     let bits = |state: StateRef<'_>| u64::from(state.x.to_bits()) ^ (u64::from(state.y.to_bits()) << 32);
-    app.world().query::<&State>().into_iter().fold(0, |hash: u64, state| hash.rotate_left(5) ^ bits(state))
+    app.world().view::<&State>().into_iter().fold(0, |hash: u64, state| hash.rotate_left(5) ^ bits(state))
 }
 
 fn main() {

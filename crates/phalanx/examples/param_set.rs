@@ -13,9 +13,9 @@ struct TaxRate(u32);
 
 /// Several parameters under one name.
 #[derive(SystemParam)]
-struct Treasury<'w> {
+struct Treasury<'w, 's> {
     rate: Res<'w, TaxRate>,
-    king: Query<'w, &'static mut Gold, With<King>>,
+    king: Query<'w, 's, &'static mut Gold, With<King>>,
 }
 
 fn salary(mut treasury: Treasury) {
@@ -25,11 +25,9 @@ fn salary(mut treasury: Treasury) {
     }
 }
 
-// Both queries write `Gold`; in a set they are used one at a time.
-fn tax(
-    mut all: ParamSet<(Query<&mut Gold, Without<King>>, Query<&mut Gold, With<King>>)>,
-    rate: Res<TaxRate>,
-) {
+// Both queries write `Gold`, and the king is in both; in a set they are used one at a time. With `Without<King>` in the
+// first, they could be parameters of their own.
+fn tax(mut all: ParamSet<(Query<&mut Gold>, Query<&mut Gold, With<King>>)>, rate: Res<TaxRate>) {
     let mut taken = 0;
     for mut gold in &mut all.p0() {
         let part = gold.0 * rate.0 / 100;

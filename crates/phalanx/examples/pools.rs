@@ -44,7 +44,7 @@ fn run(spawn: impl Fn(&mut World, i32)) -> (App, Vec<(Position, Health, Option<R
     app.add_systems(Update, (march, enrage).chain());
     (0..10).for_each(|n| spawn(app.world_mut(), n));
     (0..3).for_each(|_| app.step(0.1));
-    let all = app.world().query::<(&Position, &Health, Option<&Rage>)>();
+    let all = app.world().view::<(&Position, &Health, Option<&Rage>)>();
     let rows = all.iter().map(|(position, health, rage)| (*position, *health, rage.copied())).collect();
     (app, rows)
 }

@@ -1,38 +1,61 @@
 //! The app: a world and the phases that run on it.
 //!
 //! ```text
-//!   startup()   PreStartup  Startup  PostStartup                          once
-//!   step(dt)    FixedUpdate 0..n times   PreUpdate  Update  PostUpdate    then old messages end
+//!   startup()   changes of states  PreStartup  Startup  PostStartup       once
+//!   step(dt)    First   the fixed phases 0..n times   PreUpdate  changes of states  Update  PostUpdate  Last
+//!               then old messages end
 //!   update()    the same, with the time since the last call, or one that is set
+//!   run()       frames until somebody writes `AppExit`, by the runner that is set
 //! ```
 //!
-//! Each phase is a [`Schedule`]; commands are applied at its sync points and when it ends. All phases are built before one of them runs, so
-//! that a contradiction in the order never leaves a frame half done. The app knows no window and no loop. With `step` the
-//! caller brings the time, and the same calls give the same world.
+//! Each phase is a [`Schedule`](crate::schedule::Schedule); commands are applied at its sync points and when it ends. All
+//! phases are built before one of them runs, so that a contradiction in the order never leaves a frame half done. The app
+//! knows no window. With `step` the caller brings the time, and the same calls give the same world.
 
 use std::time::{Duration, Instant};
 
+use crate::messages::Message;
 use crate::resources::Resource;
 use crate::schedule::{
-    Executor, IntoSetConfigs, IntoSystemConfigs, Label, NoSuchSystem, Schedule, ScheduleLabel, ScheduleView,
-    SystemError, SystemKey, Timing,
+    ConfigureSystems, Executor, IntoSetConfigs, IntoSystemConfigs, Label, NoSuchSystem, ScheduleLabel,
+    ScheduleView, SystemError, SystemKey, Timing,
 };
-use crate::system::ParamConflict;
-use crate::world::World;
+use crate::system::{IntoObserver, ParamConflict};
+use crate::world::{Failed, FromWorld, World};
 
 pub use config::{AppConfig, FixedPlace};
-pub use error::UpdateError;
-pub use phase::{FixedUpdate, PostStartup, PostUpdate, PreStartup, PreUpdate, Startup, Update};
+pub use determinism::Nondeterminism;
+pub use error::{AddedTooLate, UpdateError};
+pub use history::AppCheckpoint;
+pub use phase::{
+    First, FixedFirst, FixedLast, FixedPostUpdate, FixedPreUpdate, FixedUpdate, Last, PostStartup,
+    PostUpdate, PreStartup, PreUpdate, Startup, Update,
+};
+pub use plugin::{Plugin, PluginGroup, PluginGroupBuilder, Plugins, PluginsState};
+pub use runner::{AppExit, RunMode, ScheduleRunnerPlugin};
+#[cfg(feature = "ctrl_c")]
+pub use signal::TerminalCtrlCHandlerPlugin;
 pub use time::{Fixed, Real, Time, Virtual};
 pub use timer::{Stopwatch, Timer, TimerMode, on_real_timer, on_timer, once_after_delay, paused};
+pub use tool::{FrameAction, FrameTool};
 
 mod config;
+mod determinism;
 mod error;
 mod frame;
+mod history;
+mod more;
 mod phase;
+mod plugin;
+mod runner;
+mod schedules;
+#[cfg(feature = "ctrl_c")]
+mod signal;
 mod time;
 mod timer;
+mod tool;
 
+use frame::Step;
 use phase::{Phase, When};
 
 /// The time that one phase took; zero unless [`AppConfig::timings`] is set.
@@ -74,6 +97,18 @@ pub struct App {
     real_elapsed: Duration,
     started: bool,
     disposed: bool,
+    plugins: Vec<plugin::Added>,
+    /// The names of the plugins that are being added, each by the one before.
+    building: Vec<String>,
+    plugins_state: PluginsState,
+    /// The schedule in which states change, once there are states.
+    transitions: Option<Label>,
+    /// What a frame runs, in order; nothing until the phases are built.
+    steps: Option<Vec<Step>>,
+    runner: Option<runner::Runner>,
+    tools: Vec<Box<dyn FrameTool>>,
+    history: Option<history::History>,
+    locals: crate::system::kept::LocalCopies,
 }
 
 impl Default for App {
@@ -84,7 +119,7 @@ impl Default for App {
 
 #[allow(clippy::needless_pass_by_value, reason = "labels are written as values: `add_systems(Update, ..)`")]
 impl App {
-    /// An empty world, seven phases without systems, and the default configuration.
+    /// An empty world, phases without systems, and the default configuration.
     pub fn new() -> Self {
         let mut app = Self {
             world: World::new(),
@@ -95,6 +130,15 @@ impl App {
             real_elapsed: Duration::ZERO,
             started: false,
             disposed: false,
+            plugins: Vec::new(),
+            building: Vec::new(),
+            plugins_state: PluginsState::Ready,
+            transitions: None,
+            steps: None,
+            runner: None,
+            tools: Vec::new(),
+            history: None,
+            locals: crate::system::kept::LocalCopies::default(),
         };
         app.world.insert_resource(Time::<()>::default());
         app.world.insert_resource(Time::<Real>::default());
@@ -127,11 +171,16 @@ impl App {
         let mut executor = Executor::new(config.threads);
         executor.small = config.small_phase;
         executor.timed = config.timings;
+        // What was said of a single phase stays, unless this is new.
+        let is_new = (config.strict, config.sync, config.ambiguities)
+            != (self.config.strict, self.config.sync, self.config.ambiguities);
         for phase in &mut self.phases {
-            phase.schedule.set_executor(executor.clone());
-            phase.schedule.set_strict(config.strict);
-            phase.schedule.set_sync_points(config.sync);
+            phase.schedule.use_executor(executor.clone());
+            if is_new {
+                Self::apply_settings(&config, &mut phase.schedule);
+            }
         }
+        self.steps = None;
         self.world.set_flush_order(config.flush_order);
         self.world.set_report_dead(config.report_dead);
         self.config = config;
@@ -161,20 +210,38 @@ impl App {
     }
 
     /// Inserts the default value of a resource unless the world has one.
-    pub fn init_resource<R: Resource + Default>(&mut self) -> &mut Self {
+    pub fn init_resource<R: Resource + FromWorld>(&mut self) -> &mut Self {
         self.world.init_resource::<R>();
         self
     }
 
-    /// Adds systems to a phase.
+    /// Makes a type of message known to the world, so that tools find it. Writers and readers need no such call.
+    pub fn add_message<M: Message>(&mut self) -> &mut Self {
+        self.world.messages_mut::<M>();
+        self
+    }
+
+    /// Adds an observer: a function whose first parameter is [`On`](crate::observer::On), or an
+    /// [`Observer`](crate::observer::Observer).
     ///
     /// # Panics
-    /// When there is no such phase, or parameters of a system conflict; see [`App::try_add_systems`].
+    /// As [`World::add_observer`].
     #[track_caller]
-    pub fn add_systems<M>(
+    pub fn add_observer<M>(&mut self, observer: impl IntoObserver<M>) -> &mut Self {
+        self.world.add_observer(observer);
+        self
+    }
+
+    /// Adds systems to a phase. A label that names no phase names a schedule of the world, which is made if need be and
+    /// runs by [`World::run_schedule`].
+    ///
+    /// # Panics
+    /// When parameters of a system conflict; see [`App::try_add_systems`].
+    #[track_caller]
+    pub fn add_systems<M, S: ConfigureSystems<M> + IntoSystemConfigs<M>>(
         &mut self,
         phase: impl ScheduleLabel,
-        systems: impl IntoSystemConfigs<M>,
+        systems: S,
     ) -> &mut Self {
         // No closure: the panic is to point at the caller.
         match self.try_add_systems(phase, systems) {
@@ -186,12 +253,12 @@ impl App {
     /// Adds a system to a phase, and returns its number. Of several, the number of the first.
     ///
     /// # Panics
-    /// When there is no such phase, nothing to add, or parameters of a system conflict.
+    /// When there is nothing to add, or parameters of a system conflict.
     #[track_caller]
-    pub fn add_system<M>(
+    pub fn add_system<M, S: ConfigureSystems<M> + IntoSystemConfigs<M>>(
         &mut self,
         phase: impl ScheduleLabel,
-        system: impl IntoSystemConfigs<M>,
+        system: S,
     ) -> SystemKey {
         match self.try_add_systems(phase, system) {
             Ok(added) => *added.first().expect("at least one system is added"),
@@ -205,15 +272,33 @@ impl App {
     /// When two parameters of a system conflict; both are named, and no system is added.
     ///
     /// # Panics
-    /// When there is no such phase.
+    /// When the phase is one of start-up and has run already, and the world has no error handler; see [`AddedTooLate`].
     #[track_caller]
-    pub fn try_add_systems<M>(
+    pub fn try_add_systems<M, S: ConfigureSystems<M> + IntoSystemConfigs<M>>(
         &mut self,
         phase: impl ScheduleLabel,
-        systems: impl IntoSystemConfigs<M>,
+        systems: S,
     ) -> Result<Vec<SystemKey>, ParamConflict> {
-        let at = self.position(&phase.label());
-        self.phases[at].schedule.try_add_systems(&mut self.world, systems)
+        let label = phase.label();
+        let added =
+            self.with_schedule(label.clone(), |world, schedule| schedule.try_add_systems(world, systems))?;
+        if self.started {
+            self.tell_late(&label, &added);
+        }
+        Ok(added)
+    }
+
+    /// Tells of systems that were added to a phase of start-up, which is over.
+    #[track_caller]
+    fn tell_late(&mut self, label: &Label, added: &[SystemKey]) {
+        let late = |phase: &&Phase| phase.label == *label && phase.when == When::Startup;
+        let Some(phase) = self.phases.iter().find(late) else { return };
+        let named = added.iter().filter_map(|id| phase.schedule.name_of(*id));
+        let names: Vec<String> = named.map(str::to_owned).collect();
+        for name in names {
+            let late = AddedTooLate { phase: label.to_string() };
+            self.world.fail(SystemError::new(Failed::System, name, late.into()));
+        }
     }
 
     /// Removes a system; its `on_removed` runs.
@@ -221,26 +306,29 @@ impl App {
     /// # Errors
     /// When there is no such system.
     pub fn remove_system(&mut self, id: SystemKey) -> Result<(), NoSuchSystem> {
+        self.steps = None;
         let mut phases = self.phases.iter_mut();
         match phases.find(|phase| phase.schedule.contains(id)) {
             Some(phase) => phase.schedule.remove_system(&mut self.world, id),
-            None => Schedule::new().remove_system(&mut self.world, id),
+            None => self.world.remove_system(id),
         }
     }
 
     /// Says how sets of systems are ordered in a phase, and when they run.
     ///
     /// # Panics
-    /// When there is no such phase, or parameters of a condition conflict.
+    /// When parameters of a condition conflict.
     #[track_caller]
     pub fn configure_sets<M>(
         &mut self,
         phase: impl ScheduleLabel,
         sets: impl IntoSetConfigs<M>,
     ) -> &mut Self {
-        let at = self.position(&phase.label());
-        self.phases[at].schedule.configure_sets(&mut self.world, sets);
-        self
+        let label = phase.label();
+        match self.with_schedule(label, |world, schedule| schedule.try_configure_sets(world, sets)) {
+            Ok(()) => self,
+            Err(conflict) => panic!("{conflict}"),
+        }
     }
 
     /// Adds a phase that runs right after another one, as often as that one.
@@ -275,7 +363,12 @@ impl App {
     #[track_caller]
     fn insert_phase(&mut self, at: usize, label: Label, when: When) -> &mut Self {
         assert!(self.phases.iter().all(|phase| phase.label != label), "phase `{label}` exists already");
-        self.phases.insert(at, Phase::new(label, when));
+        let mut phase = Phase::new(label, when);
+        if let Some(schedule) = self.world.take_schedule(&phase.label) {
+            phase.schedule = schedule;
+        }
+        Self::apply_settings(&self.config, &mut phase.schedule);
+        self.phases.insert(at, phase);
         self.configure(self.config.clone())
     }
 
@@ -328,39 +421,73 @@ impl App {
     ///
     /// # Errors
     /// When the systems of a phase cannot be ordered; then nothing has run.
+    #[track_caller]
     pub fn try_startup(&mut self) -> Result<(), UpdateError> {
+        if self.plugins_state != PluginsState::Cleaned {
+            self.cleanup();
+        }
         self.build()?;
         if !std::mem::replace(&mut self.started, true) {
+            self.run_transitions();
             self.run_all(When::Startup);
         }
         Ok(())
     }
 
+    /// Names the schedule in which states change; false if that was done before.
+    pub(crate) fn set_transitions(&mut self, label: Label) -> bool {
+        self.steps = None;
+        self.transitions.replace(label).is_none()
+    }
+
+    /// Lets states change.
+    #[track_caller]
+    fn run_transitions(&mut self) {
+        if let Some(label) = &self.transitions
+            && let Some(schedule) = self.world.take_schedule(label)
+        {
+            self.world.lend_schedule(schedule, |world, schedule| schedule.run(world));
+        }
+    }
+
     fn build(&mut self) -> Result<(), UpdateError> {
+        if self.steps.is_some() {
+            return Ok(());
+        }
         for phase in &mut self.phases {
             phase
                 .schedule
-                .build()
+                .build(&self.world)
                 .map_err(|error| UpdateError::Build { phase: phase.label.to_string(), error })?;
         }
+        if let Some(label) = &self.transitions
+            && let Some(schedule) = self.world.take_schedule(label)
+        {
+            let built = self.world.lend_schedule(schedule, |world, schedule| schedule.initialize(world));
+            built.map_err(|error| UpdateError::Build { phase: label.to_string(), error })?;
+        }
+        self.steps = Some(self.plan_frame());
         Ok(())
     }
 
+    #[track_caller]
     fn run_all(&mut self, when: When) {
         for at in 0..self.phases.len() {
-            if self.phases[at].when == when {
+            if self.phases[at].when == when && self.is_run(&self.phases[at]) {
                 self.run_at(at);
             }
         }
     }
 
+    #[track_caller]
     fn run_at(&mut self, at: usize) {
         let phase = &mut self.phases[at];
         #[cfg(feature = "trace")]
         let _span = tracing::info_span!("phase", name = %phase.label).entered();
         let start = self.config.timings.then(Instant::now);
-        let built = phase.schedule.try_run(&mut self.world, &mut World::fail);
-        built.unwrap_or_else(|error| panic!("{error}"));
+        if let Err(error) = phase.schedule.run_built(&mut self.world, None) {
+            panic!("phase `{}`: {error}", phase.label);
+        }
         if let Some(start) = start {
             phase.runs += 1;
             phase.total += start.elapsed();

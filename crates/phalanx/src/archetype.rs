@@ -10,7 +10,7 @@
 //!
 //! A set has one archetype per pool: in General found by hash and then by comparison, elsewhere by its mask.
 //! Archetype 0 is General's empty set, whose entities have no row; in other pools every entity has one. Ids of
-//! dropped archetypes are given again; the journal tells in which order that happened. The ways between
+//! dropped archetypes are given again; the journal tells in which order that happened. The edges between
 //! archetypes, which stay within a pool, are in `transitions`.
 
 use hashbrown::HashTable;
@@ -21,11 +21,13 @@ use crate::registry::{ComponentId, Components};
 use crate::signature::Signature;
 use crate::steps;
 
+pub(crate) use edges::{Edges, Kind};
+pub(crate) use image::ArchetypesImage;
 pub use journal::{Change, Cursor};
-pub(crate) use transitions::{Kind, Transitions};
 
+mod edges;
+mod image;
 mod journal;
-mod transitions;
 
 /// The id of an archetype in one world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,7 +76,7 @@ pub struct Archetypes {
     pools: Pools,
     /// How many archetypes were created so far.
     created: u64,
-    pub(crate) transitions: Transitions,
+    pub(crate) edges: Edges,
 }
 
 /// The place of an archetype in the order of queries: by pool, then by age.
@@ -98,7 +100,7 @@ impl Archetypes {
             journal: journal::Journal::new(),
             pools: Pools::new(),
             created: 0,
-            transitions: Transitions::default(),
+            edges: Edges::default(),
         };
         archetypes.insert(PoolId::GENERAL, Signature::empty(), TableId::ROWLESS);
         archetypes
@@ -140,10 +142,10 @@ impl Archetypes {
         self.by_table[table.index()]
     }
 
-    /// The way from a table, if it is known.
+    /// The edge from a table, if it is known.
     #[inline]
-    pub(crate) fn way(&mut self, kind: Kind, table: TableId, index: usize) -> Option<&Edge> {
-        self.transitions.leaving_table(kind, table, index, |table| self.by_table[table.index()])
+    pub(crate) fn edge(&mut self, kind: Kind, table: TableId, index: usize) -> Option<&Edge> {
+        self.edges.leaving_table(kind, table, index, |table| self.by_table[table.index()])
     }
 
     /// General's archetype with exactly these components, if it exists.
@@ -189,6 +191,12 @@ impl Archetypes {
     /// Where an archetype stands in the order of queries.
     pub(crate) fn home(&self, id: ArchetypeId) -> Home {
         self.homes[id.index()]
+    }
+
+    /// How many archetypes were created before this one.
+    #[cfg(feature = "serde")]
+    pub(crate) fn age(&self, id: ArchetypeId) -> u64 {
+        self.homes[id.index()].born
     }
 
     /// The archetypes that have a component: pool by pool, in order of creation.
@@ -325,8 +333,8 @@ impl Archetypes {
         let dropped = before - self.len();
         if dropped > 0 {
             // Edges carry the store's old stamp; those that are still needed are made again on first use.
-            self.transitions.clear();
-            self.pools.forget_ways();
+            self.edges.clear();
+            self.pools.forget_edges();
         }
         dropped
     }

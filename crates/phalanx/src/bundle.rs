@@ -1,7 +1,10 @@
 //! Several components that are spawned, inserted or removed together.
 //!
-//! A bundle is a component, a tuple of bundles (to 12, nest for more) or a struct with
-//! `#[derive(Bundle)]`. The world resolves the final archetype of a whole bundle once and moves an entity
+//! A bundle is a component, a tuple of bundles (to 15, nest for more) or a struct with
+//! `#[derive(Bundle)]`. `#[derive(Component)]` writes the implementation of components: an implementation for all
+//! of them would keep the compiler from naming the part of a tuple that is none.
+//!
+//! The world resolves the final archetype of a whole bundle once and moves an entity
 //! once, however many components it brings.
 
 use std::any::TypeId;
@@ -21,10 +24,27 @@ pub enum BundleKey {
 }
 
 /// A set of components with their values.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(f32);
+/// # #[derive(Component)] struct Armour(f32);
+/// #[derive(Bundle)]
+/// struct Knight {
+///     health: Health,
+///     armour: Armour,
+/// }
+///
+/// let mut world = World::new();
+/// world.spawn(Knight { health: Health(10.0), armour: Armour(3.0) });
+/// world.spawn((Health(1.0), Armour(0.0))); // a tuple is a bundle, too
+/// assert_eq!(world.view::<(&Health, &Armour)>().count(), 2);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a component or a bundle of components",
     label = "expected a component, a tuple of components or a `#[derive(Bundle)]` struct",
-    note = "add `#[derive(Component)]` to the type, or to each part of it"
+    note = "add `#[derive(Component)]` to `{Self}`",
+    note = "a tuple has at most 15 parts: nest tuples for more"
 )]
 pub trait Bundle: Sized + Send + Sync + 'static {
     /// The values that go into the table row, column by column.
@@ -32,8 +52,11 @@ pub trait Bundle: Sized + Send + Sync + 'static {
     /// The values that go into sparse sets.
     type Sparse: SparseParts;
 
+    /// Whether the bundle spawns other entities when it comes, as `children![..]` does.
+    const SPAWNS: bool = false;
+
     /// What tells this bundle type apart from others.
-    fn key() -> BundleKey {
+    fn bundle_key() -> BundleKey {
         BundleKey::Type(TypeId::of::<Self>())
     }
     /// Registers the components in declaration order, appending their ids.
@@ -49,28 +72,40 @@ pub trait Bundle: Sized + Send + Sync + 'static {
     fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self;
 }
 
-impl<C: AnyComponent> Bundle for C {
-    type Values = <C::Storage as Storage>::Values<C::Leaves>;
-    type Sparse = <C::Storage as Storage>::Part<C>;
+/// Registers a component as a bundle of one.
+///
+/// # Errors
+/// When it cannot be registered.
+#[doc(hidden)]
+pub fn register_one<C: AnyComponent>(
+    components: &mut Components,
+    ids: &mut Vec<ComponentId>,
+) -> Result<(), RegisterError> {
+    ids.push(components.register::<C>()?);
+    Ok(())
+}
 
-    fn key() -> BundleKey {
-        BundleKey::AnyComponent(C::key())
-    }
-    fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {
-        ids.push(components.register::<C>()?);
-        Ok(())
-    }
-    fn value_ids() -> <Self::Values as Values>::Ids {
-        C::Storage::value_ids::<C::Leaves>(C::leaf_ids())
-    }
-    #[inline(always)]
-    fn into_values(self, now: Tick) -> (Self::Values, Self::Sparse) {
-        C::Storage::split::<C>(C::into_leaves(self, now))
-    }
-    #[inline(always)]
-    fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self {
-        C::from_leaves(C::Storage::join::<C>(values, sparse))
-    }
+type ValuesOf<C> = <<C as AnyComponent>::Storage as Storage>::Values<<C as AnyComponent>::ColumnValues>;
+type PartOf<C> = <<C as AnyComponent>::Storage as Storage>::Part<C>;
+
+/// The column ids of a component that go into the table row.
+#[doc(hidden)]
+pub fn one_value_ids<C: AnyComponent>() -> <ValuesOf<C> as Values>::Ids {
+    C::Storage::value_ids::<C::ColumnValues>(C::column_ids())
+}
+
+/// Takes a component apart.
+#[doc(hidden)]
+#[inline(always)]
+pub fn one_into_values<C: AnyComponent>(component: C, now: Tick) -> (ValuesOf<C>, PartOf<C>) {
+    C::Storage::split::<C>(C::into_column_values(component, now))
+}
+
+/// Puts a component together again.
+#[doc(hidden)]
+#[inline(always)]
+pub fn one_from_values<C: AnyComponent>(values: ValuesOf<C>, sparse: PartOf<C>) -> C {
+    C::from_column_values(C::Storage::join::<C>(values, sparse))
 }
 
 macro_rules! bundle_tuple {
@@ -79,6 +114,7 @@ macro_rules! bundle_tuple {
         impl<$($name: Bundle),*> Bundle for ($($name,)*) {
             type Values = ($($name::Values,)*);
             type Sparse = ($($name::Sparse,)*);
+            const SPAWNS: bool = false $(|| $name::SPAWNS)*;
 
             fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {
                 $($name::register(components, ids)?;)*
@@ -101,3 +137,35 @@ macro_rules! bundle_tuple {
     };
 }
 phalanx_store::for_each_tuple!(bundle_tuple);
+
+macro_rules! long_bundle_tuple {
+    ([$(($first:ident $at:tt))*] [$(($second:ident $then:tt))*]) => {
+        #[allow(non_snake_case)]
+        impl<$($first: Bundle,)* $($second: Bundle),*> Bundle for ($($first,)* $($second,)*) {
+            type Values = (($($first::Values,)*), ($($second::Values,)*));
+            type Sparse = (($($first::Sparse,)*), ($($second::Sparse,)*));
+            const SPAWNS: bool = false $(|| $first::SPAWNS)* $(|| $second::SPAWNS)*;
+
+            fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {
+                <($($first,)*)>::register(components, ids)?;
+                <($($second,)*)>::register(components, ids)
+            }
+            fn value_ids() -> <Self::Values as Values>::Ids {
+                (<($($first,)*)>::value_ids(), <($($second,)*)>::value_ids())
+            }
+            #[inline(always)]
+            fn into_values(self, now: Tick) -> (Self::Values, Self::Sparse) {
+                let ($($first,)* $($second,)*) = self;
+                let (first, second) = (($($first,)*).into_values(now), ($($second,)*).into_values(now));
+                ((first.0, second.0), (first.1, second.1))
+            }
+            #[inline(always)]
+            fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self {
+                let ($($first,)*) = <($($first,)*)>::from_values(values.0, sparse.0);
+                let ($($second,)*) = <($($second,)*)>::from_values(values.1, sparse.1);
+                ($($first,)* $($second,)*)
+            }
+        }
+    };
+}
+phalanx_store::for_each_long_tuple!(long_bundle_tuple);

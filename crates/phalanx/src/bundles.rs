@@ -68,8 +68,12 @@ pub(crate) struct BundleInfo {
     pub(crate) required: Vec<(ComponentId, Init)>,
     /// What must come along into sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
-    /// Whether nothing goes into tables, and nothing must come along.
+    /// Whether nothing goes into tables, nothing must come along, and nobody listens.
     pub(crate) only_sparse: bool,
+    /// Whether nothing must come along into sets, and nobody listens: rows are all there is to it.
+    pub(crate) plain: bool,
+    /// The components that come, those that are required included, to which somebody listens.
+    pub(crate) heard: Signature,
 }
 
 impl BundleInfo {
@@ -77,14 +81,38 @@ impl BundleInfo {
         let is_sparse = |id: ComponentId| components.info(id).is_sparse();
         let (required_sparse, required) =
             components.requirements(ids).into_iter().partition(|(id, _)| is_sparse(*id));
-        let lonely = Vec::is_empty(&required) && Vec::is_empty(&required_sparse);
         Self {
-            only_sparse: lonely && ids.iter().all(|&id| is_sparse(id)),
+            only_sparse: false,
+            plain: false,
+            heard: Signature::empty(),
             signature: ids.iter().copied().filter(|&id| !is_sparse(id)).collect(),
             sparse: ids.iter().copied().filter(|&id| is_sparse(id)).collect(),
             required,
             required_sparse,
         }
+    }
+
+    /// Finds out anew to which of the components somebody listens, and what follows from that.
+    fn update_heard(&mut self, heard: &Signature) {
+        self.heard = self.kept().union(&self.kept_sparse()).intersection(heard);
+        let silent = self.heard.is_empty();
+        self.plain = silent && self.required_sparse.is_empty();
+        self.only_sparse = self.plain && self.required.is_empty() && self.signature.is_empty();
+    }
+
+    /// The components of the bundle itself, in tables and in sets.
+    pub(crate) fn explicit(&self) -> Signature {
+        self.signature.union(&self.sparse)
+    }
+
+    /// What is kept in tables where this bundle is: it, and what it requires.
+    pub(crate) fn kept(&self) -> Signature {
+        self.signature.union(&self.required.iter().map(|(id, _)| *id).collect())
+    }
+
+    /// As [`BundleInfo::kept`], in sparse sets.
+    pub(crate) fn kept_sparse(&self) -> Signature {
+        self.sparse.union(&self.required_sparse.iter().map(|(id, _)| *id).collect())
     }
 }
 
@@ -96,15 +124,29 @@ pub(crate) struct Bundles {
     by_column: Vec<u32>,
     by_type: HashMap<TypeId, BundleId>,
     cache: [Option<(TypeId, BundleId)>; CACHED],
+    /// The components to which somebody listens.
+    heard: Signature,
 }
 
 impl Bundles {
     pub(crate) fn new() -> Self {
-        Self { infos: Vec::new(), by_column: Vec::new(), by_type: HashMap::new(), cache: [None; CACHED] }
+        Self {
+            infos: Vec::new(),
+            by_column: Vec::new(),
+            by_type: HashMap::new(),
+            cache: [None; CACHED],
+            heard: Signature::empty(),
+        }
     }
 
     pub(crate) fn info(&self, id: BundleId) -> &BundleInfo {
         &self.infos[id.index()]
+    }
+
+    /// Tells all bundles to which components somebody listens.
+    pub(crate) fn set_heard(&mut self, heard: Signature) {
+        self.infos.iter_mut().for_each(|info| info.update_heard(&heard));
+        self.heard = heard;
     }
 
     /// What is known of the bundle with this number.
@@ -116,6 +158,11 @@ impl Bundles {
     pub(crate) fn is_lone_sparse(&self, column: usize) -> bool {
         let met = self.by_column.get(column).and_then(|id| id.checked_sub(1));
         met.is_some_and(|id| self.info(BundleId(id)).only_sparse)
+    }
+
+    /// Whether a bundle was met that brings the component.
+    pub(crate) fn brings(&self, id: ComponentId) -> bool {
+        self.infos.iter().any(|info| info.kept().has(id) || info.kept_sparse().has(id))
     }
 
     /// The bundle's number, if it was met before.
@@ -144,12 +191,12 @@ impl Bundles {
         &mut self,
         components: &mut Components,
     ) -> Result<BundleId, BundleError> {
-        if let Some(id) = self.find(B::key()) {
+        if let Some(id) = self.find(B::bundle_key()) {
             return Ok(id);
         }
         let mut ids = Vec::new();
         B::register(components, &mut ids)?;
-        self.add(B::key(), std::any::type_name::<B>(), &ids, components)
+        self.add(B::bundle_key(), std::any::type_name::<B>(), &ids, components)
     }
 
     fn add(
@@ -164,7 +211,9 @@ impl Bundles {
             return Err(BundleError::Repeated { bundle, component });
         }
         let id = BundleId(u32::try_from(self.infos.len()).expect("fewer than 2^32 bundle types"));
-        self.infos.push(BundleInfo::new(ids, components));
+        let mut info = BundleInfo::new(ids, components);
+        info.update_heard(&self.heard);
+        self.infos.push(info);
         match key {
             BundleKey::AnyComponent(column) => {
                 if self.by_column.len() <= column.index() {

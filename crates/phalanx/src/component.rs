@@ -6,21 +6,31 @@
 //! queries yield references to it: the bound of generic systems. All are written by `#[derive(Component)]`.
 //!
 //! ```text
-//!   Position { x, y }  --into_leaves-->  (Col(x), Col(y))     two columns
-//!   Health(f32)        --into_leaves-->  Col(Health)          one column of whole values
-//!   Frozen             --into_leaves-->  Col(Frozen)          a column without memory: a tag
+//!   Position { x, y }  --into_column_values-->  (Col(x), Col(y))     two columns
+//!   Health(f32)        --into_column_values-->  Col(Health)          one column of whole values
+//!   Frozen             --into_column_values-->  Col(Frozen)          a column without memory: a tag
 //! ```
 //!
 //! This file knows nothing of worlds: ids given to components by a world live in `registry`.
 
+use crate::bundle::Bundle;
 use crate::storage::Storage;
 use crate::tracking::{Mut, Tracked};
 use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, Tick, Values};
 
-pub(crate) use descriptor::DeclareSet;
+pub(crate) use copying::Copier;
+pub use copying::{CopyByClone, CopyNothing, CopyProbe, EntityMap, EntityMapper, MapEntities};
+pub(crate) use descriptor::{AnyAccess, Attached, DeclareSet};
 pub use descriptor::{Descriptor, FieldDescriptor, Layout, Requirement, Track};
+#[cfg(feature = "serde")]
+pub use saving::{ComponentSaving, Saved};
+#[cfg(feature = "serde")]
+pub(crate) use saving::{Leftover, LoadedColumns};
 
+mod copying;
 mod descriptor;
+#[cfg(feature = "serde")]
+mod saving;
 
 /// Something a query can read as `&T` and write as `&mut T`: a component, or one field of one.
 ///
@@ -76,7 +86,7 @@ pub trait Queryable: 'static {
 /// # #[derive(Component, Default, PartialEq, Debug)] struct Score(u32);
 /// # let mut app = App::new();
 /// # let e = app.world_mut().spawn(Score(3)).id();
-/// # app.world_mut().run_system_once(clear::<Score>);
+/// # app.world_mut().run_system_once(clear::<Score>).unwrap();
 /// # assert_eq!(app.world().get::<Score>(e), Some(&Score(0)));
 /// ```
 ///
@@ -102,28 +112,56 @@ pub trait Component:
 /// A type that entities can carry, kept as whole values or by fields.
 ///
 /// Derived: `#[derive(Component)]`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Component)]
+/// #[component(layout = "soa")]
+/// struct Position { x: f32, y: f32 }
+///
+/// fn count<T: AnyComponent>(world: &World) -> usize {
+///     world.view_filtered::<Entity, With<T>>().count()
+/// }
+///
+/// let mut world = World::new();
+/// world.spawn(Position { x: 1.0, y: 2.0 });
+/// assert_eq!(count::<Position>(&world), 1);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a component",
     label = "expected a component",
     note = "add `#[derive(Component)]` to `{Self}`"
 )]
-pub trait AnyComponent: Queryable<Owner = Self> + Send + Sync + Sized {
+pub trait AnyComponent: Bundle + Queryable<Owner = Self> + Send + Sync + Sized {
     /// The values of one row, column by column.
-    type Leaves: Values;
+    type ColumnValues: Values;
     /// Where the component lives: [`TableStorage`](crate::storage::TableStorage) or
     /// [`SparseStorage`](crate::storage::SparseStorage).
     type Storage: Storage;
 
-    /// The column ids of [`AnyComponent::Leaves`].
-    fn leaf_ids() -> <Self::Leaves as Values>::Ids;
+    /// The column ids of [`AnyComponent::ColumnValues`].
+    fn column_ids() -> <Self::ColumnValues as Values>::Ids;
     /// The component's first column, which stands for the component before a world gave it an id.
     fn key() -> AnyColId;
     /// Takes the value apart. `now` is the tick written by components with row tracking.
-    fn into_leaves(self, now: Tick) -> Self::Leaves;
+    fn into_column_values(self, now: Tick) -> Self::ColumnValues;
     /// Puts a value together again.
-    fn from_leaves(leaves: Self::Leaves) -> Self;
+    fn from_column_values(values: Self::ColumnValues) -> Self;
     /// Tells a world about the type: name, columns, tracking, requirements.
     fn describe(descriptor: &mut Descriptor);
+
+    /// Whether values hold entities.
+    const HAS_ENTITIES: bool = false;
+    /// A copy of the value in a row; `None` when the type cannot be cloned.
+    fn copy_row(_: Self::Ref<'_>) -> Option<Self> {
+        None
+    }
+    /// A copy; `None` when the type cannot be cloned.
+    fn copy_value(&self) -> Option<Self> {
+        None
+    }
+    /// Replaces the entities that the value holds by those that stand for them.
+    fn map_entities(&mut self, _: &mut dyn EntityMapper) {}
 }
 
 /// A component that keeps the ticks of each row: `#[component(track = "row")]`.
@@ -138,3 +176,15 @@ pub trait RowTracked: AnyComponent {
     /// The column of the ticks at which each row was last written.
     fn changed_id() -> ColId<Tick>;
 }
+
+/// A type whose values may be kept by a world, which several threads use.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a component or a resource: it cannot be shared between threads",
+    label = "not `Send` or not `Sync`",
+    note = "use `Arc` for `Rc`, `Mutex` or an atomic for `RefCell` or `Cell`",
+    note = "or keep the value on one thread, with `world.insert_non_send`"
+)]
+pub trait ThreadSafe {}
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + ?Sized> ThreadSafe for T {}

@@ -1,7 +1,7 @@
 //! Groups of a world: their names, and what can go wrong with them.
 //!
-//! What a group is, and how it is kept right by every change, is the store's business (`sets/groups` there). Here is what
-//! errors say about it. How groups are written is in `parts`; `world/groups` makes and reads them.
+//! What a group is, and how it is kept right by every change, is the store's business (`sets/groups` there). Here is
+//! what errors say about it. How groups are written is in `parts`; `world/groups` makes and reads them.
 
 use std::fmt;
 
@@ -102,7 +102,7 @@ impl fmt::Display for OrderError {
 impl std::error::Error for OrderError {}
 
 /// The names of a world's groups.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Groups {
     names: Vec<(SetGroupId, String)>,
 }
@@ -114,6 +114,19 @@ impl Groups {
 
     pub(crate) fn remove(&mut self, id: SetGroupId) {
         self.names.retain(|(known, _)| *known != id);
+    }
+
+    /// The groups with their names, in the order of the names.
+    pub(crate) fn by_name(&self) -> Vec<(&str, SetGroupId)> {
+        let mut named: Vec<_> = self.names.iter().map(|(id, name)| (name.as_str(), *id)).collect();
+        named.sort_by_key(|(name, _)| *name);
+        named
+    }
+
+    /// All groups with their names, in order of creation.
+    #[cfg(feature = "serde")]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SetGroupId, &str)> {
+        self.names.iter().map(|(id, name)| (*id, name.as_str()))
     }
 
     pub(crate) fn name(&self, id: SetGroupId) -> &str {

@@ -33,10 +33,10 @@
 //! | [`query`] | rows, chunks of slices, filters, changes, parallel and dynamic queries; order and speed |
 //! | [`pool`] | closed kinds of entities, declared as a struct and checked by the compiler |
 //! | [`system`] and [`schedule`] | functions as systems, their order, and what runs at the same time |
-//! | [`app`] | phases, frames, fixed steps |
+//! | [`app`] and [`state`] | phases, frames, fixed steps, plugins, running to the end; what a program is doing at the moment |
 //!
 //! Features: `parallel` (default) runs queries and systems on several threads; `trace` puts a `tracing` span
-//! around each run of a phase or system.
+//! around each run of a phase or system; `ctrl_c` lets ctrl-C end an app cleanly.
 //!
 //! This crate contains no unsafe code: rows live in `phalanx-store`, the one small crate that does.
 
@@ -48,16 +48,26 @@ pub mod app;
 pub mod archetype;
 pub mod bundle;
 mod bundles;
+pub mod capture;
+#[cfg(feature = "serde")]
+mod codec;
 pub mod component;
+pub mod fields;
 pub mod group;
 pub mod messages;
+pub mod name;
+mod names;
 pub mod pool;
 pub mod query;
 pub mod registry;
+pub mod relation;
 pub mod resources;
+#[cfg(feature = "serde")]
+pub mod save;
 pub mod schedule;
 pub mod schema;
 pub mod signature;
+pub mod state;
 mod steps;
 pub mod storage;
 pub mod system;
@@ -67,50 +77,108 @@ pub mod world;
 
 pub use bundles::BundleError;
 pub use phalanx_derive::{
-    Bundle, Component, Message, Pool, QueryData, QueryFilter, Resource, ScheduleLabel, SystemParam, SystemSet,
+    Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool, QueryData,
+    QueryFilter, Resource, ScheduleLabel, States, SubStates, SystemParam, SystemSet,
 };
 pub use phalanx_store::{Entity, Exhausted};
 pub use registry::{ComponentId, RegisterError};
 pub use world::World;
 
+/// Reacting to what comes and goes: hooks, and the events that they run at.
+pub mod lifecycle {
+    pub use crate::system::{RemovalId, RemovedComponents};
+    pub use crate::world::{
+        Add, AddEvent, ArchetypeCreated, ArchetypeDropped, Collects, ComponentHook, ComponentHooks, Despawn,
+        DespawnEvent, Discard, DiscardEvent, EndlessReactions, HookContext, HooksMut, Insert, InsertEvent,
+        Matched, MatchedEvent, Mutate, MutateEvent, Remove, RemoveEvent, Unmatched, UnmatchedEvent,
+    };
+}
+
 /// Errors of systems, conditions and commands, and handlers for them.
 pub mod error {
     pub use crate::system::{ParamError, RunSystemError};
-    pub use crate::world::{BoxedError, CommandOutput, Failed, SystemError, ignore, panic, warn};
+    pub use crate::world::{
+        AnyError, BevyError, BoxedError, CommandOutput, ContextExt, Failed, Result, ResultSeverityExt,
+        Severity, SystemError, ignore, match_severity, panic, warn,
+    };
+}
+
+/// Events, and how they find their observers.
+pub mod event {
+    pub use crate::world::{
+        EntityComponentsTrigger, EntityEvent, EntityTrigger, Event, EventPattern, GlobalTrigger,
+        PropagateEntityTrigger, SetEntityEventTarget, Traversal, Trigger,
+    };
+    pub use phalanx_derive::{EntityEvent, Event};
+}
+
+/// Observers: systems that events start.
+pub mod observer {
+    pub use crate::system::{
+        IntoEntityObserver, IntoObserver, IntoObservers, Observer, ObserverError, Observers, On, observers,
+    };
+    pub use crate::world::{ObserverCycle, ObserverId};
 }
 
 /// What most programs use.
 pub mod prelude {
     pub use crate::app::{
-        App, AppConfig, Fixed, FixedPlace, FixedUpdate, PostStartup, PostUpdate, PreStartup, PreUpdate, Real,
-        Startup, Stopwatch, Time, Timer, TimerMode, Update, Virtual, on_timer, paused,
+        App, AppConfig, AppExit, First, Fixed, FixedFirst, FixedLast, FixedPlace, FixedPostUpdate,
+        FixedPreUpdate, FixedUpdate, Last, Plugin, PluginGroup, PluginGroupBuilder, PostStartup, PostUpdate,
+        PreStartup, PreUpdate, Real, RunMode, ScheduleRunnerPlugin, Startup, Stopwatch, Time, Timer,
+        TimerMode, Update, Virtual, on_real_timer, on_timer, once_after_delay, paused,
     };
     pub use crate::bundle::Bundle;
+    pub use crate::capture::{Digest, Digestible};
     pub use crate::component::{AnyComponent, Component};
     pub use crate::group::{Get, Group, Own};
-    pub use crate::messages::Message;
+    pub use crate::messages::{Message, Messages};
+    pub use crate::name::{Name, NameOrEntity};
     pub use crate::pool::{General, Handle, Pool};
     pub use crate::query::{
-        Added, AnyOf, Changed, Has, InPool, NotInPool, Or, Query, QueryData, QueryFilter, QueryState, With,
-        Without,
+        Added, AnyOf, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData, QueryFilter,
+        QueryLens, QueryState, With, Without,
     };
+    pub use crate::relation::{ChildOf, Children, Relationship, RelationshipTarget};
     pub use crate::resources::Resource;
     pub use crate::schedule::{
-        ApplyDeferred, IntoSetConfigs, IntoSystemConfigs, ScheduleLabel, SyncPoints, SystemKey, SystemSet,
-        Threads, any_with_component, on_message, resource_changed, resource_equals, resource_exists,
-        run_once,
+        ApplyDeferred, ConfigureSystems, IntoSetConfigs, IntoSystemConfigs, IntoSystemSet, Schedule,
+        ScheduleLabel, Schedules, SyncPoints, SystemKey, SystemSet, Threads, any_component_removed,
+        any_match_filter, any_with_component, condition_changed, condition_changed_to, on_message,
+        resource_added, resource_changed, resource_changed_or_removed, resource_equals, resource_exists,
+        resource_exists_and_changed, resource_exists_and_equals, resource_removed, run_once,
     };
     pub use crate::schema::{Schema, StorageKind};
+    pub use crate::state::{
+        ComputedStates, DespawnOnEnter, DespawnOnExit, DespawnWhen, EnterSchedules, ExitSchedules, NextState,
+        OnEnter, OnExit, OnTransition, PreviousState, State, StateSet, StateTransition, StateTransitionEvent,
+        States, StatesPlugin, SubStates, TransitionSchedules, in_state, last_transition, state_changed,
+        state_exists,
+    };
     pub use crate::system::{
-        Input, IntoSystem, Local, MessageReader, MessageWriter, ParamSet, Res, ResMut, System, SystemParam,
-        and, not, or,
+        Deferred, If, In, InMut, InRef, IntoSystem, Local, LocalBuilder, MessageMutator, MessageReader,
+        MessageWriter, NonSendMarker, Observer, On, ParallelCommands, ParamBuilder, ParamSet, Populated,
+        PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut, Single, System, SystemBuffer,
+        SystemChangeTick, SystemCondition, SystemId, SystemName, SystemParam, SystemParamBuilder,
+        SystemState, and, not, observers, or,
     };
     pub use crate::tracking::{Mut, Ref, Tick};
     pub use crate::value::{FieldType, Value};
-    pub use crate::world::{Commands, EntityRef, EntityWorldMut, FlushOrder, World};
+    pub use crate::world::{
+        Add, ArchetypeCreated, ArchetypeDropped, ChildSpawner, ChildSpawnerCommands, Commands, DeferredWorld,
+        Despawn, Discard, EntityEvent, EntityRef, EntityWorldMut, Event, EventPattern, FlushOrder, FromWorld,
+        HookContext, Insert, Matched, Mutate, ObserverId, RelatedSpawner, RelatedSpawnerCommands, Remove,
+        Spawn, SpawnIter, SpawnRelated, SpawnWith, SpawnableList, Unmatched, WithOneRelated, WithRelated,
+        World,
+    };
+    pub use crate::world::{AnyError, BevyError, ContextExt, Result, ResultSeverityExt, Severity};
+    pub use crate::world::{
+        Command, CommandQueue, EntityCommand, EntityCommands, EntityMut, NonSend, NonSendMut, Remote,
+    };
+    pub use crate::{children, related};
     pub use phalanx_derive::{
-        Bundle, Component, Message, Pool, QueryData, QueryFilter, Resource, ScheduleLabel, SystemParam,
-        SystemSet,
+        Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool, QueryData,
+        QueryFilter, Resource, ScheduleLabel, States, SubStates, SystemParam, SystemSet,
     };
     pub use phalanx_store::Entity;
 }
@@ -118,24 +186,55 @@ pub mod prelude {
 /// What derived code names. Not a part of the public surface.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::bundle::Bundle;
-    pub use crate::component::{AnyComponent, Component, Descriptor, Queryable, RowTracked, Track};
+    pub use crate::bundle::{
+        Bundle, BundleKey, one_from_values, one_into_values, one_value_ids, register_one,
+    };
+    pub use crate::capture::probe::{
+        CopyBytes, CopyClone, CopyNot, DigestHash, DigestNot, DigestOwn, FieldCopied, FieldKept,
+        Probe as CaptureProbe, ShowDebug, ShowNot, by_fields, copied, shown,
+    };
+    pub use crate::capture::{Capture, Copying, DigestHasher, Digestible, Shown};
+    pub use crate::component::{
+        AnyComponent, Component, CopyByClone, CopyNothing, CopyProbe, Descriptor, EntityMapper, MapEntities,
+        Queryable, RowTracked, ThreadSafe, Track,
+    };
+    pub use crate::fields::{
+        DebugFound, DebugMissing, DefaultFound, DefaultMissing, Fields, Probe, ValueField,
+    };
     pub use crate::messages::{Columns, Message};
     pub use crate::pool::{BundleIn, DeclaredPool, Declares, Optional, Pool, PoolMark, Strategy};
     pub use crate::query::{
-        ArchetypeFilter, Condition, FilterIn, QueryData, QueryFilter, QueryIn, ReadOnlyQueryData, Term,
+        ArchetypeFilter, Condition, FilterIn, Moment, QueryData, QueryFilter, QueryIn, ReadOnlyQueryData,
+        Term,
     };
     pub use crate::registry::{ComponentId, Components, RegisterError};
+    pub use crate::relation::ChildOf;
+    pub use crate::relation::{OrderMut, Relationship, RelationshipTarget};
     pub use crate::resources::Resource;
     pub use crate::schedule::{ScheduleLabel, SystemSet};
-    pub use crate::storage::{SparseStorage, StableStorage, TableStorage};
-    pub use crate::system::{ParamError, Run, SystemMeta, SystemParam};
-    pub use crate::tracking::{Mut, Tracked};
-    pub use crate::world::{SharedWorld, World};
-    pub use phalanx_store::{
-        AnyColId, Col, ColCell, ColId, Fetch, InSet, Keep, Maybe, Now, R, ReadFetch, RowTicks, Stamp, Tick,
-        Untracked, Values, W, Wn,
+    pub use crate::state::{FreelyMutableState, StateSet, States, SubStates};
+    pub use crate::storage::{SparseStorage, StableStorage, Storage, TableStorage};
+    pub use crate::system::{ParamError, Run, StateVisitor, SystemMeta, SystemParam};
+    pub use crate::tracking::{Mut, Readable, Tracked};
+    pub use crate::world::{
+        ComponentHooks, EntityEvent, EntityTrigger, Event, GlobalTrigger, PropagateEntityTrigger,
+        SetEntityEventTarget, SharedWorld, World, describe_relationship, describe_relationship_target,
     };
+    #[cfg(feature = "serde")]
+    pub use crate::{
+        component::Saved,
+        messages::{MessageSaving, SavedMessage},
+        resources::ResourceSaving,
+        save::{Save, SaveRegistry, name_or_type},
+    };
+    pub use phalanx_store::{
+        AnyColId, Col, ColCell, ColId, Duplicate, Entity, Fetch, InSet, Init, Keep, Maybe, Now, Read,
+        ReadFetch, RowTicks, Stamp, Tick, Untracked, Values, Write, WriteUntracked,
+    };
+    #[cfg(feature = "serde")]
+    pub use serde::{Serialize, de::DeserializeOwned};
+
+    pub use crate::__if_saving as if_saving;
 
     /// Query data that are the same as `T`; asked of the half of `T` that only reads.
     #[diagnostic::on_unimplemented(
@@ -151,17 +250,28 @@ pub mod __private {
     }
 }
 
+/// Passes on what derives emit for types that are saved.
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_saving {
+    ($($item:tt)*) => { $($item)* };
+}
+
+/// Says what is missing.
+#[cfg(not(feature = "serde"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_saving {
+    ($($item:tt)*) => {
+        ::core::compile_error!("`save` needs the feature `serde` of phalanx: switch it on in Cargo.toml");
+    };
+}
+
 /// The program of the README, as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
 
-/// The programs of the guide on storage, as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/storage.md")]
-pub struct StorageGuide;
-
-/// The programs of the guide on pools, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/pools.md")]
-pub struct PoolsGuide;
+mod guide;

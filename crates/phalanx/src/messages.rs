@@ -22,18 +22,38 @@ use std::fmt;
 use phalanx_store::FirstPanic;
 
 pub use columns::Columns;
-pub use cursor::{Cursor, Iter, Unread};
-pub(crate) use registry::{Channel, SharedChannels, typed, typed_mut};
+pub use cursor::{Cursor, Iter, Unread, UnreadWithId};
+pub(crate) use registry::{Channel, ChannelsImage, SharedChannels, typed, typed_mut};
 pub use registry::{ChannelId, MessageRegistry};
+#[cfg(feature = "serde")]
+pub(crate) use saving::{ChannelState, LoadedChannel};
+#[cfg(feature = "serde")]
+pub use saving::{MessageSaving, SavedMessage};
 
+mod capture;
 mod columns;
 mod cursor;
 mod registry;
+#[cfg(feature = "serde")]
+mod saving;
+#[cfg(test)]
+mod tests;
 
 /// A type of which systems send values to each other. A unit struct is a signal.
 ///
 /// Derive it: [`#[derive(Message)]`](derive@crate::Message). The derive says how messages are kept: whole, or field
 /// by field. What a reader yields follows from that; numbers, cursors and frames are the same.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Message)]
+/// struct Died(Entity);
+///
+/// let mut world = World::new();
+/// let entity = world.spawn_empty().id();
+/// world.write_message(Died(entity));
+/// assert_eq!(world.messages::<Died>().unwrap().len(), 1);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "expected a message",
@@ -55,6 +75,17 @@ pub trait Message: Send + Sync + Sized + 'static {
     fn wrap_ref<'a>(refs: <Self::Columns as Columns>::Refs<'a>) -> Self::Ref<'a>;
     /// Turns slices of the columns into what the user sees.
     fn wrap_slices<'a>(slices: <Self::Columns as Columns>::Slices<'a>) -> Self::Slices<'a>;
+    /// What checkpoints and digests can do with the columns. Derived; nothing, unless it is told.
+    fn captures() -> <Self::Columns as Columns>::Captures {
+        Default::default()
+    }
+
+    /// How messages are saved, with `#[message(save)]`.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn saving() -> Option<MessageSaving> {
+        None
+    }
 }
 
 /// The number of a message in its channel: the first is 0, and no number is given twice.
@@ -78,6 +109,8 @@ pub struct Messages<M: Message> {
     keep: usize,
     /// Expired messages that are still to be dropped.
     spent: M::Columns,
+    /// What can be done with messages.
+    captures: <M::Columns as Columns>::Captures,
 }
 
 impl<M: Message> Messages<M> {
@@ -90,7 +123,7 @@ impl<M: Message> Messages<M> {
     /// A channel whose messages live for `frames` more frames.
     pub fn with_keep(frames: usize) -> Self {
         let (live, spent) = (M::Columns::default(), M::Columns::default());
-        Self { live, first: 0, ends: VecDeque::new(), keep: frames, spent }
+        Self { live, first: 0, ends: VecDeque::new(), keep: frames, spent, captures: M::captures() }
     }
 
     /// For how many frames messages outlive the one they were written in.
@@ -174,6 +207,51 @@ impl<M: Message> Messages<M> {
     /// How many messages are live.
     pub fn len(&self) -> usize {
         self.live.len()
+    }
+
+    /// The number of the oldest message that is live, or of the next one.
+    pub fn oldest_message_count(&self) -> u64 {
+        self.first
+    }
+
+    /// Appends the default message.
+    pub fn write_default(&mut self) -> MessageId
+    where
+        M: Default,
+    {
+        self.write(M::default())
+    }
+
+    /// A cursor that will see what is live and what is written from now on.
+    pub fn get_cursor(&self) -> Cursor<M> {
+        self.cursor_at_oldest()
+    }
+
+    /// A cursor that will see what is written from now on.
+    pub fn get_cursor_current(&self) -> Cursor<M> {
+        self.cursor()
+    }
+
+    /// Ends the frame, as [`Messages::end_frame`].
+    pub fn update(&mut self) {
+        self.end_frame();
+    }
+
+    /// Ends the frame, and hands out the messages whose frames are over.
+    pub fn update_drain(&mut self) -> impl Iterator<Item = M> + '_ {
+        self.expire();
+        self.spent.drain_front(self.spent.len()).map(M::from_values)
+    }
+
+    /// The messages that were written since the last end of a frame.
+    pub fn iter_current_update_messages(&self) -> Iter<'_, M> {
+        let from = self.ends.back().map_or(0, |&end| self.offset(end));
+        self.iter_from(from)
+    }
+
+    /// The message of this number, while it is live, with its number.
+    pub fn get_message(&self, id: MessageId) -> Option<(M::Ref<'_>, MessageId)> {
+        self.get(id).map(|message| (message, id))
     }
 
     /// Whether no message is live.
@@ -264,6 +342,13 @@ fn drop_each<C: Columns>(columns: &mut C, panics: &mut FirstPanic) {
 }
 
 impl<M: Message<Columns = Vec<M>>> Messages<M> {
+    /// The messages that `cursor` has not seen yet, to be changed. All of them count as seen.
+    pub fn read_mut(&mut self, cursor: &mut Cursor<M>) -> &mut [M] {
+        let seen = self.seen(cursor);
+        *cursor = self.cursor();
+        &mut self.live[seen..]
+    }
+
     /// The live messages in one slice, oldest first.
     pub fn as_slice(&self) -> &[M] {
         &self.live
@@ -303,228 +388,5 @@ impl<'a, M: Message> IntoIterator for &'a Messages<M> {
 
     fn into_iter(self) -> Iter<'a, M> {
         self.iter()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::Arc;
-
-    #[derive(phalanx_derive::Message, Debug, PartialEq)]
-    struct Hit(u32);
-
-    #[derive(phalanx_derive::Message)]
-    struct Signal;
-
-    /// Counts itself by the reference it holds, and may panic when dropped.
-    #[derive(phalanx_derive::Message)]
-    struct Counted(#[allow(dead_code, reason = "held to be counted")] Arc<()>, bool);
-    impl Drop for Counted {
-        fn drop(&mut self) {
-            assert!(!self.1, "told to panic");
-        }
-    }
-
-    fn read(messages: &Messages<Hit>, cursor: &mut Cursor<Hit>) -> Vec<u32> {
-        messages.read(cursor).map(|hit| hit.0).collect()
-    }
-
-    // O-247, O-256, O-257: what is written is there at once, for everyone, in order.
-    #[test]
-    fn written_messages_are_visible_at_once_and_in_order() {
-        let mut messages = Messages::with_keep(0);
-        assert!(messages.is_empty());
-        let id = messages.write(Hit(7));
-        messages.write_batch([Hit(8), Hit(9)]);
-        assert_eq!(messages.as_slice(), [Hit(7), Hit(8), Hit(9)]);
-        assert_eq!((messages.iter().count(), messages.len(), messages.is_empty()), (3, 3, false));
-        assert_eq!((id.get(), messages.get(id)), (0, Some(&Hit(7))));
-        assert_eq!(format!("{messages:?}"), "Messages { first: 0, live: [Hit(7), Hit(8), Hit(9)] }");
-        messages.end_frame();
-        assert_eq!(messages.get(id), None);
-    }
-
-    #[test]
-    fn messages_live_to_the_end_of_the_next_frame() {
-        let mut messages = Messages::new();
-        assert_eq!(messages.keep(), 1);
-        messages.write(Hit(1));
-        messages.end_frame();
-        messages.write(Hit(2));
-        assert_eq!(messages.as_slice(), [Hit(1), Hit(2)]);
-        messages.end_frame();
-        assert_eq!(messages.as_slice(), [Hit(2)]);
-        messages.end_frame();
-        assert!(messages.is_empty());
-    }
-
-    #[test]
-    fn a_cursor_knows_how_many_messages_it_missed() {
-        let mut messages = Messages::with_keep(0);
-        let mut cursor = messages.cursor_at_oldest();
-        messages.write_batch([Hit(1), Hit(2), Hit(3)]);
-        assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
-        messages.end_frame();
-        messages.write(Hit(4));
-        assert_eq!((messages.missed(&cursor), messages.unread(&cursor)), (2, 1));
-        assert_eq!(read(&messages, &mut cursor), [4]);
-        messages.end_frame();
-        assert_eq!((messages.missed(&cursor), messages.missed(&messages.cursor_at_oldest())), (0, 0));
-    }
-
-    // Hazard 59.
-    #[test]
-    fn each_cursor_sees_each_message_once() {
-        let mut messages = Messages::with_keep(0);
-        let (mut early, mut late) = (Cursor::default(), Cursor::default());
-        messages.write(Hit(1));
-        assert_eq!(read(&messages, &mut early), [1]);
-        messages.write_batch([Hit(2), Hit(3)]);
-        assert_eq!((messages.unread(&early), messages.unread(&late)), (2, 3));
-        assert_eq!(read(&messages, &mut early), [2, 3]);
-        assert_eq!(read(&messages, &mut late), [1, 2, 3]);
-        assert!(read(&messages, &mut early).is_empty() && read(&messages, &mut late).is_empty());
-    }
-
-    // Hazard 59: a reader that stops early goes on where it stopped.
-    #[test]
-    fn messages_left_in_an_iterator_come_again() {
-        let mut messages = Messages::with_keep(0);
-        messages.write_batch([Hit(1), Hit(2), Hit(3)]);
-        let mut cursor = Cursor::default();
-        assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
-        assert_eq!(messages.read(&mut cursor).len(), 2);
-        assert_eq!(read(&messages, &mut cursor), [2, 3]);
-    }
-
-    // Hazard 59: the numbers go on, so an old cursor is neither fooled nor behind.
-    #[test]
-    fn a_cursor_stays_right_across_frames_clears_and_drains() {
-        let mut messages = Messages::with_keep(0);
-        let mut cursor = Cursor::default();
-        messages.write_batch([Hit(1), Hit(2)]);
-        assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
-        messages.end_frame();
-        messages.write(Hit(3));
-        assert_eq!(read(&messages, &mut cursor), [3]);
-        messages.clear();
-        assert_eq!(messages.write(Hit(4)).get(), 3);
-        assert_eq!(read(&messages, &mut cursor), [4]);
-        assert_eq!(messages.drain().map(|hit| hit.0).collect::<Vec<_>>(), [4]);
-        messages.write(Hit(5));
-        assert_eq!(read(&messages, &mut cursor), [5]);
-    }
-
-    #[test]
-    fn a_cursor_made_now_sees_only_what_follows() {
-        let mut messages = Messages::with_keep(0);
-        messages.write(Hit(1));
-        let mut cursor = messages.cursor();
-        messages.write(Hit(2));
-        assert_eq!(read(&messages, &mut cursor), [2]);
-    }
-
-    #[test]
-    fn a_cursor_from_a_longer_channel_begins_anew() {
-        let (mut long, mut short) = (Messages::with_keep(0), Messages::with_keep(0));
-        long.write_batch([Hit(1), Hit(2), Hit(3)]);
-        let mut cursor = long.cursor();
-        short.write(Hit(9));
-        assert_eq!(read(&short, &mut cursor), [9]);
-        assert_eq!(read(&short, &mut cursor), [0; 0]);
-    }
-
-    // O-248, O-258; hazard 60: nobody has to read for messages to go.
-    #[test]
-    fn unread_messages_do_not_pile_up() {
-        for keep in 0..4 {
-            let mut messages = Messages::with_keep(keep);
-            for frame in 0..1000 {
-                messages.write_batch([Hit(frame), Hit(frame)]);
-                assert!(messages.len() <= 2 * (keep + 1));
-                messages.end_frame();
-            }
-            assert_eq!(messages.len(), 2 * keep);
-            assert!(messages.live.capacity() + messages.spent.capacity() < 64);
-            (0..keep).for_each(|_| messages.end_frame());
-            assert!(messages.is_empty() && messages.ends.len() <= keep);
-        }
-    }
-
-    #[test]
-    fn kept_messages_live_exactly_that_many_frames_more() {
-        let mut messages = Messages::with_keep(2);
-        let mut alive = Vec::new();
-        for frame in 0..5 {
-            messages.write(Hit(frame));
-            alive.push(messages.iter().map(|hit| hit.0).collect::<Vec<_>>());
-            messages.end_frame();
-        }
-        assert_eq!(alive, [vec![0], vec![0, 1], vec![0, 1, 2], vec![1, 2, 3], vec![2, 3, 4]]);
-    }
-
-    #[test]
-    fn a_lowered_keep_takes_effect_at_the_next_end_of_a_frame() {
-        let mut messages = Messages::with_keep(3);
-        assert_eq!(messages.keep(), 3);
-        for frame in 0..3 {
-            messages.write(Hit(frame));
-            messages.end_frame();
-        }
-        messages.set_keep(1);
-        messages.write(Hit(3));
-        assert_eq!(messages.len(), 4);
-        messages.end_frame();
-        assert_eq!(messages.as_slice(), [Hit(3)]);
-    }
-
-    // Messages of start-up live through the first update: start-up does not end its frame.
-    #[test]
-    fn a_frame_that_is_not_ended_goes_on() {
-        let mut messages = Messages::with_keep(0);
-        let mut cursor = Cursor::default();
-        messages.write(Hit(1));
-        // Start-up is over here, and the first update begins.
-        messages.write(Hit(2));
-        assert_eq!(read(&messages, &mut cursor), [1, 2]);
-        messages.end_frame();
-        assert!(messages.is_empty());
-    }
-
-    // O-251, O-253: a signal is only counted.
-    #[test]
-    fn signals_are_counted_without_memory() {
-        let mut messages = Messages::with_keep(0);
-        let mut cursor = Cursor::default();
-        messages.write_batch((0..100_000).map(|_| Signal));
-        assert_eq!((messages.len(), messages.read(&mut cursor).count()), (100_000, 100_000));
-        messages.end_frame();
-        assert_eq!(messages.unread(&cursor), 0);
-    }
-
-    #[test]
-    fn each_message_is_dropped_once_even_when_one_panics() {
-        let count = Arc::new(());
-        let mut messages = Messages::with_keep(0);
-        for panics in [false, true, false] {
-            messages.write(Counted(Arc::clone(&count), panics));
-        }
-        assert!(catch_unwind(AssertUnwindSafe(|| messages.end_frame())).is_err());
-        assert_eq!((messages.len(), Arc::strong_count(&count)), (0, 1));
-        assert_eq!(messages.write(Counted(Arc::clone(&count), false)).get(), 3);
-        drop(messages);
-        assert_eq!(Arc::strong_count(&count), 1);
-    }
-
-    #[test]
-    fn a_forgotten_drain_leaves_the_numbers_right() {
-        let mut messages = Messages::with_keep(0);
-        let mut cursor = Cursor::default();
-        messages.write_batch([Hit(1), Hit(2)]);
-        std::mem::forget(messages.drain());
-        messages.write(Hit(3));
-        assert_eq!(read(&messages, &mut cursor), [3]);
     }
 }

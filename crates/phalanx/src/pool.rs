@@ -22,7 +22,7 @@ use crate::storage::SparseParts;
 
 pub use handle::{Handle, PoolKey};
 pub use record::{PoolRecord, Pools};
-pub(crate) use record::{Refusal, Registration, SpawnWay};
+pub(crate) use record::{Refusal, Registration, SpawnEdge};
 
 mod handle;
 mod masks;
@@ -71,6 +71,22 @@ mod sealed {
 }
 
 /// A kind of entities; [`General`], or a struct with `#[derive(Pool)]`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// # #[derive(Component)] struct Rage(f32);
+/// #[derive(Pool)]
+/// struct Orcs {
+///     health: Health,     // required: cannot be missing, cannot be removed
+///     rage: Option<Rage>, // optional: may come and go
+/// }
+///
+/// let mut world = World::new();
+/// let orc = world.spawn_in(Orcs { health: Health(9), rage: None });
+/// world.pool_mut::<Orcs>().insert(orc, Rage(3.0)).unwrap();
+/// assert!(world.pool::<Orcs>().contains(orc));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a pool",
     label = "expected a pool",
@@ -156,6 +172,16 @@ macro_rules! bundle_in_tuple {
     };
 }
 phalanx_store::for_each_tuple!(bundle_in_tuple);
+
+macro_rules! long_bundle_in_tuple {
+    ([$(($first:ident $at:tt))*] [$(($second:ident $then:tt))*]) => {
+        impl<P_, $($first: BundleIn<P_>,)* $($second: BundleIn<P_>),*> BundleIn<P_>
+            for ($($first,)* $($second,)*)
+        {
+        }
+    };
+}
+phalanx_store::for_each_long_tuple!(long_bundle_in_tuple);
 
 /// The pool that allows everything: entities that `world.spawn` makes are here.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 //! **Order.** Led by tables, a query visits pools in order of their registration, General first; within a pool
 //! archetypes in order of their creation, rows by position in their table; General's entities without any table
 //! component last, by index. Where every match must have a sparse component, and the shortest set of such a
-//! component has fewer rows than those tables or no table component is asked for, that set leads: entities come
+//! component has fewer rows than those tables or no table component is asked for, that set drives the walk: entities come
 //! in the set's dense order, holes of a stable set are skipped. [`Query::driven_by`] and [`Query::driven_by_tables`]
 //! decide it for good; [`Query::explain`] tells. Tables, chunks and parallel jobs always go by tables. Either way
 //! the order depends only on the world's history.
@@ -17,41 +17,60 @@
 //!
 //! This module knows archetypes and the store, not the world; `world/queries` joins them.
 
-use phalanx_store::{Entity, Fetch, Lead, Tick, View};
+use std::marker::PhantomData;
+
+use phalanx_store::{DriverChoice, Entity, Fetch, Tick, View};
 
 use crate::archetype::Archetypes;
 use crate::component::AnyComponent;
 use crate::registry::Components;
 
+pub use any_of::AnyOf;
+pub use batching::BatchingStrategy;
 pub use chunks::{QueryChunks, QueryTable, QueryTables};
+pub use combinations::QueryCombinationIter;
 pub use condition::{Condition, Filter};
+pub(crate) use data::written;
 pub use data::{Has, QueryData, ReadOnlyQueryData, Term};
 pub use dynamic::{ColumnError, DynamicQuery, DynamicTable, DynamicTableMut, QueryBuilder};
 pub use error::{QueryEntityError, QuerySingleError};
-pub use filter::{Added, AnyOf, ArchetypeFilter, Changed, Or, QueryFilter, With, Without};
+pub(crate) use extent::Extent;
+pub use filter::{Added, ArchetypeFilter, Changed, Or, QueryFilter, With, Without};
+pub use inner::QueryNotDenseError;
 pub use iter::QueryIter;
-pub use many::{CombinationsMut, ManyMut, QueryMany};
+pub use lens::QueryLens;
+pub use many::{QueryManyIter, QueryManyMatchedIter, QueryManyUniqueIter, QueryManyUnwrappedIter};
+pub use moment::Moment;
 #[cfg(feature = "parallel")]
-pub use parallel::ParQuery;
+pub use parallel::{ParChunks, ParQuery};
 pub use phalanx_store::DenseFetch;
 pub use scope::{FilterIn, InPool, NotInPool, QueryIn};
-pub(crate) use state::{Asked, FetchState, prepare};
+pub use sort::QuerySortedIter;
+pub(crate) use state::{Asked, FetchState, prepare, reads_whole};
 pub use state::{QueryConflict, QueryState};
 
+mod any_of;
+mod batching;
 pub(crate) mod cache;
 mod chunks;
+mod combinations;
 mod condition;
 mod data;
 mod dynamic;
 mod error;
 mod explain;
+mod extent;
 mod filter;
+mod inner;
 mod iter;
+mod lens;
 mod many;
 mod matches;
+mod moment;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod scope;
+mod sort;
 mod state;
 
 use data::short_name;
@@ -59,12 +78,37 @@ use state::Both;
 
 /// Access to all entities that have `D` and pass `F`.
 ///
-/// From [`World::query`](crate::World::query) and its siblings. `Query` itself iterates, and so do `&query` and
+/// From [`World::view`](crate::World::view) and its siblings. `Query` itself iterates, and so do `&query` and
 /// `&mut query`.
-pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Health(f32);
+/// #[derive(Component)]
+/// struct Poisoned;
+///
+/// fn poison(mut victims: Query<(Entity, &mut Health), With<Poisoned>>) {
+///     for (entity, mut health) in &mut victims {
+///         health.0 -= 1.0;
+///         println!("{entity} has {} left", health.0);
+///     }
+/// }
+///
+/// let mut world = World::new();
+/// let ill = world.spawn((Health(3.0), Poisoned)).id();
+/// world.run_system_once(poison).unwrap();
+/// let healths = world.view::<&Health>(); // the same outside systems
+/// assert_eq!(healths.get(ill).unwrap().0, 2.0);
+/// assert_eq!(healths.count(), 1);
+/// ```
+pub struct Query<'w, 's, D: QueryData, F: QueryFilter = ()> {
     view: View<'w, Both<D, F>>,
-    since: Tick,
+    since: Moment<'w>,
     context: Context<'w>,
+    /// Bevy's second lifetime, that of the query's state; all that is kept here lives as long as the first.
+    of: PhantomData<&'s ()>,
 }
 
 /// What a query needs to explain itself.
@@ -76,7 +120,7 @@ pub(crate) struct Context<'w> {
     pub(crate) components: &'w Components,
 }
 
-impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
+impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
     /// Whether every row of a matching table is a match.
     const EXACT: bool = F::ARCHETYPAL && <Both<D, F> as Fetch>::DENSE;
     /// Whether the query visits every row that has its columns, so that a single one need not be looked up.
@@ -87,19 +131,30 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
             <Both<D, F> as Fetch>::TABLELESS && <Both<D, F> as Fetch>::IN_SETS
         };
 
-    pub(crate) fn new(view: View<'w, Both<D, F>>, since: Tick, context: Context<'w>) -> Self {
-        Self { view, since, context }
+    #[inline]
+    pub(crate) fn new(
+        view: View<'w, Both<D, F>>,
+        since: impl Into<Moment<'w>>,
+        context: Context<'w>,
+    ) -> Self {
+        Self { view, since: since.into(), context, of: PhantomData }
+    }
+
+    /// The same query, its second lifetime given up.
+    #[inline]
+    fn without_state(self) -> Query<'w, 'w, D, F> {
+        Query::new(self.view, self.since, self.context)
     }
 
     /// The same query with another moment for [`Changed`], [`Added`] and `Ref`: what came or changed after `tick`
     /// is new.
     #[must_use]
     pub fn since(mut self, tick: Tick) -> Self {
-        self.since = tick;
+        self.since.tick = tick;
         self
     }
 
-    /// The same query, led by the set of `T`: it walks that set, in its order, whatever is shorter. Single entities,
+    /// The same query, driven by the set of `T`: it walks that set, in its order, whatever is shorter. Single entities,
     /// tables, chunks and parallel jobs are not affected.
     ///
     /// # Panics
@@ -107,27 +162,27 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[must_use]
     #[track_caller]
     pub fn driven_by<T: AnyComponent>(mut self) -> Self {
-        self.view = self.view.led_by(lead_of::<T>(self.context.condition));
+        self.view = self.view.with_driver(driver_of::<T>(self.context.condition));
         self
     }
 
-    /// The same query, led by tables, whatever is shorter.
+    /// The same query, driven by tables, whatever is shorter.
     #[must_use]
     pub fn driven_by_tables(mut self) -> Self {
-        self.view = self.view.led_by(Lead::Tables);
+        self.view = self.view.with_driver(DriverChoice::Tables);
         self
     }
 
     /// The same query for a shorter time.
     #[inline]
-    pub fn reborrow(&mut self) -> Query<'_, D, F> {
-        Query { view: self.view.reborrow(), since: self.since, context: self.context }
+    pub fn reborrow(&mut self) -> Query<'_, 's, D, F> {
+        Query::new(self.view.reborrow(), self.since, self.context)
     }
 
     /// The same query without write access.
     #[inline]
-    pub fn as_readonly(&self) -> Query<'_, D::ReadOnly, F> {
-        Query { view: self.view.read_only(), since: self.since, context: self.context }
+    pub fn as_readonly(&self) -> Query<'_, 's, D::ReadOnly, F> {
+        Query::new(self.view.read_only(), self.since, self.context)
     }
 
     /// Reads every match.
@@ -152,7 +207,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         let view: View<'_, Both<D::ReadOnly, F>> = self.view.read_only();
         let found = if Self::EVERYWHERE { view.into_get_anywhere(entity) } else { view.into_get(entity) };
         if let Some((ticks, row)) = found
-            && F::keep(ticks, self.since)
+            && F::keep(ticks, self.since.tick)
         {
             return Ok(D::ReadOnly::item(row, self.since));
         }
@@ -170,7 +225,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         let view = self.view.reborrow();
         let found = if Self::EVERYWHERE { view.into_get_anywhere(entity) } else { view.into_get(entity) };
         if let Some((ticks, row)) = found
-            && F::keep(ticks, since)
+            && F::keep(ticks, since.tick)
         {
             return Ok(D::item(row, since));
         }
@@ -186,7 +241,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         let (since, context, entities) = (self.since, self.context, self.view.entities());
         let sets = self.view.sets();
         if let Some((ticks, row)) = self.view.into_get(entity)
-            && F::keep(ticks, since)
+            && F::keep(ticks, since.tick)
         {
             return Ok(D::item(row, since));
         }
@@ -217,7 +272,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// # Errors
     /// When there is none, or more than one.
     pub fn single(&self) -> Result<<D::ReadOnly as QueryData>::Item<'_>, QuerySingleError> {
-        only(self.iter())
+        only::<Self, _>(self.iter())
     }
 
     /// The only match.
@@ -225,7 +280,15 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// # Errors
     /// When there is none, or more than one.
     pub fn single_mut(&mut self) -> Result<D::Item<'_>, QuerySingleError> {
-        only(self.iter_mut())
+        only::<Self, _>(self.iter_mut())
+    }
+
+    /// The only match, for as long as the query would have lived.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn single_inner(self) -> Result<D::Item<'w>, QuerySingleError> {
+        only::<Self, _>(self.into_iter())
     }
 
     /// Reads every match in ascending order of a key; equal keys keep the query's order.
@@ -249,42 +312,44 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     }
 }
 
-/// How the set of `T` leads a query with this condition.
+/// How the set of `T` drives a query with this condition.
 #[track_caller]
-fn lead_of<T: AnyComponent>(condition: &Condition) -> Lead {
-    let leaders = condition.leaders();
-    if leaders.iter().any(|(key, _)| *key == T::key()) {
-        return Lead::Set(T::key());
+fn driver_of<T: AnyComponent>(condition: &Condition) -> DriverChoice {
+    let drivers = condition.drivers();
+    if drivers.iter().any(|(key, _)| *key == T::key()) {
+        return DriverChoice::Set(T::key());
     }
-    let names: Vec<&str> = leaders.into_iter().map(|(_, name)| name).collect();
+    let names: Vec<&str> = drivers.into_iter().map(|(_, name)| name).collect();
     let could = if names.is_empty() { "nothing else".to_owned() } else { names.join(", ") };
     let name = short_name::<T>();
     panic!(
-        "`{name}` cannot lead this query: it is no sparse component that every match must have; tables can, and {could}"
+        "`{name}` cannot drive this query: it is no sparse component that every match must have; tables can, and {could}"
     )
 }
 
-fn only<T>(mut matches: impl Iterator<Item = T>) -> Result<T, QuerySingleError> {
-    let Some(first) = matches.next() else { return Err(QuerySingleError::None) };
+fn only<Q, T>(mut matches: impl Iterator<Item = T>) -> Result<T, QuerySingleError> {
+    let Some(first) = matches.next() else {
+        return Err(QuerySingleError::NoEntities(std::any::type_name::<Q>()));
+    };
     match matches.next() {
         None => Ok(first),
-        Some(_) => Err(QuerySingleError::Several),
+        Some(_) => Err(QuerySingleError::MultipleEntities(std::any::type_name::<Q>())),
     }
 }
 
-impl<'w, D: QueryData, F: QueryFilter> IntoIterator for Query<'w, D, F> {
+impl<'w, D: QueryData, F: QueryFilter> IntoIterator for Query<'w, '_, D, F> {
     type Item = D::Item<'w>;
     type IntoIter = QueryIter<'w, D, F>;
 
     #[inline]
     fn into_iter(self) -> QueryIter<'w, D, F> {
-        let view = self.view.newer_than(self.since);
+        let view = self.view.newer_than(self.since.tick);
         let rows = if Self::EVERYWHERE { view.into_rows_anywhere() } else { view.into_rows() };
         QueryIter::new(rows, self.since)
     }
 }
 
-impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a Query<'_, D, F> {
+impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a Query<'_, '_, D, F> {
     type Item = <D::ReadOnly as QueryData>::Item<'a>;
     type IntoIter = QueryIter<'a, D::ReadOnly, F>;
 
@@ -294,7 +359,7 @@ impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a Query<'_, D, F> {
     }
 }
 
-impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a mut Query<'_, D, F> {
+impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a mut Query<'_, '_, D, F> {
     type Item = D::Item<'a>;
     type IntoIter = QueryIter<'a, D, F>;
 

@@ -7,13 +7,16 @@
 //! Registering never half-happens: when a component or one that it requires cannot be registered, the
 //! registry is as it was before.
 
+use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::fmt;
 
 use hashbrown::{Equivalent, HashMap};
-use phalanx_store::{AnyColId, ColId, Init, Tick};
+use phalanx_store::{AnyColId, ColId, Duplicate, Init, Tick};
 
-use crate::component::{AnyComponent, DeclareSet, Descriptor, Layout, Track};
+use crate::capture::{Capture, ColumnCapture, Copying};
+use crate::component::{AnyAccess, AnyComponent, Attached, Copier, DeclareSet, Descriptor, Layout, Track};
+use crate::fields::{FieldKind, NamedField, ValueField, WholeValue};
 use crate::schema::{Schema, SchemaError, StorageKind};
 use crate::signature::Signature;
 use crate::steps;
@@ -75,10 +78,19 @@ pub struct ComponentInfo {
     columns: Vec<AnyColId>,
     required: Vec<(ComponentId, Init)>,
     schema: Option<Schema>,
-    /// How the zero values of a run-time component are made.
+    /// How the zero values of a run-time component are made, or the default value of a type that has one.
     defaults: Vec<Init>,
     storage: StorageKind,
     set: Option<DeclareSet>,
+    /// The fields of a whole value, and how they are reached.
+    value: Option<WholeValue>,
+    attached: Vec<Attached>,
+    /// What can be done with the values of each field.
+    captures: Vec<ColumnCapture>,
+    type_id: Option<TypeId>,
+    any: Option<AnyAccess>,
+    #[cfg(feature = "serde")]
+    saving: Option<crate::component::ComponentSaving>,
 }
 
 impl ComponentInfo {
@@ -112,6 +124,27 @@ impl ComponentInfo {
         self.index.get(&Named(name)).map(|&at| &self.fields[at])
     }
 
+    /// The fields that tools can name: those with a column of their own, or the parts of a whole value. Up to 64 of
+    /// these are told; arrays and tuples are taken apart, enums and packed structs have none.
+    pub fn named_fields(&self) -> impl Iterator<Item = NamedField<'_>> {
+        let columns = self.fields.iter().filter(|_| self.layout == Layout::Fields).map(|field| NamedField {
+            name: field.name(),
+            type_name: field.column.type_name(),
+            kind: field.scalar.map_or_else(|| text_or_other(field.column), FieldKind::Scalar),
+        });
+        let parts = self.value.iter().flat_map(|value| &value.fields).map(ValueField::named);
+        columns.chain(parts)
+    }
+
+    /// Whether values can be made from nothing: those of tags, run-time components, and types with `Default`.
+    pub fn has_default(&self) -> bool {
+        !self.defaults.is_empty()
+    }
+
+    pub(crate) fn value(&self) -> Option<&WholeValue> {
+        self.value.as_ref()
+    }
+
     /// All columns: those of the fields, then those of row ticks.
     pub fn columns(&self) -> &[AnyColId] {
         &self.columns
@@ -120,6 +153,12 @@ impl ComponentInfo {
     /// The column of the ticks at which each row was last written, where the component keeps them.
     pub(crate) fn changed_column(&self) -> Option<ColId<Tick>> {
         self.columns.last().filter(|_| self.track == Track::Row)?.typed()
+    }
+
+    /// The columns of the ticks at which each row received the component and was last written, where it keeps them.
+    pub(crate) fn tick_columns(&self) -> Option<(ColId<Tick>, ColId<Tick>)> {
+        let added = self.columns.len().checked_sub(2).filter(|_| self.track == Track::Row)?;
+        Some((self.columns[added].typed()?, self.changed_column()?))
     }
 
     /// The components that come along, nearest first, directly required ones only.
@@ -142,11 +181,37 @@ impl ComponentInfo {
         self.set.is_some()
     }
 
+    /// What can be done with the values of each field, in their order; shorter where nothing was told.
+    pub(crate) fn captures(&self) -> &[ColumnCapture] {
+        &self.captures
+    }
+
+    /// The Rust type, of a component that has one.
+    pub fn type_id(&self) -> Option<TypeId> {
+        self.type_id
+    }
+
+    /// How values are reached without naming their type, where they are kept whole.
+    pub(crate) fn any_access(&self) -> Option<AnyAccess> {
+        self.any
+    }
+
+    /// How values are saved, where they are.
+    #[cfg(feature = "serde")]
+    pub(crate) fn saving(&self) -> Option<crate::component::ComponentSaving> {
+        self.saving
+    }
+
     pub(crate) fn declare_set(&self) -> Option<DeclareSet> {
         self.set
     }
 
-    /// How a run-time component's zero values are made, column by column.
+    /// What the component declares of a type, for whoever understands it.
+    pub(crate) fn attached<T: Any>(&self) -> Option<&T> {
+        self.attached.iter().find_map(|declaration| declaration.downcast_ref())
+    }
+
+    /// How a run-time component's zero values are made, column by column, or a type's default value.
     pub(crate) fn defaults(&self) -> &[Init] {
         &self.defaults
     }
@@ -196,6 +261,54 @@ impl From<SchemaError> for RegisterError {
     }
 }
 
+/// Why a component cannot be made to require another one at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RequiredComponentsError {
+    /// It requires the other one already.
+    Duplicate {
+        /// The component's name.
+        component: String,
+        /// The name of the one to be required.
+        required: String,
+    },
+    /// The other one requires it.
+    Cycle {
+        /// The component's name.
+        component: String,
+        /// The name of the one to be required.
+        required: String,
+    },
+    /// The component was spawned, inserted or removed before.
+    InUse {
+        /// The component's name.
+        component: String,
+    },
+    /// A component cannot be registered.
+    Register(RegisterError),
+}
+
+impl fmt::Display for RequiredComponentsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duplicate { component, required } => {
+                write!(f, "`{component}` requires `{required}` already: register the requirement once")
+            }
+            Self::Cycle { component, required } => {
+                write!(f, "`{component}` cannot require `{required}`, which requires it: drop one of the two")
+            }
+            Self::InUse { component } => write!(
+                f,
+                "`{component}` was used before, so entities may lack what it is to require: register requirements \
+                 before the first entity gets it"
+            ),
+            Self::Register(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RequiredComponentsError {}
+
 /// The components of one world.
 #[derive(Default)]
 pub struct Components {
@@ -242,6 +355,11 @@ impl Components {
         self.by_key(C::key())
     }
 
+    /// The id of the component of this type, if it is registered. Looks at all of them.
+    pub fn id_of_type(&self, type_id: TypeId) -> Option<ComponentId> {
+        self.infos.iter().find(|info| info.type_id == Some(type_id)).map(ComponentInfo::id)
+    }
+
     /// The components that live in sparse sets.
     pub(crate) fn sparse(&self) -> &Signature {
         &self.sparse
@@ -271,15 +389,34 @@ impl Components {
                 let mut descriptor = Descriptor::new();
                 C::describe(&mut descriptor);
                 descriptor.storage::<C>();
+                descriptor.attach(Copier::of::<C>());
+                descriptor.type_id = Some(TypeId::of::<C>());
                 let before = self.len();
                 self.add(descriptor).inspect_err(|_| self.forget_after(before))
             }
         }
     }
 
+    /// Says how values of a whole component are copied.
+    pub(crate) fn set_copy<T: 'static>(&mut self, id: ComponentId, copy: Duplicate<T>) {
+        let info = &mut self.infos[id.index()];
+        if let Some(changed) = info.captures.first().and_then(|capture| capture.0.with_copy(&copy)) {
+            info.captures[0] = changed;
+        }
+    }
+
     fn add(&mut self, descriptor: Descriptor) -> Result<ComponentId, RegisterError> {
         let fields: Vec<FieldInfo> = descriptor.fields.into_iter().map(field_info).collect();
         let ticks = descriptor.ticks.into_iter().flat_map(|(added, changed)| [added, changed]);
+        let tick = |column: AnyColId| {
+            let copying = Copying::By(Duplicate::bytes());
+            let capture = Capture::<Tick>::none().copying(copying).without_digest();
+            ColumnCapture::new(column.typed().expect("row ticks are ticks"), capture)
+        };
+        let mut captures = descriptor.captures;
+        if captures.len() == fields.len() {
+            captures.extend(ticks.clone().map(tick));
+        }
         let info = ComponentInfo {
             id: ComponentId::from_index(self.len()),
             name: descriptor.name,
@@ -290,9 +427,16 @@ impl Components {
             fields,
             required: Vec::new(),
             schema: None,
-            defaults: Vec::new(),
+            defaults: descriptor.default.into_iter().collect(),
+            value: descriptor.value,
             storage: descriptor.storage,
             set: descriptor.set,
+            attached: descriptor.attached,
+            captures,
+            type_id: descriptor.type_id,
+            any: descriptor.any,
+            #[cfg(feature = "serde")]
+            saving: descriptor.saving,
         };
         let id = self.insert(info)?;
         // The component is known by now, so a circle of requirements ends here.
@@ -328,6 +472,29 @@ impl Components {
         }
     }
 
+    /// Adds a component that must come along with another.
+    ///
+    /// # Errors
+    /// When it does already, or the two would require each other.
+    pub(crate) fn add_requirement(
+        &mut self,
+        of: ComponentId,
+        required: ComponentId,
+        init: Init,
+    ) -> Result<(), RequiredComponentsError> {
+        let names = |this: &Self| (this.info(of).name().to_owned(), this.info(required).name().to_owned());
+        if self.info(of).required().any(|known| known == required) {
+            let (component, required) = names(self);
+            return Err(RequiredComponentsError::Duplicate { component, required });
+        }
+        if of == required || self.requirements(&[required]).iter().any(|(id, _)| *id == of) {
+            let (component, required) = names(self);
+            return Err(RequiredComponentsError::Cycle { component, required });
+        }
+        self.infos[of.index()].required.push((required, init));
+        Ok(())
+    }
+
     /// What must come along with `ids` beyond themselves: nearest requirement first, and the first function for a
     /// component wins.
     pub(crate) fn requirements(&self, ids: &[ComponentId]) -> Vec<(ComponentId, Init)> {
@@ -361,6 +528,14 @@ impl<K: AsRef<str>> Equivalent<K> for Named<'_> {
 /// The positions of fields by name.
 fn index_of(fields: &[FieldInfo]) -> HashMap<Cow<'static, str>, usize> {
     fields.iter().enumerate().map(|(at, field)| (field.name.clone(), at)).collect()
+}
+
+/// The kind of a column that holds no scalar.
+fn text_or_other(column: AnyColId) -> FieldKind {
+    match FieldKind::of_id(column.type_id()) {
+        FieldKind::Text => FieldKind::Text,
+        _ => FieldKind::Other,
+    }
 }
 
 fn field_info(field: crate::component::FieldDescriptor) -> FieldInfo {

@@ -11,17 +11,56 @@
 //! This file knows no world: the caller brings the tick, and turns an absence into a panic or an error.
 
 use std::any::{Any, TypeId};
+use std::sync::Arc;
 
 use hashbrown::HashMap;
-use phalanx_store::{FirstPanic, SharedSlots, SlotMut, SlotRef, Slots, Tick};
+use phalanx_store::{FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, Tick};
+
+use crate::capture::{CanCopy, Capture, Copying, Digest, DigestHasher, Shown};
+use crate::tracking::{ComponentTicks, Mut, Readable, Tracked};
+
+pub(crate) use image::ResourcesImage;
+
+mod image;
+#[cfg(feature = "serde")]
+pub(crate) use saving::LoadedResource;
+#[cfg(feature = "serde")]
+pub use saving::ResourceSaving;
+
+#[cfg(feature = "serde")]
+mod saving;
 
 /// A type of which a world holds one value, or none.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Resource, Default)]
+/// struct Score(u32);
+///
+/// let mut world = World::new();
+/// world.init_resource::<Score>();
+/// world.resource_mut::<Score>().0 += 1;
+/// assert_eq!(world.resource::<Score>().0, 1);
+/// assert!(world.remove_resource::<Score>().is_some());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a resource",
     label = "expected a resource",
     note = "add `#[derive(Resource)]` to `{Self}`"
 )]
-pub trait Resource: Send + Sync + 'static {}
+pub trait Resource: Tracked<Track = RowTicks> + for<'a> Readable<Ref<'a> = &'a Self> + Send + Sync {
+    /// What checkpoints and digests can do with the value. Derived; nothing, unless it is told.
+    fn capture() -> Capture<Self> {
+        Capture::none()
+    }
+
+    /// How the value is saved, with `#[resource(save)]`.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn saving() -> Option<ResourceSaving> {
+        None
+    }
+}
 
 /// The number of a resource type in one world, given when the type is first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,37 +74,77 @@ impl ResourceId {
 }
 
 /// When a resource came and when it was last written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResourceTicks {
-    /// When a value was put where none was.
-    pub added: Tick,
-    /// When the value was last replaced or lent out for writing.
-    pub changed: Tick,
-}
+pub type ResourceTicks = ComponentTicks;
 
 /// The resources of a world.
 pub struct Resources {
     index: HashMap<TypeId, ResourceId>,
     /// The types' names, by number.
     names: Vec<&'static str>,
+    /// What can be done with the values, by number.
+    captures: Vec<Box<dyn AnyValue>>,
+    /// How the types are saved, by number.
+    #[cfg(feature = "serde")]
+    saving: Vec<Option<ResourceSaving>>,
     slots: Slots<Option<Occupied>>,
 }
 
 pub(crate) struct Occupied {
     value: Box<dyn Any + Send + Sync>,
     ticks: ResourceTicks,
+    /// The copy that the value is equal to, until it is lent for writing.
+    copy: Option<Arc<image::Copied>>,
 }
 
 const TYPED: &str = "a slot holds a value of the type whose id it is";
 
 impl Resources {
     pub(crate) fn new() -> Self {
-        Self { index: HashMap::new(), names: Vec::new(), slots: Slots::new() }
+        Self {
+            index: HashMap::new(),
+            names: Vec::new(),
+            captures: Vec::new(),
+            #[cfg(feature = "serde")]
+            saving: Vec::new(),
+            slots: Slots::new(),
+        }
     }
 
     /// Gives the type a number if it has none yet.
     pub fn register<R: Resource>(&mut self) -> ResourceId {
-        self.register_type(TypeId::of::<R>(), std::any::type_name::<R>())
+        let Self { index, names, captures, slots, .. } = self;
+        #[cfg(feature = "serde")]
+        let saving = &mut self.saving;
+        *index.entry(TypeId::of::<R>()).or_insert_with(|| {
+            names.push(std::any::type_name::<R>());
+            captures.push(Box::new(R::capture()));
+            #[cfg(feature = "serde")]
+            saving.push(R::saving());
+            ResourceId(slots.push(None))
+        })
+    }
+
+    /// The numbers of all types seen, in the order of their names: the same in every world with the same types.
+    pub(crate) fn ids_by_name(&self) -> Vec<ResourceId> {
+        let mut ids: Vec<ResourceId> = (0..self.names.len()).map(ResourceId).collect();
+        ids.sort_by_key(|id| self.names[id.0]);
+        ids
+    }
+
+    /// The digest of a value: `None` where there is no value, an error where its type has no digest.
+    pub(crate) fn digest(&self, id: ResourceId) -> Option<Result<Digest, Vec<Shown>>> {
+        let occupied = self.slots.get(id.0)?.as_ref()?;
+        let capture = &self.captures[id.0];
+        if capture.is_skipped() {
+            return None;
+        }
+        Some(capture.digest(&*occupied.value).ok_or_else(|| capture.show(&*occupied.value)))
+    }
+
+    /// The fields of a value, if there is one.
+    pub(crate) fn show(&self, id: ResourceId) -> Option<Vec<Shown>> {
+        let occupied = self.slots.get(id.0)?.as_ref()?;
+        Some(self.captures[id.0].show(&*occupied.value))
     }
 
     /// The number of the type, if it was ever registered or inserted.
@@ -112,23 +191,32 @@ impl Resources {
         self.get_with_ticks().map(|(value, _)| value)
     }
 
-    /// The value, for writing: it counts as changed now.
-    pub fn get_mut<R: Resource>(&mut self, now: Tick) -> Option<&mut R> {
-        let (value, ticks) = self.get_mut_with_ticks()?;
-        ticks.changed = now;
-        Some(value)
+    /// The value, for writing: the first write sets its tick to `now`, and what came after `since` is new.
+    pub fn get_mut<R: Resource>(&mut self, since: Tick, now: Tick) -> Option<Mut<'_, R>> {
+        let id = self.id::<R>()?;
+        self.slot_mut(id).as_mut().map(|occupied| occupied.lend(since, now))
     }
 
-    /// The value, which `make` gives where there is none, for writing: it counts as changed now.
-    pub fn get_or_insert_with<R: Resource>(&mut self, now: Tick, make: impl FnOnce() -> R) -> &mut R {
+    /// As [`Resources::get_mut`]; where there is none, `make` gives the value.
+    pub fn get_or_insert_with<R: Resource>(
+        &mut self,
+        since: Tick,
+        now: Tick,
+        make: impl FnOnce() -> R,
+    ) -> Mut<'_, R> {
         let id = self.register::<R>();
-        let slot = self.slot_mut(id);
-        if slot.is_none() {
-            *slot = Some(Occupied::new(make(), now));
-        }
-        let occupied = slot.as_mut().expect("a vacant slot was filled just now");
-        occupied.ticks.changed = now;
-        occupied.value_mut()
+        self.slot_mut(id).get_or_insert_with(|| Occupied::new(make(), now)).lend(since, now)
+    }
+
+    /// Takes the value out, with its ticks, to be put back by [`Resources::put_back`].
+    pub(crate) fn take<R: Resource>(&mut self) -> Option<(ResourceId, Occupied)> {
+        let id = self.id::<R>()?;
+        Some((id, self.slot_mut(id).take()?))
+    }
+
+    /// Puts a value back where it was taken from, and returns one that came there meanwhile.
+    pub(crate) fn put_back(&mut self, id: ResourceId, taken: Occupied) -> Option<Occupied> {
+        self.slot_mut(id).replace(taken)
     }
 
     /// The value and its ticks.
@@ -140,8 +228,7 @@ impl Resources {
     /// The value and its ticks, which the caller sets when it does write.
     pub fn get_mut_with_ticks<R: Resource>(&mut self) -> Option<(&mut R, &mut ResourceTicks)> {
         let id = self.id::<R>()?;
-        let occupied = self.slot_mut(id).as_mut()?;
-        Some((occupied.value.downcast_mut().expect(TYPED), &mut occupied.ticks))
+        self.slot_mut(id).as_mut().map(Occupied::parts_mut)
     }
 
     /// How many values there are.
@@ -154,9 +241,55 @@ impl Resources {
         self.len() == 0
     }
 
+    /// How many types have a number.
+    pub(crate) fn types(&self) -> usize {
+        self.names.len()
+    }
+
     /// The name of the type with this number.
     pub fn name(&self, id: ResourceId) -> Option<&'static str> {
         self.names.get(id.0).copied()
+    }
+
+    /// The value with this number, and its ticks.
+    pub(crate) fn get_any(&self, id: ResourceId) -> Option<(&dyn Any, ResourceTicks)> {
+        let occupied = self.slots.get(id.0)?.as_ref()?;
+        Some((&*occupied.value, occupied.ticks))
+    }
+
+    /// The value with this number, which counts as changed at `now`.
+    pub(crate) fn get_any_mut(&mut self, id: ResourceId, now: Tick) -> Option<&mut dyn Any> {
+        let occupied = self.slots.get_mut(id.0)?.as_mut()?;
+        occupied.ticks.changed = now;
+        occupied.copy = None;
+        Some(&mut *occupied.value)
+    }
+
+    /// Drops the value with this number.
+    pub(crate) fn remove_any(&mut self, id: ResourceId) -> bool {
+        self.slots.get_mut(id.0).and_then(Option::take).is_some()
+    }
+
+    /// All values, with their numbers and their types' names.
+    pub(crate) fn iter_any(&self) -> impl Iterator<Item = (ResourceId, &'static str, &dyn Any)> {
+        let named = self.slots.iter().zip(&self.names).enumerate();
+        named.filter_map(|(at, (slot, name))| {
+            Some((ResourceId(at), *name, &*slot.as_ref()?.value as &dyn Any))
+        })
+    }
+
+    /// As [`Resources::iter_any`], for writing.
+    pub(crate) fn iter_any_mut(
+        &mut self,
+        now: Tick,
+    ) -> impl Iterator<Item = (ResourceId, &'static str, &mut dyn Any)> {
+        let named = self.slots.iter_mut().zip(&self.names).enumerate();
+        named.filter_map(move |(at, (slot, name))| {
+            let occupied = slot.as_mut()?;
+            occupied.ticks.changed = now;
+            occupied.copy = None;
+            Some((ResourceId(at), *name, &mut *occupied.value as &mut dyn Any))
+        })
     }
 
     /// Opens a session in which resources are lent one by one.
@@ -169,20 +302,51 @@ impl Resources {
         SharedResources(self.slots.share_read())
     }
 
-    fn register_type(&mut self, type_id: TypeId, name: &'static str) -> ResourceId {
-        let Self { index, names, slots } = self;
-        *index.entry(type_id).or_insert_with(|| {
-            names.push(name);
-            ResourceId(slots.push(None))
-        })
-    }
-
     fn slot(&self, type_id: TypeId) -> Option<&Occupied> {
         self.slots.get(self.index.get(&type_id)?.0)?.as_ref()
     }
 
     fn slot_mut(&mut self, id: ResourceId) -> &mut Option<Occupied> {
         self.slots.get_mut(id.0).expect("a number is given with its slot")
+    }
+}
+
+/// What can be done with a value whose type is erased.
+trait AnyValue: Send + Sync {
+    fn is_skipped(&self) -> bool;
+    fn copying(&self) -> CanCopy;
+    /// Says that values are copied by `Clone`, or are not part of checkpoints.
+    fn set_copying(&mut self, copying: Box<dyn Any>);
+    fn copy(&self, value: &dyn Any) -> Option<Box<dyn Any + Send + Sync>>;
+    fn digest(&self, value: &dyn Any) -> Option<Digest>;
+    fn show(&self, value: &dyn Any) -> Vec<Shown>;
+}
+
+impl<R: Resource> AnyValue for Capture<R> {
+    fn is_skipped(&self) -> bool {
+        self.digest_skipped
+    }
+
+    fn copying(&self) -> CanCopy {
+        self.copy.kind()
+    }
+
+    fn set_copying(&mut self, copying: Box<dyn Any>) {
+        self.copy = *copying.downcast().expect(TYPED);
+    }
+
+    fn copy(&self, value: &dyn Any) -> Option<Box<dyn Any + Send + Sync>> {
+        let Copying::By(copy) = &self.copy else { return None };
+        Some(Box::new(copy.one(value.downcast_ref::<R>().expect(TYPED))))
+    }
+
+    fn digest(&self, value: &dyn Any) -> Option<Digest> {
+        let mut hasher = DigestHasher::new();
+        Capture::digest(self, value.downcast_ref().expect(TYPED), &mut hasher).then(|| hasher.finish())
+    }
+
+    fn show(&self, value: &dyn Any) -> Vec<Shown> {
+        Capture::show(self, value.downcast_ref().expect(TYPED))
     }
 }
 
@@ -203,10 +367,17 @@ impl SharedResources<'_> {
 
 impl Occupied {
     fn new<R: Resource>(value: R, now: Tick) -> Self {
-        Self { value: Box::new(value), ticks: ResourceTicks { added: now, changed: now } }
+        Self { value: Box::new(value), ticks: ResourceTicks { added: now, changed: now }, copy: None }
+    }
+
+    /// The value, for writing.
+    pub(crate) fn lend<R: Resource>(&mut self, since: Tick, now: Tick) -> Mut<'_, R> {
+        let (value, ResourceTicks { added, changed }) = self.parts_mut();
+        Mut::new(value, Stamp::new(added, changed, since, now))
     }
 
     fn value_mut<R: Resource>(&mut self) -> &mut R {
+        self.copy = None;
         self.value.downcast_mut().expect(TYPED)
     }
 
@@ -217,6 +388,7 @@ impl Occupied {
 
     /// The value and its ticks, to be written.
     pub(crate) fn parts_mut<R: Resource>(&mut self) -> (&mut R, &mut ResourceTicks) {
+        self.copy = None;
         (self.value.downcast_mut().expect(TYPED), &mut self.ticks)
     }
 }
@@ -227,20 +399,18 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::{Arc, Mutex};
 
-    #[derive(Debug, PartialEq)]
+    #[derive(crate::Resource, Debug, PartialEq)]
     struct Score(u32);
-    impl Resource for Score {}
 
-    #[derive(Debug, PartialEq)]
+    #[derive(crate::Resource, Debug, PartialEq)]
     struct Name(String);
-    impl Resource for Name {}
 
     /// Writes down that it was dropped; panics then, when told to.
+    #[derive(crate::Resource)]
     struct Noisy<const N: usize> {
         log: Arc<Mutex<Vec<usize>>>,
         panics: bool,
     }
-    impl<const N: usize> Resource for Noisy<N> {}
     impl<const N: usize> Drop for Noisy<N> {
         fn drop(&mut self) {
             self.log.lock().expect("no test panics while it writes").push(N);
@@ -275,7 +445,7 @@ mod tests {
     fn writes_are_seen_at_once() {
         let mut resources = Resources::new();
         resources.insert(Score(1), at(1));
-        resources.get_mut::<Score>(at(2)).expect("inserted above").0 = 5;
+        resources.get_mut::<Score>(at(0), at(2)).expect("inserted above").0 = 5;
         assert_eq!(resources.get(), Some(&Score(5)));
     }
 
@@ -286,7 +456,7 @@ mod tests {
         for _ in 0..2 {
             assert!(!resources.contains::<Score>());
             assert!(resources.get::<Score>().is_none());
-            assert!(resources.get_mut::<Score>(at(1)).is_none());
+            assert!(resources.get_mut::<Score>(at(0), at(1)).is_none());
             assert!(resources.get_with_ticks::<Score>().is_none());
             assert!(resources.get_mut_with_ticks::<Score>().is_none());
             assert!(resources.remove::<Score>().is_none());
@@ -317,7 +487,10 @@ mod tests {
         resources.insert(Score(1), at(3));
         resources.insert(Score(2), at(5));
         assert_eq!(ticks::<Score>(&resources), Some((at(3), at(5))));
-        resources.get_mut::<Score>(at(8));
+        let mut lent = resources.get_mut::<Score>(at(0), at(8)).expect("inserted above");
+        lent.bypass_change_detection().0 = 3;
+        assert_eq!(ticks::<Score>(&resources), Some((at(3), at(5))), "lent is not written");
+        resources.get_mut::<Score>(at(0), at(8)).expect("inserted above").0 = 4;
         assert_eq!(ticks::<Score>(&resources), Some((at(3), at(8))));
     }
 
@@ -337,17 +510,17 @@ mod tests {
     #[test]
     fn get_or_insert_makes_a_value_only_where_there_is_none() {
         let mut resources = Resources::new();
-        assert_eq!(*resources.get_or_insert_with(at(1), || Score(4)), Score(4));
-        let again = resources.get_or_insert_with::<Score>(at(2), || unreachable!("there is a value"));
+        assert_eq!(*resources.get_or_insert_with(at(0), at(1), || Score(4)), Score(4));
+        let again = resources.get_or_insert_with::<Score>(at(1), at(2), || unreachable!("there is a value"));
         assert_eq!(*again, Score(4));
-        assert_eq!(ticks::<Score>(&resources), Some((at(1), at(2))));
+        assert_eq!(ticks::<Score>(&resources), Some((at(1), at(1))));
     }
 
     #[test]
     fn a_maker_that_panics_leaves_the_resource_absent() {
         let mut resources = Resources::new();
         let make = || -> Score { panic!("told to panic") };
-        let outcome = catch_unwind(AssertUnwindSafe(|| resources.get_or_insert_with(at(1), make).0));
+        let outcome = catch_unwind(AssertUnwindSafe(|| resources.get_or_insert_with(at(0), at(1), make).0));
         assert!(outcome.is_err());
         assert!(!resources.contains::<Score>());
         assert_eq!(resources.insert(Score(1), at(2)), None);

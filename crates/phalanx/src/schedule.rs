@@ -25,50 +25,76 @@ use phalanx_store::Tick;
 use crate::system::ParamConflict;
 use crate::world::World;
 
+pub use ambiguity::{Ambiguity, LogLevel, ScheduleBuildSettings};
 pub use condition::{
-    any_match_filter, any_with_component, on_message, resource_added, resource_changed, resource_equals,
-    resource_exists, run_once,
+    any_component_removed, any_match_filter, any_with_component, condition_changed, condition_changed_to,
+    on_message, resource_added, resource_changed, resource_changed_or_removed, resource_equals,
+    resource_exists, resource_exists_and_changed, resource_exists_and_equals, resource_removed, run_once,
 };
-pub use config::{IntoSystemConfigs, SystemConfigs};
-pub use error::{BuildError, NoSuchSystem, OrderCycle, SystemPanic, UnknownConstraint};
+pub use config::{ConfigureSystems, IntoSystemConfigs, SystemConfigs};
+pub use error::{BuildError, NoSuchSystem, OrderCycle, RepeatedSystem, SystemPanic, UnknownConstraint};
 pub use executor::Threads;
 pub use label::{IntoSystemSet, Label, ScheduleLabel, SetId, SystemSet};
+pub use manage::{
+    MultiThreadedExecutor, ScheduleCleanupPolicy, ScheduleNotInitialized, ScheduledSystem,
+    SingleThreadedExecutor, SystemExecutor,
+};
+pub use schedules::{NoSuchSchedule, Schedules};
 pub use sets::{IntoSetConfigs, SetConfigs};
+pub use skip::{SkipReason, Skipped, Skips, Waited};
+pub use stepping::{NotReady, Stepping};
 pub use sync::{ApplyDeferred, SyncPoints};
+pub use systems::SystemView;
 pub use timing::Timing;
 pub use view::{ConflictPair, ScheduleView};
 
 pub use crate::world::SystemError;
 
-pub(crate) use executor::Executor;
+pub(crate) use executor::{Executor, Watch};
 
+mod ambiguity;
 mod condition;
 mod config;
 mod error;
 mod executor;
+mod functions;
 mod graph;
 mod label;
+mod manage;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod picture;
 mod plan;
+mod schedules;
 mod sets;
+mod skip;
 mod sort;
+mod stepping;
 mod sync;
+mod systems;
 mod task;
 #[cfg(test)]
 mod tests;
 mod timing;
 mod view;
 mod waits;
+mod weak;
 
 use config::{Config, NodeConfig};
-use graph::{Chain, Constraints, Gate, Item, Members, Node};
+use graph::{Chain, Gate, Item, Members, Node};
 use plan::Plan;
 use sets::{SetConfig, Tree};
 use task::Task;
 
 /// The number of a system, never given twice in a process.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut app = App::new();
+/// let key: SystemKey = app.add_system(Update, || println!("once"));
+/// app.step(0.1);
+/// app.remove_system(key).unwrap();
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SystemKey(u64);
 
@@ -103,13 +129,15 @@ impl SystemKey {
 ///
 /// let mut world = World::new();
 /// world.init_resource::<Log>();
-/// let mut schedule = Schedule::new();
-/// schedule.add_systems(&mut world, (second.after(first), first));
+/// let mut schedule = Schedule::default();
+/// schedule.add_systems((second.after(first), first));
 /// schedule.run(&mut world);
 /// assert_eq!(world.resource::<Log>().0, ["first", "second"]);
 /// ```
-#[derive(Default)]
 pub struct Schedule {
+    label: Label,
+    /// What was added without a world, and is made ready when there is one.
+    waiting: Vec<Waiting>,
     nodes: Vec<Node>,
     gates: Vec<Gate>,
     sets: Vec<SetConfig>,
@@ -118,55 +146,134 @@ pub struct Schedule {
     plan: Option<Plan>,
     executor: Executor,
     strict: bool,
-    warnings: Vec<UnknownConstraint>,
+    exceptions: ambiguity::Exceptions,
     /// How often the order was worked out.
     sorted: u64,
     world: Option<u64>,
+    /// How many types of resources the world knew when it was last asked for a [`Stepping`], and whether it had one.
+    asked_for_stepping: (usize, bool),
 }
 
+enum Waiting {
+    Systems(Config),
+    Sets(Tree),
+}
+
+/// The label of schedules that were given none.
+#[derive(Debug)]
+struct Unlabelled;
+
+impl ScheduleLabel for Unlabelled {}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self::new(Unlabelled)
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
 impl Schedule {
-    /// A schedule without systems, which runs them on the calling thread.
-    pub fn new() -> Self {
-        Self::default()
+    /// Shows what the systems and conditions keep from run to run, for checkpoints.
+    pub(crate) fn visit_state(&mut self, visitor: &mut dyn crate::system::StateVisitor) {
+        self.nodes.iter_mut().for_each(|node| node.task.visit_state(visitor));
+        self.gates.iter_mut().for_each(|gate| gate.task.visit_state(visitor));
     }
 
-    /// How many systems there are.
+    /// Has somebody told after each system; systems run one by one then.
+    pub(crate) fn set_watch(&mut self, watch: Option<Watch>) {
+        self.executor.watch = watch;
+    }
+
+    /// A schedule without systems, which runs them on the calling thread.
+    pub fn new(label: impl ScheduleLabel) -> Self {
+        Self::labelled(label.label())
+    }
+
+    pub(crate) fn labelled(label: Label) -> Self {
+        Self {
+            label,
+            waiting: Vec::new(),
+            nodes: Vec::new(),
+            gates: Vec::new(),
+            sets: Vec::new(),
+            chains: Vec::new(),
+            sync: SyncPoints::default(),
+            plan: None,
+            executor: Executor::default(),
+            strict: false,
+            exceptions: ambiguity::Exceptions::default(),
+            sorted: 0,
+            world: None,
+            asked_for_stepping: (0, false),
+        }
+    }
+
+    /// The schedule's label.
+    pub fn label(&self) -> &Label {
+        &self.label
+    }
+
+    /// How many systems are ready to run: those that were added without a world count after
+    /// [`Schedule::initialize`], or a run.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// Whether there is no system.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.nodes.is_empty() && self.waiting.is_empty()
     }
 
-    /// Adds systems, and returns their numbers in the order they were written.
+    /// Adds systems. They are made ready with the first world that the schedule runs on.
+    pub fn add_systems<M, S: ConfigureSystems<M> + IntoSystemConfigs<M>>(&mut self, systems: S) -> &mut Self {
+        self.waiting.push(Waiting::Systems(systems.into_configs().0));
+        self
+    }
+
+    /// Says how sets of systems are ordered, and when they run.
+    pub fn configure_sets<M>(&mut self, sets: impl IntoSetConfigs<M>) -> &mut Self {
+        self.waiting.push(Waiting::Sets(sets.into_set_configs().0));
+        self
+    }
+
+    /// Makes everything ready for a world, and works the order out.
     ///
-    /// # Panics
-    /// When parameters of a system conflict; see [`Schedule::try_add_systems`].
-    #[track_caller]
-    pub fn add_systems<M>(
-        &mut self,
-        world: &mut World,
-        systems: impl IntoSystemConfigs<M>,
-    ) -> Vec<SystemKey> {
-        // No closure: the panic is to point at the caller.
-        match self.try_add_systems(world, systems) {
-            Ok(added) => added,
-            Err(conflict) => panic!("{conflict}"),
-        }
+    /// # Errors
+    /// When parameters of a system or a condition conflict, the order contradicts itself, or a constraint names nothing
+    /// and the schedule is strict.
+    pub fn initialize(&mut self, world: &mut World) -> Result<(), BuildError> {
+        self.settle(world)?;
+        self.build(world)
     }
 
-    /// As [`Schedule::add_systems`], with an error instead of a panic.
+    /// Makes ready what was added without a world.
+    fn settle(&mut self, world: &mut World) -> Result<(), ParamConflict> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        for waiting in std::mem::take(&mut self.waiting) {
+            match waiting {
+                Waiting::Systems(config) => drop(self.add_config(world, config)?),
+                Waiting::Sets(tree) => self.add_tree(world, tree)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds systems and makes them ready for a world; returns their numbers in the order they were written.
     ///
     /// # Errors
     /// When two parameters of a system conflict; both are named, and no system is added.
-    pub fn try_add_systems<M>(
+    pub fn try_add_systems<M, S: ConfigureSystems<M> + IntoSystemConfigs<M>>(
         &mut self,
         world: &mut World,
-        systems: impl IntoSystemConfigs<M>,
+        systems: S,
     ) -> Result<Vec<SystemKey>, ParamConflict> {
-        let mut config = systems.into_configs().0;
+        self.settle(world)?;
+        self.add_config(world, systems.into_configs().0)
+    }
+
+    fn add_config(&mut self, world: &mut World, mut config: Config) -> Result<Vec<SystemKey>, ParamConflict> {
         self.bind(world);
         config.initialize(world)?;
         let mut added = Vec::new();
@@ -186,10 +293,10 @@ impl Schedule {
         match config {
             Config::One(node) => {
                 let id = SystemKey::next();
-                let NodeConfig { system, name, sets, before, after, conditions, hooks } = *node;
+                let NodeConfig { system, name, sets, before, after, conditions, ambiguous, hooks } = *node;
                 let task = Task::new(system, name, conditions);
                 // Keys ascend, so that a system is found by its key.
-                self.nodes.push(Node { id, task, sets, before, after, hooks });
+                self.nodes.push(Node { id, task, sets, before, after, ambiguous, hooks });
                 added.push(id);
             }
             Config::Many { parts, chained, conditions } => {
@@ -211,19 +318,31 @@ impl Schedule {
         }
     }
 
-    /// Says how sets of systems are ordered, and when they run.
+    /// As [`Schedule::configure_sets`], made ready for a world.
     ///
-    /// # Panics
+    /// # Errors
     /// When parameters of a condition conflict.
-    #[track_caller]
-    pub fn configure_sets<M>(&mut self, world: &mut World, sets: impl IntoSetConfigs<M>) {
-        self.bind(world);
-        self.take_sets(world, sets.into_set_configs().0, &mut Vec::new());
-        self.plan = None;
+    pub fn try_configure_sets<M>(
+        &mut self,
+        world: &mut World,
+        sets: impl IntoSetConfigs<M>,
+    ) -> Result<(), ParamConflict> {
+        self.settle(world)?;
+        self.add_tree(world, sets.into_set_configs().0)
     }
 
-    #[track_caller]
-    fn take_sets(&mut self, world: &mut World, tree: Tree, taken: &mut Vec<SetId>) {
+    fn add_tree(&mut self, world: &mut World, tree: Tree) -> Result<(), ParamConflict> {
+        self.bind(world);
+        self.plan = None;
+        self.take_sets(world, tree, &mut Vec::new())
+    }
+
+    fn take_sets(
+        &mut self,
+        world: &mut World,
+        tree: Tree,
+        taken: &mut Vec<SetId>,
+    ) -> Result<(), ParamConflict> {
         let start = taken.len();
         let conditions = match tree {
             Tree::One { config, conditions } => {
@@ -235,7 +354,7 @@ impl Schedule {
                 let mut chain = Vec::new();
                 for part in parts {
                     let from = taken.len();
-                    self.take_sets(world, part, taken);
+                    self.take_sets(world, part, taken)?;
                     chain.push(taken[from..].iter().cloned().map(Item::Set).collect());
                 }
                 self.chains.extend(chained.map(|hop| Chain { parts: chain, hop }));
@@ -243,12 +362,11 @@ impl Schedule {
             }
         };
         for mut condition in conditions {
-            if let Err(conflict) = condition.initialize(world) {
-                panic!("{conflict}");
-            }
+            condition.initialize(world)?;
             let members = Members::Sets(taken[start..].to_vec());
             self.gates.push(Gate { task: Task::gate(condition), members });
         }
+        Ok(())
     }
 
     /// Removes a system; its `on_removed` runs.
@@ -275,6 +393,11 @@ impl Schedule {
         Ok(())
     }
 
+    /// The name of a system.
+    pub(crate) fn name_of(&self, id: SystemKey) -> Option<&str> {
+        self.position(id).map(|at| self.nodes[at].task.name.as_str())
+    }
+
     /// Whether there is such a system.
     pub fn contains(&self, id: SystemKey) -> bool {
         self.position(id).is_some()
@@ -297,10 +420,10 @@ impl Schedule {
     /// # Panics
     /// When threads cannot be started.
     pub fn set_threads(&mut self, threads: Threads) {
-        self.set_executor(Executor::new(threads));
+        self.use_executor(Executor::new(threads));
     }
 
-    pub(crate) fn set_executor(&mut self, executor: Executor) {
+    pub(crate) fn use_executor(&mut self, executor: Executor) {
         self.executor = executor;
     }
 
@@ -316,22 +439,37 @@ impl Schedule {
         self.plan = None;
     }
 
-    /// Works the order out, if systems or sets changed since the last time.
+    /// Works the order out, if systems or sets changed since the last time. Orders relative to a function that is not
+    /// there, or is there several times, are told on the standard error, or in the log with the feature `trace`.
     ///
     /// # Errors
-    /// When the order contradicts itself, or a constraint names nothing and the schedule is strict.
-    pub fn build(&mut self) -> Result<(), BuildError> {
+    /// When the order contradicts itself, a constraint names nothing and the schedule is strict, or systems are ambiguous
+    /// and must not be.
+    #[inline]
+    pub(crate) fn build(&mut self, world: &World) -> Result<(), BuildError> {
         if self.plan.is_some() {
             return Ok(());
         }
-        let Self { nodes, gates, sets, chains, .. } = &*self;
-        let sorted = sort::order(Constraints { nodes, gates, sets, chains }, self.sync)?;
-        self.warnings = sorted.graph.unknown.clone();
-        if self.strict
-            && let Some(unknown) = self.warnings.first()
-        {
+        self.work_out(world)
+    }
+
+    #[inline(never)]
+    fn work_out(&mut self, world: &World) -> Result<(), BuildError> {
+        let sorted = sort::order(self.constraints(), self.sync)?;
+        let unknown = &sorted.graph.unknown;
+        if let (true, Some(unknown)) = (self.strict, unknown.first()) {
             return Err(BuildError::Unknown(unknown.clone()));
         }
+        if self.exceptions.level != LogLevel::Ignore {
+            let ambiguities = self.ambiguities(world, &sorted);
+            if self.exceptions.level == LogLevel::Error && !ambiguities.is_empty() {
+                return Err(BuildError::Ambiguous(ambiguities));
+            }
+            ambiguities.iter().for_each(|pair| error::tell_warning(pair));
+        }
+        // A label may stand for systems that only some programs have; a function hardly does.
+        unknown.iter().filter(|unknown| unknown.is_function).for_each(|unknown| error::tell_warning(unknown));
+        sorted.graph.repeated.iter().for_each(|repeated| error::tell_warning(repeated));
         self.sorted += 1;
         self.plan = Some(Plan::new(&mut self.nodes, &mut self.gates, sorted));
         Ok(())
@@ -350,7 +488,7 @@ impl Schedule {
     /// belongs to another world.
     #[track_caller]
     pub fn run(&mut self, world: &mut World) {
-        if let Err(error) = self.try_run(world, &mut World::fail) {
+        if let Err(error) = self.run_built(world, None) {
             panic!("{error}");
         }
     }
@@ -367,14 +505,55 @@ impl Schedule {
         world: &mut World,
         handler: &mut dyn FnMut(&mut World, SystemError),
     ) -> Result<(), BuildError> {
-        self.build()?;
+        self.run_built(world, Some(handler))
+    }
+
+    /// Runs all systems once; without a handler, errors go to that of the world.
+    #[track_caller]
+    pub(crate) fn run_built(
+        &mut self,
+        world: &mut World,
+        handler: Option<executor::Handler<'_>>,
+    ) -> Result<(), BuildError> {
+        self.initialize(world)?;
         if !self.is_empty() {
             self.bind(world);
             world.flush();
+            self.hold_back(world);
             let plan = self.plan.as_mut().expect("it was built just now");
             executor::run(plan, &mut self.nodes, &mut self.gates, &self.executor, world, handler);
         }
         Ok(())
+    }
+
+    /// Holds systems back that a [`Stepping`] of the world does not let run.
+    #[inline]
+    fn hold_back(&mut self, world: &mut World) {
+        let (known, found) = self.asked_for_stepping;
+        // Nobody steps as long as no type of resource came.
+        if found || known != world.resources.types() {
+            self.hold_back_stepped(world);
+        }
+    }
+
+    #[cold]
+    fn hold_back_stepped(&mut self, world: &mut World) {
+        let known = world.resources.types();
+        let found = world.resources.id::<Stepping>().is_some();
+        self.asked_for_stepping = (known, found);
+        if !found {
+            return;
+        }
+        let plan = self.plan.as_ref().expect("it was built just now");
+        let is_stepped =
+            |at: &usize| self.nodes.get(*at).is_some_and(|node| !ApplyDeferred::is(node.task.key()));
+        let order: Vec<usize> = plan.order.iter().copied().filter(is_stepped).collect();
+        let systems = order.iter().map(|&at| (self.nodes[at].id, self.nodes[at].task.key())).collect();
+        let stepping = world.get_resource_mut::<Stepping>();
+        let held = stepping.and_then(|mut stepping| stepping.held_back(&self.label, systems));
+        for (place, &at) in order.iter().enumerate() {
+            self.nodes[at].task.hold(held.as_ref().is_some_and(|held| held[place]));
+        }
     }
 
     /// Ids in the states of systems mean something in one world only.
@@ -386,13 +565,15 @@ impl Schedule {
         );
     }
 
-    /// A look at the schedule.
+    /// A look at the schedule: at what is ready, which is everything after [`initialize`](Schedule::initialize) or a
+    /// run.
     pub fn view<'a>(&'a self, world: &'a World) -> ScheduleView<'a> {
         ScheduleView::new(self, world)
     }
 }
 
-/// The tick of the system at a position of a stage that began at `base`.
+/// The tick of the system at a position of a stage that began at `base`. The one before it is that of its conditions,
+/// so that they see what the system itself writes.
 pub(crate) fn tick_at(base: Tick, position: usize) -> Tick {
-    Tick::new(base.get() + 1 + position as u64)
+    Tick::new(base.get() + 2 * (1 + position as u64))
 }

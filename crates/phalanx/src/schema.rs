@@ -15,6 +15,13 @@ use hashbrown::HashMap;
 pub use crate::value::FieldType;
 
 /// Where the values of a component are kept.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut world = World::new();
+/// world.register_dynamic(Schema::new("stunned").field("left", FieldType::F32).storage(StorageKind::Sparse))?;
+/// # Ok::<(), phalanx::RegisterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StorageKind {
@@ -28,6 +35,15 @@ pub enum StorageKind {
 }
 
 /// The description of a run-time component.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let schema = Schema::new("hp").field("current", FieldType::I32).field("max", FieldType::I32);
+/// let mut world = World::new();
+/// let hp = world.register_dynamic(schema)?;
+/// assert_eq!(world.register_dynamic(Schema::new("hp").field("current", FieldType::I32).field("max", FieldType::I32))?, hp);
+/// # Ok::<(), phalanx::RegisterError>(())
+/// ```
 #[derive(Clone)]
 pub struct Schema {
     name: Cow<'static, str>,

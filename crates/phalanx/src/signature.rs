@@ -34,7 +34,7 @@ impl Signature {
     pub fn from_ids(ids: impl IntoIterator<Item = ComponentId>) -> Self {
         let mut words = Vec::new();
         for id in ids {
-            let (word, bit) = place(id);
+            let (word, bit) = location(id);
             if word >= words.len() {
                 words.resize(word + 1, 0);
             }
@@ -46,21 +46,21 @@ impl Signature {
     /// Whether the id is in the set.
     #[inline]
     pub fn has(&self, id: ComponentId) -> bool {
-        let (word, bit) = place(id);
+        let (word, bit) = location(id);
         self.word(word) & bit != 0
     }
 
     /// A copy that has the id.
     #[must_use]
     pub fn with(&self, id: ComponentId) -> Self {
-        let (word, bit) = place(id);
+        let (word, bit) = location(id);
         Self::build(self.words().max(word + 1), |i| self.word(i) | if i == word { bit } else { 0 })
     }
 
     /// A copy that lacks the id.
     #[must_use]
     pub fn without(&self, id: ComponentId) -> Self {
-        let (word, bit) = place(id);
+        let (word, bit) = location(id);
         Self::build(self.words(), |i| self.word(i) & if i == word { !bit } else { u64::MAX })
     }
 
@@ -197,7 +197,7 @@ impl std::iter::FusedIterator for Ids<'_> {}
 
 /// The word an id lies in, and its bit there.
 #[inline]
-fn place(id: ComponentId) -> (usize, u64) {
+fn location(id: ComponentId) -> (usize, u64) {
     (id.index() / BITS, 1 << (id.index() % BITS))
 }
 

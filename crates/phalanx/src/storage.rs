@@ -6,8 +6,8 @@
 //! `#[component(storage = "sparse", stable)]` for a set that leaves holes instead of moving rows.
 
 use phalanx_store::{
-    AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, R, ReadFetch,
-    RowTick, SetPlan, SetWriter, Store, Tick, Values,
+    AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, Read, ReadFetch,
+    RowTick, SetFetch, SetPlan, SetWriter, Store, Tick, Values,
 };
 
 use crate::component::AnyComponent;
@@ -44,12 +44,14 @@ pub trait Storage: sealed::Sealed + Sized + 'static {
     /// The column ids of [`Storage::Values`].
     fn value_ids<V: Values>(ids: V::Ids) -> <Self::Values<V> as Values>::Ids;
     /// Divides values between table and set.
-    fn split<C: AnyComponent<Storage = Self>>(leaves: C::Leaves) -> (Self::Values<C::Leaves>, Self::Part<C>);
+    fn split<C: AnyComponent<Storage = Self>>(
+        values: C::ColumnValues,
+    ) -> (Self::Values<C::ColumnValues>, Self::Part<C>);
     /// Puts them together again.
     fn join<C: AnyComponent<Storage = Self>>(
-        values: Self::Values<C::Leaves>,
+        values: Self::Values<C::ColumnValues>,
         part: Self::Part<C>,
-    ) -> C::Leaves;
+    ) -> C::ColumnValues;
 }
 
 /// Components in the table of their entity: fast to iterate in any combination.
@@ -67,7 +69,7 @@ impl Storage for TableStorage {
     type Without = ();
     type Has = HasCol;
     type Tick = RowTick;
-    type TickRef = R<Tick>;
+    type TickRef = Read<Tick>;
     type Values<V: Values> = V;
     type Part<C: AnyComponent<Storage = Self>> = ();
 
@@ -78,11 +80,11 @@ impl Storage for TableStorage {
         ids
     }
     #[inline(always)]
-    fn split<C: AnyComponent<Storage = Self>>(leaves: C::Leaves) -> (C::Leaves, ()) {
-        (leaves, ())
+    fn split<C: AnyComponent<Storage = Self>>(values: C::ColumnValues) -> (C::ColumnValues, ()) {
+        (values, ())
     }
     #[inline(always)]
-    fn join<C: AnyComponent<Storage = Self>>(values: C::Leaves, (): ()) -> C::Leaves {
+    fn join<C: AnyComponent<Storage = Self>>(values: C::ColumnValues, (): ()) -> C::ColumnValues {
         values
     }
 }
@@ -97,7 +99,7 @@ macro_rules! set_storage {
             type Without = NotMember;
             type Has = HasSet;
             type Tick = InSet<RowTick>;
-            type TickRef = InSet<R<Tick>>;
+            type TickRef = InSet<Read<Tick>>;
             type Values<V: Values> = ();
             type Part<C: AnyComponent<Storage = Self>> = SparsePart<C>;
 
@@ -109,12 +111,12 @@ macro_rules! set_storage {
             }
             fn value_ids<V: Values>(_: V::Ids) {}
             #[inline(always)]
-            fn split<C: AnyComponent<Storage = Self>>(leaves: C::Leaves) -> ((), SparsePart<C>) {
-                ((), SparsePart { leaves })
+            fn split<C: AnyComponent<Storage = Self>>(values: C::ColumnValues) -> ((), SparsePart<C>) {
+                ((), SparsePart { values })
             }
             #[inline(always)]
-            fn join<C: AnyComponent<Storage = Self>>((): (), part: SparsePart<C>) -> C::Leaves {
-                part.leaves
+            fn join<C: AnyComponent<Storage = Self>>((): (), part: SparsePart<C>) -> C::ColumnValues {
+                part.values
             }
         }
         impl SetStorage for $storage {}
@@ -125,6 +127,27 @@ set_storage!(StableStorage, stable: true);
 
 /// Storage in sparse sets, of either kind.
 pub trait SetStorage: Storage {}
+
+/// A sparse component whose values can be had as slices; true for every derived one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not kept in a sparse set",
+    label = "needs a component with `storage = \"sparse\"`",
+    note = "add `#[component(storage = \"sparse\")]` to `{Self}`"
+)]
+pub trait SparseComponent: AnyComponent<Storage: SetStorage, Read: SetFetch, Write: SetFetch> {}
+#[diagnostic::do_not_recommend]
+impl<C: AnyComponent<Storage: SetStorage, Read: SetFetch, Write: SetFetch>> SparseComponent for C {}
+
+/// A sparse component whose rows a group may order.
+#[diagnostic::on_unimplemented(
+    message = "a group cannot own `{Self}`",
+    label = "owned components need `storage = \"sparse\"` without `stable`",
+    note = "a group that owns a component moves its rows: rows of tables, and those of stable sets, do not follow it",
+    note = "add `#[component(storage = \"sparse\")]` to `{Self}`; a component with `stable` can stand in `Get<..>`"
+)]
+pub trait OwnableComponent: SparseComponent<Storage: OwnableStorage> {}
+#[diagnostic::do_not_recommend]
+impl<C: SparseComponent<Storage: OwnableStorage>> OwnableComponent for C {}
 
 /// Storage whose rows a group may order.
 #[diagnostic::on_unimplemented(
@@ -207,15 +230,17 @@ pub trait SparseParts: Sized + 'static {
 
 /// The value of one sparse component.
 pub struct SparsePart<C: AnyComponent> {
-    leaves: C::Leaves,
+    values: C::ColumnValues,
 }
 
 /// The set of a component, and its columns.
 #[inline(always)]
-pub(crate) fn entry<C: AnyComponent>(sets: &SetEntries) -> Option<(&SetEntry, <C::Leaves as Values>::Ids)> {
-    let ids = C::leaf_ids();
+pub(crate) fn entry<C: AnyComponent>(
+    sets: &SetEntries,
+) -> Option<(&SetEntry, <C::ColumnValues as Values>::Ids)> {
+    let ids = C::column_ids();
     // The only column is the first one.
-    let entry = sets.get(C::Leaves::lone(ids).unwrap_or_else(C::key).index())?;
+    let entry = sets.get(C::ColumnValues::lone(ids).unwrap_or_else(C::key).index())?;
     Some((entry, ids))
 }
 
@@ -223,7 +248,7 @@ pub(crate) fn entry<C: AnyComponent>(sets: &SetEntries) -> Option<(&SetEntry, <C
 #[inline(always)]
 pub(crate) fn open_plan<C: AnyComponent>(
     sets: &SetEntries,
-) -> Option<(&SetPlan, <C::Leaves as Values>::Ids)> {
+) -> Option<(&SetPlan, <C::ColumnValues as Values>::Ids)> {
     let (entry, ids) = entry::<C>(sets)?;
     (entry.policy == SetPolicy::Open).then_some((&entry.plan, ids))
 }
@@ -231,11 +256,11 @@ pub(crate) fn open_plan<C: AnyComponent>(
 impl<C: AnyComponent> SparseParts for SparsePart<C> {
     const ANY: bool = true;
 
-    type Replaced = Option<<C::Leaves as Values>::Old>;
+    type Replaced = Option<<C::ColumnValues as Values>::Old>;
     #[inline(always)]
     fn insert(self, writer: &mut SetWriter<'_>, sets: &SetEntries, existing: Existing) -> Self::Replaced {
         let (entry, ids) = entry::<C>(sets).expect("a bundle's components are registered");
-        writer.insert(&entry.plan, ids, self.leaves, existing)
+        writer.insert(&entry.plan, ids, self.values, existing)
     }
     type Taken = Option<Self>;
     #[inline]
@@ -247,7 +272,7 @@ impl<C: AnyComponent> SparseParts for SparsePart<C> {
         taken
     }
 
-    type Ids = <C::Leaves as Values>::Ids;
+    type Ids = <C::ColumnValues as Values>::Ids;
     #[inline(always)]
     fn open_plan(sets: &SetEntries) -> Option<(&SetPlan, Self::Ids)> {
         open_plan::<C>(sets)
@@ -260,12 +285,12 @@ impl<C: AnyComponent> SparseParts for SparsePart<C> {
         entity: Entity,
         existing: Existing,
     ) -> Result<Self::Replaced, Self> {
-        store.set_replace(plan, ids, entity, self.leaves, existing).map_err(|leaves| Self { leaves })
+        store.set_replace(plan, ids, entity, self.values, existing).map_err(|values| Self { values })
     }
     #[inline(always)]
     fn take_alone(store: &mut Store, (plan, ids): (&SetPlan, Self::Ids), entity: Entity) -> Option<Self> {
-        let leaves = store.set_take(plan, ids, entity)?;
-        Some(Self { leaves })
+        let values = store.set_take(plan, ids, entity)?;
+        Some(Self { values })
     }
 }
 

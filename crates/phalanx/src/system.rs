@@ -13,26 +13,46 @@
 //! A system does not know when it runs or what runs beside it: that is the schedule's business.
 
 pub use access::{Access, Part};
-pub use combine::{Map, Pipe, and, not, or};
+pub use combine::{Map, Pipe, WithInput};
+pub use condition::{SystemCondition, and, fallible, not, or};
 pub use exclusive::{ExclusiveParam, ExclusiveSystem, ExclusiveSystemParamFunction, IsExclusive};
 pub use failed::{ParamError, RunSystemError};
-pub use function::{FunctionSystem, Input, IsFunction, SystemParamFunction};
+pub use function::{FunctionSystem, IsFunction, SystemParamFunction};
+pub use input::{In, InMut, InRef, SystemIn, SystemInput};
+pub use kept::StateVisitor;
 pub use meta::{ParamConflict, Run, SystemMeta};
+pub use observer::{
+    IntoEntityObserver, IntoObserver, IntoObservers, Observer, ObserverError, Observers, On, observers,
+};
 pub use output::SystemOutput;
-pub use param::{Local, MessageReader, MessageWriter, ParamSet, ParamTuple, Res, ResMut, SystemParam};
+pub use param::{
+    Deferred, If, Local, MessageMutator, MessageReader, MessageWriter, NonSendMarker, ParallelCommands,
+    ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive, RemovalId, RemovedComponents, Res,
+    ResMut, Single, SystemBuffer, SystemChangeTick, SystemName, SystemParam,
+};
+pub use registered::{RegisteredSystemError, SystemId};
+pub use state::{LocalBuilder, ParamBuilder, SystemParamBuilder, SystemState};
 pub use traits::{IntoSystem, Mode, System};
 
+pub(crate) use crate::names;
 pub use crate::world::BoxedError;
 pub(crate) use output::{BoxedSystem, Finish};
 
 mod access;
 mod combine;
+mod condition;
 mod exclusive;
 mod failed;
 mod function;
+mod input;
+pub(crate) mod kept;
 mod meta;
-pub(crate) mod names;
+mod observer;
 mod once;
 mod output;
 mod param;
+mod reach;
+mod registered;
+mod state;
 mod traits;
+pub(crate) mod tuples;

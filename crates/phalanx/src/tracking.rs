@@ -26,6 +26,27 @@ pub trait Tracked: Sized + 'static {
     type Track: Tracking;
 }
 
+/// When a value came, and when it was last written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComponentTicks {
+    /// When a value was put where none was.
+    pub added: Tick,
+    /// When the value was last replaced or written.
+    pub changed: Tick,
+}
+
+impl ComponentTicks {
+    /// Whether the value came after `last_run`. The tick of the present run is not needed: ticks do not wrap.
+    pub fn is_added(&self, last_run: Tick, _this_run: Tick) -> bool {
+        self.added.is_after(last_run)
+    }
+
+    /// Whether the value came or was written after `last_run`.
+    pub fn is_changed(&self, last_run: Tick, _this_run: Tick) -> bool {
+        self.changed.is_after(last_run)
+    }
+}
+
 /// Exclusive access to a component of one entity, or to a resource.
 ///
 /// It dereferences to the value. For a type without row ticks it is as large and as fast as `&mut T`.
@@ -93,6 +114,19 @@ impl<'a, T: Tracked> Mut<'a, T> {
         (*self.value != value).then(|| std::mem::replace(&mut **self, value))
     }
 
+    /// Writes a clone, and marks the value, only if it differs. Returns whether it did.
+    pub fn clone_from_if_neq<S>(&mut self, value: &S) -> bool
+    where
+        S: ToOwned<Owned = T> + ?Sized,
+        T: PartialEq<S>,
+    {
+        let differs = *self.value != *value;
+        if differs {
+            value.clone_into(&mut **self);
+        }
+        differs
+    }
+
     /// The plain reference; marks the value as changed.
     #[inline]
     pub fn into_inner(mut self) -> &'a mut T {
@@ -126,6 +160,23 @@ impl<T: Tracked<Track = RowTicks>> Mut<'_, T> {
     /// When the value came.
     pub fn added(&self) -> Tick {
         self.stamp.added()
+    }
+}
+
+impl<T: Tracked<Track = RowTicks>> Mut<'_, T> {
+    /// Whether the value came after a tick.
+    pub fn is_added_after(&self, tick: Tick) -> bool {
+        self.stamp.added().is_after(tick)
+    }
+
+    /// Whether the value came or was written after a tick.
+    pub fn is_changed_after(&self, tick: Tick) -> bool {
+        self.stamp.changed().is_after(tick)
+    }
+
+    /// The moment after which something is new: the system's last run.
+    pub fn last_run(&self) -> Tick {
+        self.stamp.since()
     }
 }
 
@@ -211,37 +262,81 @@ where
         (&mut **self).into_iter()
     }
 }
-/// Shared access to one row of a component with row ticks, which also tells how new the row is.
-pub struct Ref<'a, T: Queryable> {
+
+/// A type to which [`Ref`] gives shared access: components and resources.
+///
+/// Derived by `#[derive(Component)]` and `#[derive(Resource)]`.
+pub trait Readable: 'static {
+    /// One value, shared: `&T`, or for a component with `layout = "soa"` a struct with a reference per field.
+    type Ref<'a>;
+}
+
+impl<T: Queryable> Readable for T {
+    type Ref<'a> = <T as Queryable>::Ref<'a>;
+}
+
+/// Shared access to a resource, or to one row of a component with row ticks, which also tells how new it is.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Component)]
+/// #[component(track = "row")]
+/// struct Health(f32);
+///
+/// fn show(all: Query<Ref<Health>>) {
+///     for health in &all {
+///         println!("{}{}", health.0, if health.is_changed() { " (new)" } else { "" });
+///     }
+/// }
+/// # let mut world = World::new();
+/// # world.spawn(Health(1.0));
+/// # world.run_system_once(show).unwrap();
+/// ```
+pub struct Ref<'a, T: Readable> {
     value: T::Ref<'a>,
     added: Tick,
     changed: Tick,
     since: Tick,
 }
 
-impl<'a, T: Queryable> Ref<'a, T> {
+impl<'a, T: Readable> Ref<'a, T> {
     pub(crate) fn new(value: T::Ref<'a>, added: Tick, changed: Tick, since: Tick) -> Self {
         Self { value, added, changed, since }
     }
 
-    /// Whether the component came after the query's moment.
+    /// Whether the value came after the system's last run, or after the query's moment.
     pub fn is_added(&self) -> bool {
         self.added.is_after(self.since)
     }
 
-    /// Whether the row was written, or came, after the query's moment.
+    /// Whether the value came or was written after the system's last run, or after the query's moment.
     pub fn is_changed(&self) -> bool {
         self.changed.is_after(self.since)
     }
 
-    /// When the row was last written.
+    /// When the value was last written.
     pub fn last_changed(&self) -> Tick {
         self.changed
     }
 
-    /// When the component came.
+    /// When the value came.
     pub fn added(&self) -> Tick {
         self.added
+    }
+
+    /// Whether the value came after a tick.
+    pub fn is_added_after(&self, tick: Tick) -> bool {
+        self.added.is_after(tick)
+    }
+
+    /// Whether the value came or was written after a tick.
+    pub fn is_changed_after(&self, tick: Tick) -> bool {
+        self.changed.is_after(tick)
+    }
+
+    /// The moment after which something is new: the system's last run.
+    pub fn last_run(&self) -> Tick {
+        self.since
     }
 
     /// The plain access.
@@ -250,7 +345,7 @@ impl<'a, T: Queryable> Ref<'a, T> {
     }
 }
 
-impl<'a, T: Queryable> Deref for Ref<'a, T> {
+impl<'a, T: Readable> Deref for Ref<'a, T> {
     type Target = T::Ref<'a>;
 
     fn deref(&self) -> &T::Ref<'a> {

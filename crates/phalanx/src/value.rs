@@ -12,6 +12,12 @@ use std::fmt;
 use phalanx_store::Entity;
 
 /// The type of one field of a run-time schema.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let schema = Schema::new("hp").field("current", FieldType::I32);
+/// assert_eq!(schema.field_type("current"), Some(FieldType::I32));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FieldType {
@@ -45,6 +51,12 @@ pub enum FieldType {
 ///
 /// Numbers come in through `into()`: `10.into()` is an `I32` and `1.5.into()` an `F64`, as for any Rust
 /// literal; write `10_u8.into()` or `Value::U8(10)` for the others.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let hp: Value = 10.into();
+/// assert_eq!(hp, Value::I32(10));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {

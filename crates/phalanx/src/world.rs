@@ -4,6 +4,8 @@
 //! (which resolves archetypes; rows move in the store), batches in `world/batch`, run-time components in
 //! `world/dynamic`. Outside systems nothing is checked at run time: `&World` reads, `&mut World` writes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use phalanx_store::{Entities, Entity, FirstPanic, SetPlan, Store, Tick};
 
 use crate::archetype::{ArchetypeId, Archetypes};
@@ -17,40 +19,89 @@ use crate::registry::{ComponentId, Components, RegisterError};
 use crate::resources::Resources;
 use crate::storage::SetEntry;
 
+pub use any_error::{AnyError, BevyError, ContextExt, Result, ResultSeverityExt, Severity, match_severity};
 pub use batch::SpawnBatch;
-pub use commands::{CommandStats, Commands, EntityCommands, FlushOrder};
+pub use checkpoint::{Checkpoint, NotCaptured, RestoreError};
+pub use clone::{EntityCloner, EntityClonerBuilder, MoveError, OptIn, OptOut};
+pub use commands::{
+    Command, CommandQueue, CommandStats, Commands, EndlessCommands, EntityCommand, EntityCommands,
+    EntityEntryCommands, FlushOrder,
+};
 pub(crate) use commands::{Ids, Queue};
+pub use difference::{Difference, Listing};
+pub use digest::NotDigestible;
 pub use dynamic::FieldError;
+pub use entity_fetch::WorldEntityFetch;
+pub use entity_mut::EntityMut;
 pub use entity_ref::{EntityRef, EntityWorldMut};
-pub use error::{ChangeError, ComponentMissing, NoSuchEntity, NotInPool, RequiredByPool};
+pub use entry::{ComponentEntry, OccupiedComponentEntry, VacantComponentEntry};
+pub use error::{ChangeError, ComponentMissing, EntityFetchError, NoSuchEntity, NotInPool, RequiredByPool};
+pub(crate) use failure::Returns;
 pub use failure::{BoxedError, CommandOutput, Failed, SystemError, ignore, panic, warn};
+pub use fields::ComponentDebug;
+pub use from_world::FromWorld;
+pub use index::NamedError;
 pub use migrate::MigrateError;
+pub use non_send::{NonSend, NonSendMut};
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
+pub use reactions::*;
+pub use relations::{
+    ChildSpawner, ChildSpawnerCommands, LinkError, Pending, RelatedSpawner, RelatedSpawnerCommands, Spawn,
+    SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList, WithOneRelated, WithRelated,
+};
+#[doc(hidden)]
+pub use relations::{describe_relationship, describe_relationship_target};
+pub use remote::{Answer, Remote, RemoteClosed, TryRunError};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
+pub use spawn_at::SpawnAtError;
 pub use stats::{ArchetypeStats, ColumnStats, PoolStats, SetStats, WorldStats};
+pub use whole::TryInsertBatchError;
 
+mod any_error;
 mod batch;
 mod built;
+mod by_id;
 mod change;
+mod checkpoint;
+mod clone;
 mod commands;
+mod difference;
+mod digest;
 mod dynamic;
+mod entity_data;
+mod entity_fetch;
+mod entity_mut;
 mod entity_ref;
+mod entry;
 mod error;
 mod failure;
+mod fields;
+mod from_world;
 pub(crate) mod groups;
 #[cfg(test)]
 mod growth_tests;
+mod index;
+mod kept_queries;
+#[cfg(feature = "serde")]
+mod loading;
 mod migrate;
-mod non_send;
+pub(crate) mod non_send;
 mod parts;
 mod pools;
 mod queries;
+mod reactions;
 mod refuse;
+mod relations;
+mod remote;
+mod requirements;
 mod shared;
 mod singletons;
 mod sparse;
+mod spawn_at;
 mod stats;
+mod whole;
+mod why;
 
 /// A world of entities.
 ///
@@ -71,8 +122,8 @@ mod stats;
 /// # Values that panic when they are dropped
 /// A world drops values when they are no part of it any more. One that panics keeps nobody else from being dropped:
 /// despawning, removing, [`World::clear_entities`] and dropping the world go on with the other values, drop none twice,
-/// and pass the first panic on at the end; what panics after it is not told. A world that is dropped while another panic
-/// unwinds passes none on.
+/// and pass the first panic on at the end; what panics after it is not told. A world that is dropped while another
+/// panic unwinds passes none on.
 ///
 /// Two panics within the drop of *one* value end the process, as they do everywhere in Rust: of two fields of a
 /// component, or of two components of one bundle that are replaced together, or that were never inserted.
@@ -80,6 +131,7 @@ pub struct World {
     /// Differs between the worlds of a process.
     id: u64,
     alive: non_send::Alive,
+    inbox: remote::Inbox,
     pub(crate) store: Store,
     pub(crate) components: Components,
     pub(crate) bundles: Bundles,
@@ -90,6 +142,10 @@ pub struct World {
     pub(crate) handler: Option<failure::Handler>,
     pub(crate) queries: QueryCache,
     pub(crate) groups: Groups,
+    pub(crate) reactions: Reactions,
+    pub(crate) relations: relations::Relations,
+    taking: checkpoint::Taking,
+    indexes: index::Indexes,
     /// Indexed by a sparse component's first column: how its values go in and out.
     pub(crate) sets: Vec<SetEntry>,
     /// Indexed by sparse set: whose values are there.
@@ -110,6 +166,7 @@ impl Drop for World {
     /// Drops what is the user's, one by one: a second panic while the fields are dropped would end the process.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
+        panics.guard(|| drop(std::mem::take(&mut self.inbox)));
         panics.guard(|| drop(std::mem::take(&mut self.store)));
         self.resources.drop_all(&mut panics);
         self.messages.drop_all(&mut panics);
@@ -134,6 +191,7 @@ impl World {
         Self {
             id: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
             alive: non_send::Alive::default(),
+            inbox: remote::Inbox::default(),
             store: Store::with_entities(entities),
             components: Components::default(),
             bundles: Bundles::new(),
@@ -144,6 +202,10 @@ impl World {
             handler: None,
             queries: QueryCache::default(),
             groups: Groups::default(),
+            reactions: Reactions::default(),
+            relations: relations::Relations::default(),
+            taking: checkpoint::Taking::default(),
+            indexes: index::Indexes::default(),
             sets: Vec::new(),
             set_components: Vec::new(),
             declared: 0,
@@ -191,6 +253,12 @@ impl World {
         Ok(())
     }
 
+    /// Makes components known that were registered in `components` alone.
+    #[cfg(feature = "serde")]
+    pub(crate) fn declare_components(&mut self) {
+        self.declare_columns();
+    }
+
     /// Makes the columns of all components known to the store, so that their lanes cover every table.
     fn declare_columns(&mut self) {
         for info in self.components.iter().skip(self.declared) {
@@ -208,7 +276,11 @@ impl World {
                 self.sets[column] = SetEntry::new(plan.unwrap_or_else(SetPlan::closed));
             }
         }
-        self.declared = self.components.len();
+        let declared = std::mem::replace(&mut self.declared, self.components.len());
+        for id in (declared..self.declared).map(ComponentId::from_index) {
+            self.declare_hooks(id);
+            self.declare_relation(id);
+        }
         self.update_queries();
     }
 
@@ -272,7 +344,24 @@ impl World {
     /// Despawns an entity and drops its components. False when it was dead already.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
-        self.store.despawn(entity)
+        if self.reactions.is_active() { self.despawn_heard(entity) } else { self.store.despawn(entity) }
+    }
+
+    #[inline(never)]
+    fn despawn_heard(&mut self, entity: Entity) -> bool {
+        if self.has_linked_relations() { self.despawn_linked(entity) } else { self.despawn_announced(entity) }
+    }
+
+    /// Despawns an entity, and no other, and announces it.
+    pub(crate) fn despawn_announced(&mut self, entity: Entity) -> bool {
+        let changes = self.foresee_despawn(entity);
+        self.announced(entity, &changes, |world| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| world.store.despawn(entity)));
+            if world.reactions.observes_entities() {
+                world.forget_observed(entity);
+            }
+            outcome.unwrap_or_else(|panic| resume_unwind(panic))
+        })
     }
 
     /// As [`World::despawn`], with an error for a dead entity.
@@ -284,8 +373,15 @@ impl World {
     }
 
     /// Despawns everything. Archetypes, resources and ids of components stay; ids of entities are dead.
+    ///
+    /// What hooks and observers of the entities spawn meanwhile stays.
     pub fn clear_entities(&mut self) {
-        self.store.clear_entities();
+        if self.reactions.is_active() {
+            let entities: Vec<Entity> = self.entities().iter().collect();
+            self.despawn_batch(entities);
+        } else {
+            self.store.clear_entities();
+        }
     }
 
     /// Reads a component, or one field of one (`get::<position::x>`).
@@ -296,56 +392,14 @@ impl World {
         self.store.get::<T::Read>(entity, T::ids()).map(T::wrap_ref)
     }
 
-    /// Writes a component, or one field of one.
+    /// Writes a component, or one field of one. What is new in it is what came after
+    /// [`clear_trackers`](World::clear_trackers).
     ///
     /// `None` when the entity is dead or lacks the component.
     #[inline]
     pub fn get_mut<T: Queryable>(&mut self, entity: Entity) -> Option<T::Mut<'_>> {
-        self.store.get_mut::<T::Write>(entity, T::ids()).map(|item| T::wrap_mut(item, Tick::ZERO))
-    }
-
-    /// Reads an entity.
-    ///
-    /// # Panics
-    /// When it is dead; see [`World::get_entity`].
-    #[track_caller]
-    pub fn entity(&self, entity: Entity) -> EntityRef<'_> {
-        match self.get_entity(entity) {
-            Ok(entity) => entity,
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// Reads and changes an entity.
-    ///
-    /// # Panics
-    /// When it is dead; see [`World::get_entity_mut`].
-    #[track_caller]
-    pub fn entity_mut(&mut self, entity: Entity) -> EntityWorldMut<'_> {
-        match self.get_entity_mut(entity) {
-            Ok(entity) => entity,
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// Reads an entity.
-    ///
-    /// # Errors
-    /// When it is dead.
-    pub fn get_entity(&self, entity: Entity) -> Result<EntityRef<'_>, NoSuchEntity> {
-        if self.contains(entity) { Ok(EntityRef::new(self, entity)) } else { Err(NoSuchEntity::new(entity)) }
-    }
-
-    /// Reads and changes an entity.
-    ///
-    /// # Errors
-    /// When it is dead.
-    pub fn get_entity_mut(&mut self, entity: Entity) -> Result<EntityWorldMut<'_>, NoSuchEntity> {
-        if self.contains(entity) {
-            Ok(EntityWorldMut::new(self, entity))
-        } else {
-            Err(NoSuchEntity::new(entity))
-        }
+        let since = self.last_tick;
+        self.store.get_mut::<T::Write>(entity, T::ids()).map(|item| T::wrap_mut(item, since))
     }
 
     /// Makes room for `additional` more entities.
@@ -363,7 +417,7 @@ impl World {
     #[track_caller]
     pub fn reserve_rows<B: Bundle>(&mut self, additional: usize) {
         let at = self.first_insertion::<B>();
-        let table = self.archetypes.transitions.at(at).target();
+        let table = self.archetypes.edges.at(at).target();
         self.store.reserve_rows(table, additional);
         self.store.reserve_entities(additional);
     }
@@ -376,20 +430,9 @@ impl World {
     /// Drops the archetypes that no entity has, and returns how many. Their ids may be used again.
     pub fn drop_empty_archetypes(&mut self) -> usize {
         let dropped = self.archetypes.drop_empty(&mut self.store);
-        self.commands.merge.forget_ways();
+        self.commands.merge.forget_edges();
         self.update_queries();
         dropped
-    }
-
-    /// How often a way between archetypes had to be worked out; repeated changes do not raise it.
-    pub fn transitions_computed(&self) -> u64 {
-        self.archetypes.transitions.computed()
-    }
-
-    /// How often a handle was out of date, and the entity directory was asked; reading entities that have not moved
-    /// does not raise it.
-    pub fn handle_repairs(&self) -> u64 {
-        self.store.seat_repairs()
     }
 
     /// Puts the free entity slot `index` forward to a generation, so that tests reach the end of the counter.
@@ -405,6 +448,7 @@ impl World {
     pub fn check(&self) -> Result<(), String> {
         self.store.check()?;
         self.archetypes.check(&self.components, &self.store)?;
+        self.check_relations()?;
         self.check_pools()
     }
 }

@@ -115,7 +115,7 @@ fn an_error_that_a_command_returns_goes_to_the_handler() {
         "{heard:?}"
     );
     // The others took effect.
-    assert_eq!(app.world().query::<&Unit>().count(), 2);
+    assert_eq!(app.world().view::<&Unit>().count(), 2);
     let mut app = self::app();
     app.add_systems(Update, |mut commands: Commands| commands.queue(|_: &mut World| Err("no luck")));
     assert!(panic_text(&mut app).ends_with("no luck"));
@@ -128,7 +128,7 @@ fn a_command_on_a_dead_entity_is_skipped_and_counted() {
     app.world_mut().despawn(dead);
     app.add_systems(Update, move |mut commands: Commands| {
         commands.entity(dead).insert(Unit);
-        commands.entity(dead).queue(|_| unreachable!("it is dead"));
+        commands.entity(dead).queue(|_: EntityWorldMut| unreachable!("it is dead"));
     });
     app.step(0.1);
     assert!(log(&mut app).is_empty());
@@ -149,7 +149,7 @@ fn the_handler_may_hear_of_commands_on_dead_entities_but_not_of_those_that_try()
         commands.entity(dying).try_insert(Unit);
         commands.entity(dead).insert(Unit);
         commands.entity(dying).remove::<Unit>();
-        commands.entity(dead).queue(|_| unreachable!("it is dead"));
+        commands.entity(dead).queue(|_: EntityWorldMut| unreachable!("it is dead"));
     });
     app.step(0.1);
     let heard = log(&mut app);
@@ -164,7 +164,7 @@ fn the_handler_may_hear_of_commands_on_dead_entities_but_not_of_those_that_try()
         commands.spawn(Unit);
     });
     assert!(panic_text(&mut app).contains(&dying.to_string()));
-    assert_eq!(app.world().query::<&Unit>().count(), 1);
+    assert_eq!(app.world().view::<&Unit>().count(), 1);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn errors_are_handed_over_where_commands_are_applied() {
     }
     let mut app = app();
     app.set_error_handler(|world, _| {
-        let units = world.query::<&Unit>().count();
+        let units = world.view::<&Unit>().count();
         world.resource_mut::<Log>().0.push(format!("heard with {units}"));
     });
     app.add_systems(Update, (fails, |mut log: ResMut<Log>| log.0.push("next".to_owned())).chain());
@@ -217,13 +217,13 @@ fn errors_are_handed_over_where_commands_are_applied() {
 #[test]
 fn a_schedule_alone_and_a_system_run_once_report_too() {
     let mut world = World::new();
-    let failed = world.try_run_system_once(needs, ()).expect_err("the resource is missing");
+    let failed = world.run_system_once(needs).expect_err("the resource is missing");
     assert!(matches!(&failed, RunSystemError::Param { error, .. } if error.param() == "Res<Absent>"));
     assert_eq!(failed.to_string(), MISSING);
     world.init_resource::<Log>();
     world.set_error_handler(|world, error| world.resource_mut::<Log>().0.push(error.to_string()));
-    let mut schedule = Schedule::new();
-    schedule.add_systems(&mut world, needs);
+    let mut schedule = Schedule::default();
+    schedule.add_systems(needs);
     schedule.run(&mut world);
     assert_eq!(world.resource::<Log>().0, [MISSING]);
 }

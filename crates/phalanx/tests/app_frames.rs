@@ -43,7 +43,7 @@ fn phases_run_in_their_order() {
     app.startup();
     app.step(1.0 / 60.0);
     assert_eq!(log(&mut app), ["fixed", "pre", "update", "post"]);
-    assert_eq!(app.phases().count(), 7);
+    assert_eq!(app.phases().count(), 13);
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn commands_on_the_dead_are_skipped_and_counted() {
     commands.entity(dead).despawn();
     commands.entity(doomed).despawn();
     commands.entity(doomed).insert(Counted(Arc::clone(&count)));
-    commands.entity(dead).queue(|_| panic!("nobody is there"));
+    commands.entity(dead).queue(|_: EntityWorldMut| panic!("nobody is there"));
     world.flush();
     assert_eq!((world.command_stats().applied, world.command_stats().skipped), (2, 5));
     assert_eq!(Arc::strong_count(&count), 1);
@@ -108,7 +108,7 @@ fn pending_commands_are_dropped_once_with_their_world() {
     commands.spawn(Counted(Arc::clone(&count)));
     commands.spawn(A(1)).insert((B(1), Counted(Arc::clone(&count))));
     let held = Arc::clone(&count);
-    commands.queue(move |_| drop(held));
+    commands.queue(move |_: &mut World| drop(held));
     assert_eq!(Arc::strong_count(&count), 4);
     drop(world);
     assert_eq!(Arc::strong_count(&count), 1);
@@ -195,7 +195,7 @@ fn a_command_that_panics_leaves_the_others_defined() {
     let mut world = World::new();
     let mut commands = world.commands();
     let first = commands.spawn((A(1), Counted(Arc::clone(&count)))).id();
-    commands.queue(|_| panic!("told to"));
+    commands.queue(|_: &mut World| panic!("told to"));
     let second = commands.spawn((A(2), Counted(Arc::clone(&count)))).id();
     commands.entity(first).insert(B(3));
     assert!(catch_unwind(AssertUnwindSafe(|| world.flush())).is_err());
@@ -258,7 +258,7 @@ fn a_drop_that_panics_in_a_despawn_leaves_the_others_defined() {
         commands.entity(last).despawn();
         commands.entity(other).insert(B(2));
         let held = Arc::clone(&count);
-        commands.queue(move |_| drop(held));
+        commands.queue(move |_: &mut World| drop(held));
         assert!(catch_unwind(AssertUnwindSafe(|| world.flush())).is_err(), "{order:?}");
         assert!(!world.contains(bomb));
         world.flush();
@@ -301,8 +301,8 @@ fn resources_messages_and_batches_come_with_the_flush() {
     assert!(world.get_resource::<Score>().is_none());
     world.flush();
     assert_eq!(world.get_resource::<Score>(), Some(&Score(3)));
-    assert_eq!(world.messages::<Ping>().map(phalanx::messages::Messages::len), Some(1));
-    assert_eq!(world.query::<&A>().count(), 5);
+    assert_eq!(world.messages::<Ping>().map(Messages::len), Some(1));
+    assert_eq!(world.view::<&A>().count(), 5);
     world.commands().remove_resource::<Score>();
     world.flush();
     assert!(!world.contains_resource::<Score>());
@@ -339,18 +339,20 @@ fn ids_are_unique_and_alive_after_the_flush() {
 #[test]
 fn threads_of_one_system_reserve_ids_from_the_shared_world() {
     let mut world = World::new();
-    let ids = world.run_system_once(|world: &World| {
-        let ids = Mutex::new(Vec::new());
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    let own: Vec<Entity> = (0..100).map(|_| world.reserve_entity()).collect();
-                    ids.lock().expect("not poisoned").extend(own);
-                });
-            }
-        });
-        ids.into_inner().expect("not poisoned")
-    });
+    let ids = world
+        .run_system_once(|world: &World| {
+            let ids = Mutex::new(Vec::new());
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        let own: Vec<Entity> = (0..100).map(|_| world.reserve_entity()).collect();
+                        ids.lock().expect("not poisoned").extend(own);
+                    });
+                }
+            });
+            ids.into_inner().expect("not poisoned")
+        })
+        .unwrap();
     assert!(ids.iter().all(|&id| world.contains(id)));
     let mut unique = ids.clone();
     unique.sort();

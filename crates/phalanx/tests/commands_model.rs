@@ -225,7 +225,7 @@ fn direct(world: &mut World, ids: &[Entity], step: &Step) {
 
 /// Everything an entity has, ticks of rows included where it counts whether they are new.
 fn contents(world: &World) -> BTreeMap<u64, String> {
-    let rows = world.query::<(
+    let rows = world.view::<(
         Entity,
         Option<&A>,
         Option<&B>,
@@ -244,7 +244,7 @@ fn contents(world: &World) -> BTreeMap<u64, String> {
 
 fn added(world: &World) -> Vec<u64> {
     let mut added: Vec<u64> =
-        world.query_filtered::<Entity, Added<C>>().into_iter().map(Entity::to_bits).collect();
+        world.view_filtered::<Entity, Added<C>>().into_iter().map(Entity::to_bits).collect();
     added.sort_unstable();
     added
 }
@@ -326,7 +326,7 @@ fn compare_chained(order: FlushOrder, threads: Threads, seed: u64) {
     let steps = steps(&mut random, entities, count);
     let parts: Vec<Vec<Step>> = steps.chunks(1 + random.below(count)).map(<[Step]>::to_vec).collect();
     let ids = Arc::new(Mutex::new(ids));
-    let mut schedule = Schedule::new();
+    let mut schedule = Schedule::default();
     schedule.set_threads(threads);
     // Added in an order that is not theirs.
     for (at, part) in parts.iter().cloned().enumerate().rev() {
@@ -337,8 +337,9 @@ fn compare_chained(order: FlushOrder, threads: Threads, seed: u64) {
         };
         let system = system.in_set(Part(at));
         let system = if at > 0 { system.after(Part(at - 1)) } else { system };
-        schedule.add_systems(&mut world, system);
+        schedule.add_systems(system);
     }
+    schedule.initialize(&mut world).expect("nothing conflicts");
     assert_eq!(schedule.view(&world).sync_points(), Ok(parts.len() - 1));
     schedule.run(&mut world);
     let ids = ids.lock().expect("not poisoned");

@@ -7,13 +7,13 @@
 
 use std::any::TypeId;
 
-use phalanx::__private::{AnyColId, Col, ColId, Keep, Queryable, RowTracked, Tick, W, Wn};
+use phalanx::__private::{AnyColId, Col, ColId, Keep, Queryable, RowTracked, Tick, Write, WriteUntracked};
 use phalanx::prelude::{AnyComponent, Bundle, Component};
 
 const NOW: Tick = Tick::new(7);
 
 fn round_trip<C: AnyComponent>(value: C) -> C {
-    C::from_leaves(value.into_leaves(NOW))
+    C::from_column_values(value.into_column_values(NOW))
 }
 
 fn whole_again<B: Bundle>(bundle: B) -> B {
@@ -25,7 +25,7 @@ fn key<C: AnyComponent>() -> AnyColId {
     C::key()
 }
 
-fn id<Q: Queryable<Read = phalanx::__private::R<T>>, T: Send + Sync + 'static>() -> AnyColId {
+fn id<Q: Queryable<Read = phalanx::__private::Read<T>>, T: Send + Sync + 'static>() -> AnyColId {
     ColId::any(Q::ids())
 }
 
@@ -85,31 +85,31 @@ struct Single {
 
 #[test]
 fn tags_and_whole_components_are_one_column_of_themselves() {
-    assert_eq!(Frozen.into_leaves(NOW), Col(Frozen));
-    assert_eq!(Health(1.0).into_leaves(NOW), Col(Health(1.0)));
+    assert_eq!(Frozen.into_column_values(NOW), Col(Frozen));
+    assert_eq!(Health(1.0).into_column_values(NOW), Col(Health(1.0)));
     assert_eq!(round_trip(Mood::Angry { at: 3 }), Mood::Angry { at: 3 });
     assert_eq!(round_trip(Mood::Calm), Mood::Calm);
     assert_eq!(round_trip(Name { text: "a".into() }), Name { text: "a".into() });
-    assert_eq!(key::<Health>(), Health::leaf_ids().any());
+    assert_eq!(key::<Health>(), Health::column_ids().any());
     assert_eq!(key::<Health>(), id::<Health, _>());
     assert_ne!(key::<Health>(), key::<Name>());
 }
 
 #[test]
 fn tracking_chooses_the_leaf_that_writes() {
-    assert!(same::<<Health as Queryable>::Write, W<Health>>());
-    assert!(same::<<Name as Queryable>::Write, Wn<Name>>());
-    assert!(same::<<Frozen as Queryable>::Write, Wn<Frozen>>());
-    assert!(same::<<Position as Queryable>::Write, (W<f32>, W<f32>)>());
-    assert!(same::<<Single as Queryable>::Write, Wn<i64>>());
-    assert!(same::<<single::only as Queryable>::Write, Wn<i64>>());
+    assert!(same::<<Health as Queryable>::Write, Write<Health>>());
+    assert!(same::<<Name as Queryable>::Write, WriteUntracked<Name>>());
+    assert!(same::<<Frozen as Queryable>::Write, WriteUntracked<Frozen>>());
+    assert!(same::<<Position as Queryable>::Write, (Write<f32>, Write<f32>)>());
+    assert!(same::<<Single as Queryable>::Write, WriteUntracked<i64>>());
+    assert!(same::<<single::only as Queryable>::Write, WriteUntracked<i64>>());
 }
 
 #[test]
 fn row_tracked_values_carry_their_ticks() {
-    assert_eq!(Armour(2).into_leaves(NOW), (Col(Armour(2)), Keep(NOW), Col(NOW)));
+    assert_eq!(Armour(2).into_column_values(NOW), (Col(Armour(2)), Keep(NOW), Col(NOW)));
     assert_eq!(round_trip(Armour(2)), Armour(2));
-    assert_eq!(Stunned.into_leaves(NOW), (Col(Stunned), Keep(NOW), Col(NOW)));
+    assert_eq!(Stunned.into_column_values(NOW), (Col(Stunned), Keep(NOW), Col(NOW)));
     let ids =
         [key::<Armour>(), Armour::added_id().any(), Armour::changed_id().any(), Stunned::added_id().any()];
     for (i, a) in ids.iter().enumerate() {
@@ -153,16 +153,16 @@ fn row_tracked_fields_are_stamped_on_exclusive_access() {
     assert_eq!(ticks, [NOW]);
 
     let speed = Speed { forward: 1.0, turn: 2.0 };
-    assert_eq!(speed.into_leaves(NOW), (Col(1.0), Col(2.0), Keep(NOW), Col(NOW)));
+    assert_eq!(speed.into_column_values(NOW), (Col(1.0), Col(2.0), Keep(NOW), Col(NOW)));
     assert_eq!(round_trip(Speed { forward: 1.0, turn: 2.0 }), Speed { forward: 1.0, turn: 2.0 });
 }
 
 #[test]
 fn soa_component_is_one_column_per_field() {
-    assert_eq!(Position { x: 1.0, y: 2.0 }.into_leaves(NOW), (Col(1.0), Col(2.0)));
+    assert_eq!(Position { x: 1.0, y: 2.0 }.into_column_values(NOW), (Col(1.0), Col(2.0)));
     assert_eq!(round_trip(Position { x: 1.0, y: 2.0 }), Position { x: 1.0, y: 2.0 });
-    assert_eq!(Single { only: 3 }.into_leaves(NOW), Col(3));
-    let ids = Position::leaf_ids();
+    assert_eq!(Single { only: 3 }.into_column_values(NOW), Col(3));
+    let ids = Position::column_ids();
     assert_eq!(ids, (position::x::ids(), position::y::ids()));
     assert_ne!(ids.0, ids.1);
     assert_eq!(Position::ids(), ids);
@@ -224,7 +224,7 @@ fn runs_of_a_soa_component_are_structs_of_slices() {
 
 #[test]
 fn tuple_structs_have_numbered_fields() {
-    assert_eq!(Label("a".into(), 1).into_leaves(NOW), (Col("a".to_string()), Col(1)));
+    assert_eq!(Label("a".into(), 1).into_column_values(NOW), (Col("a".to_string()), Col(1)));
     assert_eq!(round_trip(Label("a".into(), 1)), Label("a".into(), 1));
     let text = String::from("b");
     let row = Label::wrap_ref((&text, &2));
@@ -236,7 +236,7 @@ fn tuple_structs_have_numbered_fields() {
     row.0.push('!');
     row.set(Label(format!("{}{}", row.0, row.1), 3));
     assert_eq!((text.as_str(), n), ("b!2", 3));
-    assert_eq!(Label::leaf_ids(), (label_fields::_0::ids(), label_fields::_1::ids()));
+    assert_eq!(Label::column_ids(), (label_fields::_0::ids(), label_fields::_1::ids()));
     assert_eq!(Label::wrap_slice((&["c".into()], &[4])).1, [4]);
 }
 

@@ -16,7 +16,7 @@ fn whole_again<B: Bundle>(bundle: B) -> B {
 }
 
 fn round_trip<C: AnyComponent>(value: C) -> C {
-    C::from_leaves(value.into_leaves(NOW))
+    C::from_column_values(value.into_column_values(NOW))
 }
 
 /// Everything that derived code could trip over has another meaning here.
@@ -191,7 +191,7 @@ where
 
 #[test]
 fn instances_of_a_generic_component_have_columns_of_their_own() {
-    assert_eq!(Wrapper(1u8).into_leaves(NOW), Col(Wrapper(1u8)));
+    assert_eq!(Wrapper(1u8).into_column_values(NOW), Col(Wrapper(1u8)));
     assert_eq!(round_trip(Wrapper("a")), Wrapper("a"));
     assert_eq!(Wrapper::<u8>::ids(), Wrapper::<u8>::ids());
     assert_ne!(Wrapper::<u8>::ids().any(), Wrapper::<i8>::ids().any());

@@ -42,13 +42,13 @@ struct Movable {
 #[test]
 fn items_have_the_fields_of_the_struct() {
     let (mut world, [plain, healthy, frozen]) = three();
-    for mover in world.query_mut::<Mover>() {
+    for mover in world.view_mut::<Mover>() {
         *mover.position.x += *mover.velocity.x;
         if let Some(mut health) = mover.health {
             health.0 += 1;
         }
     }
-    let mut query = world.query_mut::<Mover>();
+    let mut query = world.view_mut::<Mover>();
     let seen: Vec<_> =
         query.iter().map(|m| (m.entity, *m.position.x, m.health.map(|h| h.0), m.is_frozen)).collect();
     let expected = [(plain, 1.0, None, false), (healthy, 12.0, Some(4), false), (frozen, 23.0, None, true)];
@@ -63,8 +63,7 @@ fn items_have_the_fields_of_the_struct() {
 #[test]
 fn chunks_have_the_fields_of_the_struct() {
     let (mut world, _) = three();
-    for MoverChunk { entity, position, velocity, health, is_frozen } in
-        world.query_mut::<Mover>().chunks_mut()
+    for MoverChunk { entity, position, velocity, health, is_frozen } in world.view_mut::<Mover>().chunks_mut()
     {
         for (x, by) in position.x.iter_mut().zip(velocity.x) {
             *x += by;
@@ -72,7 +71,7 @@ fn chunks_have_the_fields_of_the_struct() {
         assert_eq!(entity.len(), position.y.len());
         assert!(health.is_none() || !is_frozen);
     }
-    let mut query = world.query_mut::<Mover>();
+    let mut query = world.view_mut::<Mover>();
     let xs: Vec<f32> =
         query.chunks().flat_map(|chunk: MoverReadOnlyChunk<'_>| chunk.position.x).copied().collect();
     assert_eq!(xs, [1.0, 12.0, 23.0]);
@@ -84,28 +83,28 @@ fn chunks_have_the_fields_of_the_struct() {
 fn reading_data_serve_where_reading_is_asked_for() {
     let (mut world, [_, healthy, _]) = three();
     world.clear_trackers();
-    let unhurt = world.query::<Patient>().single().unwrap().health.is_changed();
-    for mover in world.query_mut::<Mover>() {
+    let unhurt = world.view::<Patient>().single().unwrap().health.is_changed();
+    for mover in world.view_mut::<Mover>() {
         if let Some(mut health) = mover.health {
             health.0 -= 1;
         }
     }
-    let query = world.query::<Patient>();
+    let query = world.view::<Patient>();
     let patient = query.single().unwrap();
     assert_eq!((unhurt, patient.health.is_changed(), patient.health.is_added()), (false, true, false));
     assert_eq!((patient.entity, patient.health.0, patient.x), (healthy, 2, Some(&10.0)));
 
     // So does the half of writing data that only reads.
-    let mut state = world.query_state_filtered::<MoverReadOnly, Without<Health>>();
+    let mut state = world.query_filtered::<MoverReadOnly, Without<Health>>();
     assert_eq!(state.iter(&world).count(), 2);
-    let items: Vec<MoverReadOnlyItem<'_>> = world.query::<MoverReadOnly>().into_iter().collect();
+    let items: Vec<MoverReadOnlyItem<'_>> = world.view::<MoverReadOnly>().into_iter().collect();
     assert_eq!(items.len(), 3);
 }
 
 #[test]
 fn items_that_only_read_are_copied_and_all_are_shown() {
     let (mut world, [plain, ..]) = three();
-    let mut query = world.query_mut::<Mover>();
+    let mut query = world.view_mut::<Mover>();
     let item = query.get(plain).unwrap();
     let (one, two) = (item, item);
     assert_eq!((one.position.get(), two.entity), (at(0.0), plain));
@@ -132,7 +131,7 @@ struct Nested {
 #[test]
 fn derived_data_nest() {
     let (mut world, [_, healthy, _]) = three();
-    let conflict = world.try_query_state::<Nested, ()>().err().unwrap();
+    let conflict = world.try_query_filtered::<Nested, ()>().err().unwrap();
     assert_eq!((&*conflict.first, &*conflict.second), ("Option<&mut Health>", "Option<Ref<Health>>"));
 
     #[derive(QueryData)]
@@ -144,14 +143,14 @@ fn derived_data_nest() {
     }
     let alone = world.spawn(Part::<0>(0)).id();
     world.entity_mut(healthy).insert(Part::<0>(0));
-    for mut apart in world.query_mut::<Apart>() {
+    for mut apart in world.view_mut::<Apart>() {
         let placed: Option<MoverReadOnlyItem<'_>> = apart.placed;
         assert_eq!(placed.map(|placed| placed.entity), apart.patient.map(|patient| patient.entity));
         apart.part.0 = if placed.is_some_and(|placed| *placed.position.x == 10.0) { 10 } else { 1 };
     }
-    let parts: Vec<_> = world.query::<(Entity, &Part<0>)>().iter().map(|(id, part)| (id, part.0)).collect();
+    let parts: Vec<_> = world.view::<(Entity, &Part<0>)>().iter().map(|(id, part)| (id, part.0)).collect();
     assert_eq!(parts, [(alone, 1), (healthy, 10)]);
-    let conflict = world.try_query_state::<(Apart, &mut Position), ()>().err().unwrap();
+    let conflict = world.try_query_filtered::<(Apart, &mut Position), ()>().err().unwrap();
     assert_eq!((&*conflict.first, &*conflict.second), ("Option<&Position>", "&mut Position"));
 }
 
@@ -166,7 +165,7 @@ struct Clash {
 #[test]
 fn conflicts_between_fields_are_named() {
     let world = World::new();
-    let conflict: QueryConflict = world.try_query_state::<Clash, ()>().err().unwrap();
+    let conflict: QueryConflict = world.try_query_filtered::<Clash, ()>().err().unwrap();
     assert_eq!((&*conflict.first, &*conflict.second), ("&mut Health", "&Health"));
 }
 
@@ -195,31 +194,31 @@ fn structs_may_be_wider_than_tuples() {
         (Part::<0>(0), Part::<1>(1), Part::<2>(2), Part::<3>(3), Part::<4>(4), Part::<5>(5), Part::<6>(6));
     let wide = world.spawn((low, (Part::<7>(7), Part::<8>(8), Part::<9>(9), Part::<12>(12)))).id();
     world.spawn((Part::<0>(0), Part::<1>(1)));
-    for mut item in world.query_mut::<Wide>() {
+    for mut item in world.view_mut::<Wide>() {
         item.j.0 += item.m.0;
         assert!(item.k.is_none() && !item.l);
     }
-    let item = world.query_filtered_mut::<Wide, WideFilter>();
+    let item = world.view_filtered_mut::<Wide, WideFilter>();
     let item = item.single().unwrap();
     assert_eq!((item.entity, item.a.0, item.g.0, item.j.0, item.m.0), (wide, 0, 6, 21, 12));
     world.entity_mut(wide).insert(Part::<11>(11));
-    assert!(world.query_filtered::<Entity, WideFilter>().is_empty());
+    assert!(world.view_filtered::<Entity, WideFilter>().is_empty());
 }
 
 #[test]
 fn filters_hold_where_all_fields_hold() {
     let (mut world, [plain, healthy, frozen]) = three();
     world.spawn(at(0.0));
-    let found: Vec<_> = world.query_filtered::<Entity, Movable>().into_iter().collect();
+    let found: Vec<_> = world.view_filtered::<Entity, Movable>().into_iter().collect();
     assert_eq!(found, [plain, healthy]);
     assert_eq!(
-        world.query_filtered::<&Position, Movable>().chunks().map(|chunk| chunk.x.len()).sum::<usize>(),
+        world.view_filtered::<&Position, Movable>().chunks().map(|chunk| chunk.x.len()).sum::<usize>(),
         2
     );
     world.entity_mut(healthy).insert(Frozen);
     world.entity_mut(frozen).remove::<Frozen>();
     let found: Vec<_> =
-        world.query_filtered_mut::<Mover, Movable>().iter().map(|mover| mover.entity).collect();
+        world.view_filtered_mut::<Mover, Movable>().iter().map(|mover| mover.entity).collect();
     assert_eq!(found, [plain, frozen]);
 }
 
@@ -232,7 +231,7 @@ struct Hit(Changed<Health>, Without<Frozen>);
 struct Both<F> {
     _movable: Movable,
     _other: F,
-    _any: Or<(With<Position>, AnyOf<(Health, Frozen)>)>,
+    _any: Or<(With<Position>, Or<(With<Health>, With<Frozen>)>)>,
 }
 
 /// Holds everywhere.
@@ -243,20 +242,20 @@ struct Everything;
 fn filters_stand_inside_or() {
     let (mut world, [plain, healthy, frozen]) = three();
     let bare = world.spawn(()).id();
-    let found: Vec<_> = world.query_filtered::<Entity, Or<(Movable, With<Frozen>)>>().into_iter().collect();
+    let found: Vec<_> = world.view_filtered::<Entity, Or<(Movable, With<Frozen>)>>().into_iter().collect();
     assert_eq!(found, [plain, healthy, frozen]);
-    assert_eq!(world.query_filtered::<Entity, Everything>().count(), 4);
-    assert_eq!(world.query_filtered::<Entity, Or<(Everything, With<Frozen>)>>().count(), 4);
+    assert_eq!(world.view_filtered::<Entity, Everything>().count(), 4);
+    assert_eq!(world.view_filtered::<Entity, Or<(Everything, With<Frozen>)>>().count(), 4);
 
     world.clear_trackers();
-    let found: Vec<_> = world.query_filtered::<Entity, Or<(Hit, With<Frozen>)>>().into_iter().collect();
+    let found: Vec<_> = world.view_filtered::<Entity, Or<(Hit, With<Frozen>)>>().into_iter().collect();
     assert_eq!(found, [frozen]);
-    world.query_mut::<&mut Health>().single_mut().unwrap().0 = 0;
-    let found: Vec<_> = world.query_filtered::<Entity, Or<(Hit, With<Frozen>)>>().into_iter().collect();
+    world.view_mut::<&mut Health>().single_mut().unwrap().0 = 0;
+    let found: Vec<_> = world.view_filtered::<Entity, Or<(Hit, With<Frozen>)>>().into_iter().collect();
     assert_eq!(found, [healthy, frozen]);
-    let found: Vec<_> = world.query_filtered::<Entity, Both<Hit>>().into_iter().collect();
+    let found: Vec<_> = world.view_filtered::<Entity, Both<Hit>>().into_iter().collect();
     assert_eq!(found, [healthy]);
-    let found: Vec<_> = world.query_filtered::<Entity, Both<With<Velocity>>>().into_iter().collect();
+    let found: Vec<_> = world.view_filtered::<Entity, Both<With<Velocity>>>().into_iter().collect();
     assert_eq!(found, [plain, healthy]);
     assert!(world.entity(bare).id() == bare);
 }

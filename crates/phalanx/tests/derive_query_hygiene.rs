@@ -35,15 +35,15 @@ struct LentOut<'w> {
 #[test]
 fn lifetimes_stand_for_static() {
     let (mut world, [_, healthy, _]) = three();
-    for lent in world.query_mut::<Lent<'_, '_, Frozen>>() {
+    for lent in world.view_mut::<Lent<'_, '_, Frozen>>() {
         *lent.position.x += if lent.other.is_some() { 100.0 } else { 1.0 };
     }
     fn x(item: LentReadOnlyItem<'_, Velocity>) -> f32 {
         *item.position.x
     }
-    let item = world.query::<LentOut>().single().map(|item| (x(item.lent), item.health.0));
+    let item = world.view::<LentOut>().single().map(|item| (x(item.lent), item.health.0));
     assert_eq!(item.unwrap(), (11.0, 3));
-    assert_eq!(*world.query::<&position::x>().get(healthy).unwrap(), 11.0);
+    assert_eq!(*world.view::<&position::x>().get(healthy).unwrap(), 11.0);
 }
 
 /// Parameters of each sort, with bounds, a default and without.
@@ -89,25 +89,25 @@ struct Unbound<T>(With<T>);
 fn parameters_may_be_parts() {
     let (mut world, [plain, healthy, _]) = three();
     world.entity_mut(plain).insert((Part::<7>(7), Part::<8>(8)));
-    for item in world.query_filtered_mut::<Generic<Position, Eighth, (), 7>, Only<Velocity>>() {
+    for item in world.view_filtered_mut::<Generic<Position, Eighth, (), 7>, Only<Velocity>>() {
         let GenericItem { value, data, more: (), part } = item;
         assert_eq!(data.eighth.is_some(), part.is_some());
         *value.x = data.entity.index() as f32;
     }
-    for item in world.query_filtered_mut::<Generic<Position, Entity>, Unbound<Health>>() {
+    for item in world.view_filtered_mut::<Generic<Position, Entity>, Unbound<Health>>() {
         assert_eq!((item.data, item.more.unwrap().0), (healthy, 3));
     }
-    let query = world.query::<GenericRead<Health, Option<&Frozen>>>();
+    let query = world.view::<GenericRead<Health, Option<&Frozen>>>();
     let GenericReadItem(entity, health, frozen) = query.single().unwrap();
     assert_eq!((entity, health, frozen.is_some()), (healthy, &Health(3), false));
     assert_eq!(format!("{:?}", query.single().unwrap().1), "Health(3)");
 
     fn count<T: AnyComponent, D: ReadOnlyQueryData + 'static>(world: &World) -> usize {
-        world.query_filtered::<GenericRead<T, D>, (Only<T>, Unbound<T>)>().count()
+        world.view_filtered::<GenericRead<T, D>, (Only<T>, Unbound<T>)>().count()
     }
     fn alike<T: AnyComponent, U: AnyComponent>(world: &mut World) -> (usize, bool) {
-        let one = world.query_mut::<Alike<T, U>>().iter().filter(|item| item.0 == item.2.is_some()).count();
-        (one, world.query::<AlikeRead<T, U>>().iter().all(|item| item.3.x.is_finite()))
+        let one = world.view_mut::<Alike<T, U>>().iter().filter(|item| item.0 == item.2.is_some()).count();
+        (one, world.view::<AlikeRead<T, U>>().iter().all(|item| item.3.x.is_finite()))
     }
     assert_eq!(alike::<Frozen, Part<7>>(&mut world), (3, true));
     assert_eq!(count::<Velocity, Has<Frozen>>(&world), 3);
@@ -176,10 +176,10 @@ mod shadowed {
 fn a_shadowed_prelude_changes_nothing() {
     use shadowed::{Nothing, Passing, Reading, ReadingItem, Writing};
     let (mut world, _) = three();
-    for mut item in world.query_filtered_mut::<Writing<Position>, Nothing>() {
+    for mut item in world.view_filtered_mut::<Writing<Position>, Nothing>() {
         item.health.0 += u32::from(*item.other.x == 10.0);
     }
-    let query = world.query_filtered::<Reading, Passing<Velocity>>();
+    let query = world.view_filtered::<Reading, Passing<Velocity>>();
     let ReadingItem(health, has_velocity) = query.single().unwrap();
     assert_eq!((health.0, has_velocity), (4, true));
 }
@@ -200,14 +200,14 @@ struct r#loop(Entity);
 #[test]
 fn raw_identifiers_stay_raw() {
     let (mut world, [_, healthy, _]) = three();
-    for TypeItem { r#type, mut r#fn } in world.query_mut::<Type>() {
+    for TypeItem { r#type, mut r#fn } in world.view_mut::<Type>() {
         r#fn.0 = 8;
         assert_eq!(r#type, healthy);
     }
-    let mut query = world.query_mut::<Type>();
+    let mut query = world.view_mut::<Type>();
     assert!(format!("{:?}", query.iter().next().unwrap()).contains("fn: Health(8)"));
-    assert_eq!(query.iter_mut().count() + world.query::<r#loop>().count(), 4);
-    let _: Option<loopItem<'_>> = world.query::<r#loop>().into_iter().next();
+    assert_eq!(query.iter_mut().count() + world.view::<r#loop>().count(), 4);
+    let _: Option<loopItem<'_>> = world.view::<r#loop>().into_iter().next();
 }
 
 /// Each visibility, one level down. What is yielded is as visible as the struct.
@@ -234,11 +234,11 @@ mod visible {
     }
 
     pub(super) fn all(world: &mut phalanx::World) -> Option<(u32, Entity)> {
-        for mut item in world.query_mut::<deeper::Above>() {
+        for mut item in world.view_mut::<deeper::Above>() {
             item.own.0 = 5;
         }
-        let health = world.query::<deeper::AboveReadOnly>().single().ok()?.own.0;
-        Some((health, world.query_filtered::<deeper::Within, deeper::Filter>().single().ok()?.0))
+        let health = world.view::<deeper::AboveReadOnly>().single().ok()?.own.0;
+        Some((health, world.view_filtered::<deeper::Within, deeper::Filter>().single().ok()?.0))
     }
 }
 
@@ -246,7 +246,7 @@ mod visible {
 fn what_is_yielded_is_as_visible_as_the_struct() {
     let (mut world, [_, healthy, _]) = three();
     assert_eq!(visible::all(&mut world), Some((5, healthy)));
-    let query = world.query_filtered::<visible::deeper::Everywhere, visible::deeper::Filter>();
+    let query = world.view_filtered::<visible::deeper::Everywhere, visible::deeper::Filter>();
     assert_eq!(query.single().unwrap().entity, healthy);
 }
 
@@ -279,11 +279,11 @@ fn macros_and_function_bodies_may_make_them() {
 
     let (mut world, [plain, ..]) = three();
     world.entity_mut(plain).insert(Inner(4));
-    for made in world.query_filtered_mut::<Made, (MadeFilter, LocalFilter)>() {
+    for made in world.view_filtered_mut::<Made, (MadeFilter, LocalFilter)>() {
         assert!(made.health.is_none() && made.own == plain);
         *made.position.y = 1.0;
     }
-    let local = world.query_filtered::<Local<'_, Inner>, MadeFilter>().single().map(|item| item.inner.0);
+    let local = world.view_filtered::<Local<'_, Inner>, MadeFilter>().single().map(|item| item.inner.0);
     assert_eq!(local, Ok(4));
 }
 
@@ -314,8 +314,8 @@ struct RenamedFilter(With<Health>);
 #[test]
 fn the_library_may_be_found_elsewhere() {
     let (mut world, _) = three();
-    world.query_filtered_mut::<Renamed, RenamedFilter>().single_mut().unwrap().health.0 = 9;
-    assert_eq!(world.query::<RenamedRead>().single().unwrap().0, &Health(9));
+    world.view_filtered_mut::<Renamed, RenamedFilter>().single_mut().unwrap().health.0 = 9;
+    assert_eq!(world.view::<RenamedRead>().single().unwrap().0, &Health(9));
 }
 
 /// Public types are documented, as the lints above demand; a field keeps its own words.

@@ -85,15 +85,15 @@ fn more_than_256_component_types_are_told_apart() {
     fn holds<const N: usize>(world: &World, wide: Entity, alone: Entity) {
         assert_eq!(world.get::<Numbered<N>>(wide), Some(&Numbered(7)));
         assert_eq!(world.get::<Numbered<N>>(alone), Some(&Numbered(8)));
-        assert_eq!(world.query::<&Numbered<N>>().iter().count(), 2);
-        let rest = world.query_filtered::<Entity, Without<Numbered<N>>>();
+        assert_eq!(world.view::<&Numbered<N>>().iter().count(), 2);
+        let rest = world.view_filtered::<Entity, Without<Numbered<N>>>();
         assert!(!rest.contains(wide) && !rest.contains(alone));
     }
     fn are_told_apart<const A: usize, const B: usize>(world: &World, wide: Entity) {
         // Only the wide one has both; each alone has one.
-        let both = world.query_filtered::<Entity, (With<Numbered<A>>, With<Numbered<B>>)>();
+        let both = world.view_filtered::<Entity, (With<Numbered<A>>, With<Numbered<B>>)>();
         assert_eq!(both.iter().collect::<Vec<_>>(), [wide], "{A} and {B}");
-        let one = world.query_filtered::<Entity, (With<Numbered<A>>, Without<Numbered<B>>)>();
+        let one = world.view_filtered::<Entity, (With<Numbered<A>>, Without<Numbered<B>>)>();
         assert_eq!(one.count(), 1, "{A} without {B}");
     }
     macro_rules! edges {
@@ -141,9 +141,9 @@ fn more_than_256_component_types_are_told_apart() {
 #[test]
 fn kept_queries_follow_archetypes_that_are_dropped_and_created_again() {
     let mut world = World::new();
-    let mut moving = world.query_state_filtered::<(Entity, &Velocity), Without<Frozen>>();
-    let mut anything = world.query_state::<Entity>();
-    let mut positions = world.query_state::<(Entity, &mut Position)>();
+    let mut moving = world.query_filtered::<(Entity, &Velocity), Without<Frozen>>();
+    let mut anything = world.query::<Entity>();
+    let mut positions = world.query::<(Entity, &mut Position)>();
     let mut expected: BTreeMap<Entity, (bool, bool, bool)> = BTreeMap::new();
     for round in 0..40u32 {
         // Another set of archetypes each time, so that ids come back for other sets.
@@ -176,7 +176,7 @@ fn kept_queries_follow_archetypes_that_are_dropped_and_created_again() {
             let found: BTreeSet<Entity> = positions.iter_mut(&mut world).map(|(entity, _)| entity).collect();
             assert_eq!(found, ask(|&(_, _, position)| position), "round {round}");
         }
-        let cached = world.query_filtered::<Entity, (With<Velocity>, Without<Frozen>)>();
+        let cached = world.view_filtered::<Entity, (With<Velocity>, Without<Frozen>)>();
         assert_eq!(cached.iter().collect::<BTreeSet<_>>(), ask(|&(velocity, frozen, _)| velocity && !frozen));
         checked(&world);
         match round % 4 {
@@ -294,7 +294,7 @@ fn an_archetype_is_its_set_of_components_and_holds_exactly_the_entities_with_it(
     let frozen = world.component_id::<Frozen>().expect("spawned before");
     assert!(signature(&world, sets[1]).has(frozen) && !signature(&world, sets[0]).has(frozen));
     assert_eq!(signature(&world, sets[1]), &signature(&world, sets[0]).with(frozen));
-    assert_eq!(world.query_filtered::<Entity, (With<Mass>, Without<Frozen>)>().count(), 2);
+    assert_eq!(world.view_filtered::<Entity, (With<Mass>, Without<Frozen>)>().count(), 2);
     let stats = world.stats();
     assert!(stats.archetypes.iter().all(|archetype| archetype.entities == 2));
     let tags = stats.archetypes.iter().flat_map(|archetype| &archetype.columns);
@@ -308,9 +308,9 @@ fn an_archetype_is_its_set_of_components_and_holds_exactly_the_entities_with_it(
 fn a_way_between_archetypes_is_worked_out_once_there_and_back() {
     let mut world = World::new();
     let entities: Vec<Entity> = (0..50).map(|n| world.spawn(Mass(n)).id()).collect();
-    let begin = world.transitions_computed();
+    let begin = world.stats().edges_computed;
     world.entity_mut(entities[0]).insert((at(1), Velocity(2.0), Frozen));
-    let known = world.transitions_computed();
+    let known = world.stats().edges_computed;
     assert!(known > begin, "the first time it is worked out");
     assert_eq!(world.archetypes().len(), 3, "no archetypes in between");
     for &entity in &entities {
@@ -319,7 +319,7 @@ fn a_way_between_archetypes_is_worked_out_once_there_and_back() {
         world.entity_mut(entity).insert((at(2), Velocity(3.0), Frozen));
     }
     // One more: entity 0 had the bundle already, which is a way from an archetype to itself.
-    assert_eq!(world.transitions_computed(), known + 1);
+    assert_eq!(world.stats().edges_computed, known + 1);
     assert_eq!(world.archetypes().len(), 3);
     assert!(
         entities.iter().all(|&entity| world.get::<Position>(entity).is_some_and(|row| row.get() == at(2)))

@@ -371,10 +371,10 @@ impl<S: Story> Told<S> {
 }
 
 impl<S: Story> Bundle for Told<S> {
-    type Values = (<Left as AnyComponent>::Leaves, <Right as AnyComponent>::Leaves);
+    type Values = (<Left as AnyComponent>::ColumnValues, <Right as AnyComponent>::ColumnValues);
     type Sparse = ();
 
-    fn key() -> BundleKey {
+    fn bundle_key() -> BundleKey {
         S::key().unwrap_or(BundleKey::Type(std::any::TypeId::of::<Self>()))
     }
     fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {
@@ -382,13 +382,17 @@ impl<S: Story> Bundle for Told<S> {
         Ok(())
     }
     fn value_ids() -> <Self::Values as Values>::Ids {
-        (Left::leaf_ids(), Right::leaf_ids())
+        (Left::column_ids(), Right::column_ids())
     }
     fn into_values(self, now: Tick) -> (Self::Values, ()) {
-        ((self.0.into_leaves(now), self.1.into_leaves(now)), ())
+        ((self.0.into_column_values(now), self.1.into_column_values(now)), ())
     }
     fn from_values(values: Self::Values, (): ()) -> Self {
-        Self(Left::from_leaves(values.0), Right::from_leaves(values.1), std::marker::PhantomData)
+        Self(
+            Left::from_column_values(values.0),
+            Right::from_column_values(values.1),
+            std::marker::PhantomData,
+        )
     }
 }
 
@@ -424,7 +428,7 @@ impl Story for Stolen {
         TooMany::register(components)
     }
     fn key() -> Option<BundleKey> {
-        Some(<Whole<Tracked> as Bundle>::key())
+        Some(<Whole<Tracked> as Bundle>::bundle_key())
     }
 }
 

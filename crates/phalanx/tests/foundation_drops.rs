@@ -262,7 +262,7 @@ fn commands_carry_every_kind_and_drop_what_they_never_applied() {
         let batch = (2..5).map(|seed| (K::make(seed), Left::make(seed))).collect::<Vec<_>>();
         world.commands().spawn_batch(batch);
         let value = K::make(6);
-        world.commands().queue(move |world| {
+        world.commands().queue(move |world: &mut World| {
             assert!(std::ptr::from_ref(&value).addr().is_multiple_of(align_of::<K>()) && value.is(6));
             world.spawn(value);
         });

@@ -45,7 +45,7 @@ fn checked(world: &World) {
 
 /// The entities of an archetype, row by row.
 fn rows(world: &World, archetype: ArchetypeId) -> Vec<Entity> {
-    world.query::<Entity>().iter().filter(|&entity| world.archetype_of(entity) == Some(archetype)).collect()
+    world.view::<Entity>().iter().filter(|&entity| world.archetype_of(entity) == Some(archetype)).collect()
 }
 
 fn archetype(world: &World, entity: Entity) -> ArchetypeId {
@@ -56,7 +56,7 @@ fn archetype(world: &World, entity: Entity) -> ArchetypeId {
 
 /// A system, as it will be scheduled: a function over all entities that have some components.
 fn movement(world: &mut World) {
-    for (position, velocity) in world.query_mut::<(&mut Position, &Velocity)>().chunks_mut() {
+    for (position, velocity) in world.view_mut::<(&mut Position, &Velocity)>().chunks_mut() {
         for row in 0..position.len() {
             position.x[row] += velocity.x[row];
             position.y[row] += velocity.y[row];
@@ -75,7 +75,7 @@ fn ten_thousand_entities_are_one_pass_over_one_array_per_field() {
         )
         .collect();
     movement(&mut world);
-    let query = world.query::<(&Position, &Velocity)>();
+    let query = world.view::<(&Position, &Velocity)>();
     let chunks: Vec<_> = query.chunks().collect();
     let [(position, velocity)] = &chunks[..] else { panic!("one table, one chunk") };
     assert_eq!([position.x.len(), position.y.len(), velocity.x.len(), velocity.y.len()], [10_000; 4]);
@@ -144,9 +144,9 @@ fn a_tag_is_a_bit_of_the_signature_and_can_be_filtered_on() {
     let fixed = world.component_id::<Fixed>().expect("spawned");
     assert_ne!(with, without);
     assert_eq!(*world.archetypes().signature(with), world.archetypes().signature(without).with(fixed));
-    let free: Vec<Entity> = world.query_filtered::<Entity, Without<Fixed>>().iter().collect();
+    let free: Vec<Entity> = world.view_filtered::<Entity, Without<Fixed>>().iter().collect();
     assert_eq!(free, [loose]);
-    let held: Vec<Entity> = world.query_filtered::<Entity, With<Fixed>>().iter().collect();
+    let held: Vec<Entity> = world.view_filtered::<Entity, With<Fixed>>().iter().collect();
     assert_eq!(held, [still]);
     let stats = world.stats();
     let columns = stats.archetypes.iter().flat_map(|table| &table.columns);
@@ -221,13 +221,13 @@ fn entities_without_components_are_seen_by_queries_that_require_nothing() {
     let bare = world.spawn_empty().id();
     let full = world.spawn(Health(1)).id();
     let cleared = world.spawn(Health(2)).clear().id();
-    let mut all: Vec<Entity> = world.query::<Entity>().iter().collect();
+    let mut all: Vec<Entity> = world.view::<Entity>().iter().collect();
     all.sort();
     assert_eq!(all, [bare, full, cleared]);
-    let maybe: Vec<bool> = world.query::<Option<&Health>>().iter().map(|health| health.is_some()).collect();
+    let maybe: Vec<bool> = world.view::<Option<&Health>>().iter().map(|health| health.is_some()).collect();
     assert_eq!(maybe.iter().filter(|&&has| has).count(), 1);
     assert_eq!(maybe.len(), 3);
-    assert_eq!(world.query::<&Health>().count(), 1);
+    assert_eq!(world.view::<&Health>().count(), 1);
     assert_eq!(world.entities().rowless().copied().collect::<Vec<_>>(), [bare, cleared]);
 }
 
@@ -329,7 +329,7 @@ fn rows_stay_dense_and_aligned_with_their_entities() {
         world.despawn(entities[n]);
     }
     world.entity_mut(entities[7]).insert(Fixed).remove::<Fixed>();
-    let query = world.query::<(&Health, &Name, &Position)>();
+    let query = world.view::<(&Health, &Name, &Position)>();
     let chunk = query.tables().find(|table| !table.is_empty()).expect("six rows");
     let ids = chunk.entities();
     let (healths, names, places) = chunk.slices();

@@ -1,8 +1,8 @@
 //! Each method of the world does what its name says, and wrong use is told in words.
 //!
 //! This file goes through `World`, `EntityRef`, `EntityWorldMut`, `Commands`, resources and messages, method
-//! by method. `errors` holds the wrong uses with the text they get, `require` what `#[require]` means, and
-//! `dynamic` the components that are described at run time.
+//! by method. `errors` holds the wrong uses with the text they get, `require` what `#[require]` means,
+//! `dynamic` the components that are described at run time, and `fields` those of whole values by name.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -16,6 +16,10 @@ use phalanx::prelude::*;
 mod dynamic;
 #[path = "foundation_world/errors.rs"]
 mod errors;
+#[path = "foundation_world/fields.rs"]
+mod fields;
+#[path = "common/random.rs"]
+mod random;
 #[path = "foundation_world/require.rs"]
 mod require;
 
@@ -314,11 +318,16 @@ fn resources_are_inserted_read_written_and_removed() {
     assert_eq!(world.resource::<Score>(), &Score(3));
     world.get_resource_mut::<Score>().expect("inserted").0 += 1;
     assert_eq!(world.get_resource::<Score>(), Some(&Score(4)));
-    assert_eq!(world.init_resource::<Score>().0, 4, "the value that is there stays");
+    let id = world.init_resource::<Score>();
+    assert_eq!(world.resource::<Score>().0, 4, "the value that is there stays");
     assert!(world.contains_resource::<Score>());
     assert_eq!(world.remove_resource::<Score>(), Some(Score(4)));
     assert_eq!(world.remove_resource::<Score>(), None);
-    assert_eq!(world.init_resource::<Score>().0, 0);
+    assert_eq!(world.init_resource::<Score>(), id, "a type keeps its number");
+    assert_eq!(world.resource::<Score>().0, 0);
+    assert_eq!(world.get_resource_or_insert_with(|| Score(9)).0, 0);
+    world.remove_resource::<Score>();
+    assert_eq!(world.get_resource_or_insert_with(|| Score(9)).0, 9);
 }
 
 #[test]
@@ -354,7 +363,7 @@ fn commands_wait_for_the_flush() {
     commands.entity(doomed).despawn();
     commands.insert_resource(Score(7));
     commands.write_message(Hit(8));
-    commands.queue(|world| world.resource_mut::<Score>().0 += 1);
+    commands.queue(|world: &mut World| world.resource_mut::<Score>().0 += 1);
     assert!(!world.contains(spawned) && !world.contains(empty) && world.contains(doomed));
     assert_eq!((world.entities().len(), world.get_resource::<Score>()), (2, None));
     world.flush();
@@ -381,18 +390,18 @@ fn commands_on_the_dead_are_skipped_and_nested_ones_come_last() {
     let mut commands = world.commands();
     commands.entity(entity).despawn();
     commands.entity(entity).insert(Frozen).remove::<Health>().despawn();
-    commands.queue(move |world| {
-        world.commands().queue(|world| world.resource_mut::<Score>().0 *= 10);
+    commands.queue(move |world: &mut World| {
+        world.commands().queue(|world: &mut World| world.resource_mut::<Score>().0 *= 10);
         drop(held);
     });
     commands.insert_resource(Score(2));
-    commands.queue(|world| world.resource_mut::<Score>().0 += 1);
+    commands.queue(|world: &mut World| world.resource_mut::<Score>().0 += 1);
     world.flush();
     assert_eq!((world.contains(entity), world.resource::<Score>()), (false, &Score(30)));
     assert_eq!(Arc::strong_count(&count), 1);
     // A world that ends with commands drops what they hold.
     let held = count.clone();
-    world.commands().queue(move |_| drop(held));
+    world.commands().queue(move |_: &mut World| drop(held));
     drop(world);
     assert_eq!(Arc::strong_count(&count), 1);
 }
@@ -476,7 +485,7 @@ fn stats_count_entities_archetypes_bytes_and_free_slots() {
     assert_eq!(columns, expected);
     assert_eq!(body.bytes, 3 * size + 99 * 8);
     let headers: usize = stats.pools.iter().flat_map(|pool| &pool.record_bytes).sum();
-    assert_eq!(stats.bytes(), body.bytes + headers + stats.directory_bytes + stats.lane_bytes);
+    assert_eq!(stats.bytes(), body.bytes + headers + stats.directory_bytes + stats.index_bytes);
     let text = stats.to_string();
     assert!(text.starts_with("100 entities in 2 archetypes, "), "{text}");
     assert!(text.contains("99 x {test.Health, test.Position, test.Frozen}: "), "{text}");

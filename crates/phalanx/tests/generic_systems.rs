@@ -80,9 +80,9 @@ fn cleared<T: Component + Clone + Default + PartialEq + std::fmt::Debug>(value: 
     let mut world = World::new();
     let entity = world.spawn(value.clone()).id();
     world.insert_resource(Copies::<T>(Vec::new()));
-    world.run_system_once(collect::<T>);
+    world.run_system_once(collect::<T>).expect("its parameters are there");
     assert_eq!(world.resource::<Copies<T>>().0, std::slice::from_ref(&value));
-    world.run_system_once(clear::<T>);
+    world.run_system_once(clear::<T>).expect("its parameters are there");
     assert_eq!(first::<T>(&world, entity), Some(&T::default()));
     assert_eq!(replace(&mut world, entity, value.clone()), Some(T::default()));
     assert_eq!(first(&world, entity), Some(&value));
@@ -98,8 +98,8 @@ fn generic_system_needs_only_component_for_every_storage_and_tracking() {
     cleared(Generic(7_u8));
     let mut world = World::new();
     world.spawn(Marker);
-    world.run_system_once(clear::<Marker>);
-    world.run_system_once(clear_slices::<Plain>);
+    world.run_system_once(clear::<Marker>).unwrap();
+    world.run_system_once(clear_slices::<Plain>).unwrap();
 }
 
 impl From<Plain> for Watched {
@@ -113,7 +113,7 @@ fn generic_system_reads_one_component_and_writes_another_if_there() {
     let mut world = World::new();
     let both = world.spawn((Plain(5), Watched(0))).id();
     world.spawn(Plain(6));
-    world.run_system_once(copy_over::<Plain, Watched>);
+    world.run_system_once(copy_over::<Plain, Watched>).unwrap();
     assert_eq!(world.get::<Watched>(both), Some(&Watched(5)));
 }
 
@@ -155,7 +155,7 @@ fn only_a_write_through_mut_marks_a_row() {
 fn mut_compares_and_prints_as_its_value() {
     let mut world = World::new();
     let [a, b] = [3, 2].map(|n| world.spawn(Plain(n)).id());
-    let mut query = world.query_mut::<&mut Plain>();
+    let mut query = world.view_mut::<&mut Plain>();
     let [a, b] = query.get_many_mut([a, b]).unwrap();
     assert!(a != b);
     assert_eq!(format!("{a:?}"), "Plain(3)");
@@ -164,10 +164,10 @@ fn mut_compares_and_prints_as_its_value() {
 #[test]
 fn component_kept_by_fields_is_any_component() {
     fn count<T: AnyComponent>(world: &World) -> usize {
-        world.query_filtered::<Entity, With<T>>().iter().count()
+        world.view_filtered::<Entity, With<T>>().iter().count()
     }
     let mut world = World::new();
     world.spawn(Fields { x: 1.0 });
     assert_eq!(count::<Fields>(&world), 1);
-    assert_eq!(*world.get::<Fields>(world.query::<Entity>().single().unwrap()).unwrap().x, 1.0);
+    assert_eq!(*world.get::<Fields>(world.view::<Entity>().single().unwrap()).unwrap().x, 1.0);
 }

@@ -1,29 +1,202 @@
-//! The guides say what they must; their programs are compiled and run as documentation tests.
+//! The guide says what it must, is complete, and its tables are compiled.
 //!
-//! The library's documentation includes the pages, so their code cannot rot; this file holds them to their promises.
+//! The library includes the pages as documentation tests (`src/guide.rs`), so their code cannot rot; this file holds the
+//! pages to their promises, to the book's table of contents, and each table for those who come from another library to
+//! the program below it.
 #![forbid(unsafe_code)]
 
-fn guide() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/storage.md");
-    std::fs::read_to_string(path).expect("the guide on storage is part of the repository")
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn page(name: &str) -> String {
+    let path = root().join("docs/guide").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("the guide has no page {name}: {error}"))
+}
+
+fn pages() -> BTreeSet<String> {
+    let files = std::fs::read_dir(root().join("docs/guide")).expect("the guide is part of the repository");
+    let names =
+        files.map(|file| file.expect("a readable entry").file_name().into_string().expect("plain names"));
+    names.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect()
+}
+
+#[test]
+fn every_page_is_in_the_table_of_contents_and_among_the_tests() {
+    let contents = page("SUMMARY.md");
+    let tested =
+        std::fs::read_to_string(root().join("crates/phalanx/src/guide.rs")).expect("the list of pages");
+    for name in pages() {
+        assert!(contents.contains(&format!("({name})")), "SUMMARY.md lacks {name}");
+        assert!(tested.contains(&format!("\"{name}\"")), "src/guide.rs lacks {name}");
+    }
+}
+
+/// The targets of links in a page, without those that lead elsewhere and without code.
+fn links(text: &str) -> Vec<String> {
+    let mut code = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        code ^= line.trim_start().starts_with("```");
+        let mut rest = if code { "" } else { line };
+        while let Some(start) = rest.find("](") {
+            rest = &rest[start + 2..];
+            let end = rest.find(')').unwrap_or(rest.len());
+            found.push(rest[..end].to_owned());
+            rest = &rest[end..];
+        }
+    }
+    found.retain(|link| !link.starts_with("http"));
+    found
+}
+
+/// How a heading is named in links.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+fn broken(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).expect("a readable page");
+    let folder = file.parent().expect("a file is in a folder");
+    let leads_nowhere = |link: &String| {
+        let (path, part) =
+            link.split_once('#').map_or((link.as_str(), None), |(path, part)| (path, Some(part)));
+        let target = if path.is_empty() { file.to_owned() } else { folder.join(path) };
+        let headings = || {
+            let text = std::fs::read_to_string(&target).unwrap_or_default();
+            let lines = text.lines().filter(|line| line.starts_with('#'));
+            lines.map(|line| anchor(line.trim_start_matches('#').trim())).collect::<Vec<_>>()
+        };
+        !target.exists() || part.is_some_and(|part| !headings().iter().any(|heading| heading == part))
+    };
+    links(&text).into_iter().filter(leads_nowhere).map(|link| format!("{}: {link}", file.display())).collect()
+}
+
+#[test]
+fn every_link_of_the_documents_leads_somewhere() {
+    let mut files: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+        .map(|name| root().join(name))
+        .into();
+    for folder in ["docs", "docs/guide", "docs/adr"] {
+        let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
+        let paths = entries.map(|entry| entry.expect("a readable entry").path());
+        files.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "md")));
+    }
+    let broken: Vec<String> = files.iter().flat_map(|file| broken(file)).collect();
+    assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+/// The code of a page's Rust programs, without white space.
+fn programs(text: &str) -> String {
+    let mut inside = false;
+    let mut code = String::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = line.starts_with("```rust");
+        } else if inside {
+            code.extend(line.chars().filter(|c| !c.is_whitespace()));
+        }
+    }
+    code
+}
+
+/// The code in the last cell of each row of the first table.
+fn right_cells(text: &str) -> Vec<String> {
+    let rows =
+        text.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let mut cells = Vec::new();
+    for row in rows.skip(2) {
+        // A `|` inside code belongs to a closure, not to the table: the first column has none.
+        let cell = row.trim_matches('|').split_once(" | ").map_or("", |(_, cell)| cell);
+        let code = cell.split('`').skip(1).step_by(2);
+        cells.extend(code.map(|code| code.replace("..Default::default()", "\0").replace("\\|", "|")));
+    }
+    cells
+}
+
+#[test]
+fn the_tables_for_those_who_come_from_elsewhere_are_compiled() {
+    for name in pages().into_iter().filter(|name| name.starts_with("coming-from-")) {
+        let text = page(&name);
+        let (program, mut compared) = (programs(&text), 0);
+        for code in right_cells(&text) {
+            // Cells with `..`, or a letter for a type of the reader's, show a shape and not a program.
+            if ["..", "<T>", "<R>", "<A>", "(A,)", "(B,)"].iter().any(|shape| code.contains(shape)) {
+                continue;
+            }
+            let code = code.replace('\0', "..Default::default()");
+            let wanted: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+            assert!(
+                program.contains(&wanted),
+                "{name}: `{code}` is in the table, but in no program of the page"
+            );
+            compared += 1;
+        }
+        assert!(compared >= 5, "{name}: only {compared} cells were compared");
+    }
+}
+
+#[test]
+fn the_error_index_names_every_public_error_of_the_library() {
+    let index = page("errors.md");
+    let mut missing = Vec::new();
+    let mut folders = vec![root().join("crates/phalanx/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("a readable entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a readable source");
+            for name in text.split("impl std::error::Error for ").chain(text.split("impl Error for ")).skip(1)
+            {
+                let name: String = name.chars().take_while(|c| c.is_alphanumeric()).collect();
+                if text.contains(&format!("pub enum {name}")) || text.contains(&format!("pub struct {name}"))
+                {
+                    missing.extend((!index.contains(&format!("`{name}`"))).then_some(name));
+                }
+            }
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    assert!(missing.is_empty(), "docs/guide/errors.md does not name {missing:?}");
+}
+
+#[test]
+fn every_example_is_in_the_index() {
+    let folder = root().join("crates/phalanx/examples");
+    let index = std::fs::read_to_string(folder.join("README.md")).expect("the index of the examples");
+    for entry in std::fs::read_dir(folder).expect("the examples") {
+        let path = entry.expect("a readable entry").path();
+        if path.extension().is_some_and(|end| end == "rs") {
+            let name = path.file_stem().expect("a file has a name").to_string_lossy();
+            assert!(index.contains(&format!("| `{name}` |")), "examples/README.md lacks `{name}`");
+        }
+    }
 }
 
 // E-075.
 #[test]
 fn the_guide_says_that_groups_need_planning() {
-    assert!(guide().contains("## Groups need planning"));
+    assert!(page("storage.md").contains("## Groups need planning"));
 }
 
 #[test]
 fn the_guide_explains_stable_sets_and_who_leads() {
-    let guide = guide();
+    let guide = page("storage.md");
     assert!(guide.contains("## Who leads a query") && guide.contains("## Stable sets keep positions"));
 }
 
 // E-078, E-079, E-081, E-082.
 #[test]
 fn the_guide_weighs_tables_against_sets() {
-    let guide = guide();
+    let guide = page("storage.md");
     for promise in [
         "## Tables iterate fast and change slowly",
         "## Tables fragment",
@@ -38,15 +211,10 @@ fn the_guide_weighs_tables_against_sets() {
     assert!(text.contains("Hierarchies, sorted so that parents come before their children"), "{text}");
 }
 
-fn pools() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pools.md");
-    std::fs::read_to_string(path).expect("the guide on pools is part of the repository")
-}
-
 // Z-020, Z-025, Z-026.
 #[test]
 fn the_guide_says_which_strategy_suits_which_pool() {
-    let guide = pools();
+    let guide = page("pools.md");
     for promise in
         ["## Two strategies", "fewer than 30 components", "50 components and more, or few of many present"]
     {
@@ -57,7 +225,7 @@ fn the_guide_says_which_strategy_suits_which_pool() {
 // Z-101, Z-102, Z-103, Z-104.
 #[test]
 fn the_guide_tells_best_practices_for_pools() {
-    let guide = pools();
+    let guide = page("pools.md");
     for promise in [
         "**Pools for what is hot.**",
         "**General for the rest.**",

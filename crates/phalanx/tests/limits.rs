@@ -162,14 +162,14 @@ fn ways_between_thousands_of_archetypes_are_worked_out_once() {
     };
     there(&mut world);
     back(&mut world);
-    let computed = world.transitions_computed();
+    let computed = world.stats().edges_computed;
     // Each of 500 single archetypes from the empty one, and 5,000 pairs from those, there and back.
     assert_eq!(computed, 2 * (5_000 + KINDS as u64));
     for _ in 0..3 {
         there(&mut world);
         back(&mut world);
     }
-    assert_eq!(world.transitions_computed(), computed, "60,000 changes worked out nothing");
+    assert_eq!(world.stats().edges_computed, computed, "60,000 changes worked out nothing");
     assert_eq!(world.archetypes().len(), 5_000 + KINDS + 1);
 }
 
@@ -367,7 +367,7 @@ fn room_for_more_than_there_is_memory_is_refused_in_words() {
     let too_many = message(|| world.reserve_rows::<Extra<0>>(usize::MAX));
     assert!(too_many.contains("rows"), "{too_many}");
     #[derive(Component)]
-    struct Huge(#[expect(dead_code, reason = "only its size matters")] [u64; 1 << 10]);
+    struct Huge([u64; 1 << 10]);
     let huge = message(|| world.reserve_rows::<Huge>(1 << 31));
     assert!(huge.contains("no memory for 2147483648 rows"), "{huge}");
     // Where memory is promised that is not there, or is there, this succeeds.
@@ -412,7 +412,7 @@ fn what_an_iterator_promises_makes_room_for_a_bounded_number() {
     assert_eq!(world.spawn_batch_in(closed).count(), 10);
     world.commands().spawn_batch(Boaster((0..10).map(Extra::<2>)));
     world.flush();
-    assert_eq!(world.query::<&Apart>().into_iter().map(|apart| u64::from(apart.0)).sum::<u64>(), 90);
+    assert_eq!(world.view::<&Apart>().into_iter().map(|apart| u64::from(apart.0)).sum::<u64>(), 90);
     let stats = world.stats();
     assert_eq!(stats.entities, 50);
     // A quarter of a gigabyte for each batch; all that was promised would be sixteen times as much, and more.

@@ -211,14 +211,16 @@ fn each_field_is_one_slice_of_the_channels_own_memory() {
     let mut world = World::new();
     world.messages_mut().write_batch([1.0, 2.0, 3.0].map(shot));
     let own = world.messages::<Shot>().expect("written").as_columns().damage.as_ptr().addr();
-    world.run_system_once(move |mut shots: MessageReader<Shot>| {
-        let ShotSlices { who, damage, by } = shots.columns();
-        assert_eq!(
-            (who, damage, by),
-            (&[Entity::PLACEHOLDER; 3][..], &[1.0, 2.0, 3.0][..], &[None, None, None][..])
-        );
-        assert_eq!(damage.as_ptr().addr(), own);
-    });
+    world
+        .run_system_once(move |mut shots: MessageReader<Shot>| {
+            let ShotSlices { who, damage, by } = shots.columns();
+            assert_eq!(
+                (who, damage, by),
+                (&[Entity::PLACEHOLDER; 3][..], &[1.0, 2.0, 3.0][..], &[None, None, None][..])
+            );
+            assert_eq!(damage.as_ptr().addr(), own);
+        })
+        .unwrap();
 }
 
 // The memory of two frames takes turns.
@@ -255,11 +257,13 @@ fn a_message_read_from_columns_is_a_struct_of_references() {
 fn slices_may_be_held_while_the_reader_goes_on() {
     let mut world = World::new();
     world.messages_mut().write_batch([1.0, 2.0].map(shot));
-    world.run_system_once(|mut shots: MessageReader<Shot>| {
-        let first = shots.columns();
-        let second = shots.columns();
-        assert_eq!((first.len(), second.len(), first.get(1).map(|shot| *shot.damage)), (2, 0, Some(2.0)));
-    });
+    world
+        .run_system_once(|mut shots: MessageReader<Shot>| {
+            let first = shots.columns();
+            let second = shots.columns();
+            assert_eq!((first.len(), second.len(), first.get(1).map(|shot| *shot.damage)), (2, 0, Some(2.0)));
+        })
+        .unwrap();
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn unread_messages_do_not_grow_without_bound() {
     // A reader that never gets around to reading.
     app.add_systems(Update, |hits: MessageReader<Hit>| assert!(hits.len() <= 6));
     (0..1000).for_each(|_| app.step(0.1));
-    assert_eq!(app.world().messages::<Hit>().map(phalanx::messages::Messages::len), Some(3));
+    assert_eq!(app.world().messages::<Hit>().map(Messages::len), Some(3));
 }
 
 #[test]
@@ -128,9 +128,11 @@ fn a_slice_of_unread_messages_is_the_channels_own_memory() {
     let mut world = World::new();
     world.messages_mut::<Hit>().write_batch([Hit(1), Hit(2)]);
     let own = world.messages::<Hit>().expect("written").as_slice().as_ptr().addr();
-    world.run_system_once(move |mut hits: MessageReader<Hit>| {
-        let slice = hits.columns();
-        assert_eq!((slice, slice.as_ptr().addr()), (&[Hit(1), Hit(2)][..], own));
-        assert!(hits.is_empty());
-    });
+    world
+        .run_system_once(move |mut hits: MessageReader<Hit>| {
+            let slice = hits.columns();
+            assert_eq!((slice, slice.as_ptr().addr()), (&[Hit(1), Hit(2)][..], own));
+            assert!(hits.is_empty());
+        })
+        .unwrap();
 }

@@ -45,7 +45,7 @@ macro_rules! carriers {
     ($(#[$attribute:meta] $name:ident),*) => { $(
         #[derive(Component)]
         #[$attribute]
-        struct $name(#[expect(dead_code, reason = "dropped")] Entry);
+        struct $name(#[allow(dead_code, reason = "dropped")] Entry);
     )* };
 }
 
@@ -61,13 +61,13 @@ carriers!(
 );
 
 #[derive(Resource)]
-struct Kept(#[expect(dead_code, reason = "dropped")] Entry);
+struct Kept(Entry);
 
 #[derive(Resource)]
-struct KeptToo(#[expect(dead_code, reason = "dropped")] Entry);
+struct KeptToo(Entry);
 
 #[derive(Message)]
-struct Told(#[expect(dead_code, reason = "dropped")] Entry);
+struct Told(Entry);
 
 /// Three of each, so that two panic in one column, in two columns of a row, and in sets.
 fn filled(ledger: &Ledger) -> (World, Vec<Entity>) {
@@ -97,8 +97,8 @@ fn clearing_goes_on_after_each_panic() {
     ledger.assert_each_dropped_once();
     world.check().expect("sound");
     assert!(ids.iter().all(|&id| !world.contains(id)));
-    assert_eq!(world.query::<&A>().into_iter().count(), 0);
-    assert_eq!(world.query::<&Sparse>().into_iter().count(), 0);
+    assert_eq!(world.view::<&A>().into_iter().count(), 0);
+    assert_eq!(world.view::<&Sparse>().into_iter().count(), 0);
     // The world goes on as before.
     world.spawn_empty();
     drop(world);

@@ -1,6 +1,6 @@
 //! What pools do: spawning, the typed door, order, handles, migration, statistics.
 //!
-//! The refusals of every other door are in `pools_doors.rs`.
+//! The refusals of every other door are in `pools_access.rs`.
 #![forbid(unsafe_code)]
 
 use phalanx::archetype::ArchetypeId;
@@ -77,7 +77,7 @@ fn an_entity_of_a_pool_has_a_row_even_without_components() {
     let mut world = World::new();
     let ghost = world.spawn_in(Ghosts { frozen: None, burning: None });
     assert_ne!(world.archetype_of(ghost), Some(ArchetypeId::EMPTY));
-    assert_eq!(world.query::<Entity>().iter().collect::<Vec<_>>(), [ghost]);
+    assert_eq!(world.view::<Entity>().iter().collect::<Vec<_>>(), [ghost]);
     let mut ghosts = world.pool_mut::<Ghosts>();
     ghosts.insert(ghost, Frozen).unwrap();
     assert!(ghosts.remove::<Frozen>(ghost).unwrap());
@@ -190,8 +190,8 @@ fn instances_of_a_generic_pool_are_different_pools() {
     assert_eq!(world.register_pool::<Crowd<1>>(), one);
     let entity = world.spawn_in(Crowd::<2> { side: Side, health: None });
     assert_eq!(world.pool_of(entity), Some(two));
-    assert_eq!(world.query_filtered::<Entity, InPool<Crowd<1>>>().count(), 0);
-    assert_eq!(world.query_filtered::<Entity, InPool<Crowd<2>>>().count(), 1);
+    assert_eq!(world.view_filtered::<Entity, InPool<Crowd<1>>>().count(), 0);
+    assert_eq!(world.view_filtered::<Entity, InPool<Crowd<2>>>().count(), 1);
 }
 
 #[test]

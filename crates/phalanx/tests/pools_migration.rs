@@ -36,7 +36,7 @@ fn an_entity_that_fits_moves_with_all_it_has() {
     world.migrate::<General, Orcs>(entity).unwrap();
     world.migrate::<Orcs, Orcs>(entity).unwrap();
     assert_eq!(world.get::<Health>(entity), Some(&Health(1)));
-    assert_eq!(world.query_filtered::<Entity, InPool<Orcs>>().iter().collect::<Vec<_>>(), [entity]);
+    assert_eq!(world.view_filtered::<Entity, InPool<Orcs>>().iter().collect::<Vec<_>>(), [entity]);
     ok(&world);
 }
 
@@ -102,7 +102,7 @@ fn what_is_missing_can_be_given_on_the_way() {
     world.migrate::<Ghosts, General>(bare).unwrap();
     assert!(world.is_orphan(bare));
     world.migrate_with::<General, Orcs, _>(bare, (at(1.0), Health(1), Clan(2))).unwrap();
-    assert_eq!(world.query_filtered::<Entity, InPool<Elves>>().count(), 2);
+    assert_eq!(world.view_filtered::<Entity, InPool<Elves>>().count(), 2);
     ok(&world);
 }
 
@@ -112,9 +112,9 @@ fn repeated_migrations_are_worked_out_once() {
     let one = world.spawn_in(Orcs { name: Some(Name("1".to_owned())), ..orc(1) });
     let two = world.spawn_in(Orcs { name: Some(Name("2".to_owned())), ..orc(2) });
     world.migrate::<Orcs, Elves>(one).unwrap();
-    let computed = world.transitions_computed();
+    let computed = world.stats().edges_computed;
     world.migrate::<Orcs, Elves>(two).unwrap();
-    assert_eq!(world.transitions_computed(), computed);
+    assert_eq!(world.stats().edges_computed, computed);
     assert_eq!(world.get::<Name>(two).unwrap().0, "2");
     // A dropped archetype ends the ways that lead there.
     world.despawn(one);
@@ -150,20 +150,20 @@ fn reading_through_a_handle_asks_the_directory_only_after_a_move() {
         assert_eq!(world.pool::<Orcs>().get::<Clan>(&mut handle).unwrap(), &Clan(9));
         world.pool_mut::<Orcs>().get_mut::<Position>(&mut handle).unwrap();
     }
-    assert_eq!(world.handle_repairs(), 0, "the entity has not moved");
+    assert_eq!(world.stats().handle_repairs, 0, "the entity has not moved");
     // Another one goes, and the last row takes its place.
     world.despawn(others[3]);
     assert_eq!(world.pool::<Orcs>().get::<Health>(handle).unwrap(), &Health(9));
     assert_eq!(world.pool::<Orcs>().get::<Health>(handle).unwrap(), &Health(9));
-    assert_eq!(world.handle_repairs(), 2, "a copy is repaired, and forgotten");
+    assert_eq!(world.stats().handle_repairs, 2, "a copy is repaired, and forgotten");
     assert_eq!(world.pool::<Orcs>().get::<Health>(&mut handle).unwrap(), &Health(9));
     assert_eq!(world.pool::<Orcs>().get::<Health>(&mut handle).unwrap(), &Health(9));
-    assert_eq!(world.handle_repairs(), 3, "a handle lent for writing remembers");
+    assert_eq!(world.stats().handle_repairs, 3, "a handle lent for writing remembers");
     world.pool_mut::<Orcs>().insert(handle, Rage(2)).unwrap();
     world.pool_mut::<Orcs>().get_mut::<Rage>(&mut handle).unwrap().0 += 1;
-    assert_eq!(world.handle_repairs(), 4);
+    assert_eq!(world.stats().handle_repairs, 4);
     assert_eq!(world.pool::<Orcs>().get::<Rage>(&mut handle).unwrap(), &Rage(3));
-    assert_eq!(world.handle_repairs(), 4);
+    assert_eq!(world.stats().handle_repairs, 4);
     assert!(matches!(world.pool::<Orcs>().get::<Name>(&mut handle), Err(PoolEntityError::Missing { .. })));
 }
 
@@ -188,12 +188,12 @@ fn a_reader_reads_what_the_pool_reads_and_repairs_handles() {
         world.pool::<General>().reader::<Health>().get(orcs[0]),
         Err(PoolEntityError::OtherPool { .. })
     ));
-    assert_eq!(world.handle_repairs(), 0, "the entity has not moved");
+    assert_eq!(world.stats().handle_repairs, 0, "the entity has not moved");
     world.pool_mut::<Orcs>().despawn(orcs[0]).unwrap();
     let healths = world.pool::<Orcs>().reader::<Health>();
     assert_eq!(healths.get(&mut handle), Ok(&Health(9)));
     assert_eq!(healths.get(&mut handle), Ok(&Health(9)));
-    assert_eq!(world.handle_repairs(), 1, "the last row took the place of another");
+    assert_eq!(world.stats().handle_repairs, 1, "the last row took the place of another");
     assert!(matches!(
         world.pool::<Orcs>().reader::<Rage>().get(&mut handle),
         Err(PoolEntityError::Missing { .. })

@@ -165,7 +165,7 @@ fn take_as<B: Bundle>(_: &B, world: &mut World, entity: Entity) -> bool {
 fn retain_as<B: Bundle>(_: &B, world: &mut World, entity: Entity) -> Result<(), ChangeError> {
     world.retain::<B>(entity)
 }
-fn record_removal<B: Bundle>(_: &B, commands: &mut Commands<'_>, entity: Entity) {
+fn record_removal<B: Bundle>(_: &B, commands: &mut Commands<'_, '_>, entity: Entity) {
     commands.entity(entity).remove::<B>();
 }
 
@@ -531,12 +531,12 @@ impl Run {
     }
 
     fn compare_query<F: QueryFilter + 'static>(&self, expected: &BTreeSet<Entity>) {
-        let found: Vec<Entity> = self.world.query_filtered::<Entity, F>().iter().collect();
+        let found: Vec<Entity> = self.world.view_filtered::<Entity, F>().iter().collect();
         let set: BTreeSet<Entity> = found.iter().copied().collect();
         assert_eq!(set, *expected, "{}", std::any::type_name::<F>());
         assert_eq!(found.len(), expected.len());
-        let afresh = self.world.query_state_filtered::<&A, F>();
-        let kept = self.world.query_filtered::<&A, F>();
+        let afresh = self.world.query_filtered::<&A, F>();
+        let kept = self.world.view_filtered::<&A, F>();
         assert_eq!(afresh.filter(), kept.filter());
         let archetypes = self.world.archetypes();
         assert!(afresh.archetypes().is_sorted_by_key(|&id| archetypes.pool_of(id)));

@@ -558,9 +558,9 @@ fn masks_of_more_than_64_components_are_wide() {
     let other = world.spawn_in(Wide { f69: Some(C(3)), ..wide() });
     world.spawn_in(wide());
     assert_eq!(world.get::<C<69>>(entity), Some(&C(2)));
-    let high: Vec<Entity> = world.query_filtered::<Entity, (InPool<Wide>, With<C<69>>)>().iter().collect();
+    let high: Vec<Entity> = world.view_filtered::<Entity, (InPool<Wide>, With<C<69>>)>().iter().collect();
     assert_eq!(high, [entity, other]);
-    assert_eq!(world.query_filtered::<Entity, (InPool<Wide>, With<C<69>>, Without<C<64>>)>().count(), 1);
+    assert_eq!(world.view_filtered::<Entity, (InPool<Wide>, With<C<69>>, Without<C<64>>)>().count(), 1);
     world.pool_mut::<Wide>().remove::<C<64>>(entity).unwrap();
     assert_eq!(world.archetype_of(entity), world.archetype_of(other));
     let stats = world.stats();

@@ -90,7 +90,7 @@ where
     for<'a> <D::ReadOnly as QueryData>::Item<'a>: Debug,
 {
     let what = std::any::type_name::<(D, F)>();
-    let mut query = world.query_filtered_mut::<(Entity, D), F>();
+    let mut query = world.view_filtered_mut::<(Entity, D), F>();
     let written: BTreeMap<Entity, String> =
         query.iter_mut().map(|(entity, row)| (entity, format!("{row:?}"))).collect();
     let read: BTreeMap<Entity, String> =
@@ -107,7 +107,7 @@ where
         assert_eq!(query.contains(entity), read.contains_key(&entity), "{what}: contains {entity}");
     }
     // The same without the entity, which is a part that reaches no column.
-    let mut query = world.query_filtered_mut::<D, F>();
+    let mut query = world.view_filtered_mut::<D, F>();
     for &entity in ids {
         let found = query.get(entity).ok().map(|row| format!("{row:?}"));
         assert_eq!(found.as_ref(), read.get(&entity), "{what}: get {entity} alone");
@@ -138,7 +138,7 @@ where
     agrees::<D, Without<Unseen>>(world, ids);
     agrees::<D, With<Absent>>(world, ids);
     agrees::<D, Without<Absent>>(world, ids);
-    agrees::<D, AnyOf<(Frozen, Burning)>>(world, ids);
+    agrees::<D, Or<(With<Frozen>, With<Burning>)>>(world, ids);
     agrees::<D, Or<(With<Frozen>, Without<Seat>)>>(world, ids);
     agrees::<D, InPool<Orcs>>(world, ids);
     agrees::<D, NotInPool<Orcs>>(world, ids);
@@ -192,7 +192,7 @@ fn single_rows_agree_with_iteration_after_tables_were_dropped() {
 
 /// What jobs of `rows` rows see, sorted.
 fn seen<D: QueryData<ReadOnly = D>, F: QueryFilter>(
-    query: &Query<'_, D, F>,
+    query: &Query<'_, '_, D, F>,
     rows: usize,
     key: impl Fn(D::Item<'_>) -> u64 + Send + Sync,
 ) -> Vec<u64> {
@@ -231,30 +231,29 @@ fn jobs_of_any_number_of_rows_visit_what_a_loop_visits() {
                 all.sort_unstable();
                 all
             };
-            let query = world.query::<(Entity, &Health)>();
+            let query = world.view::<(Entity, &Health)>();
             let key = |(entity, health): (Entity, &Health)| entity.to_bits() ^ u64::from(health.0) << 40;
             assert_eq!(seen(&query, rows, key), sorted(query.iter().map(key).collect()));
-            let query = world.query::<(Entity, &Seat)>();
+            let query = world.view::<(Entity, &Seat)>();
             let key = |(entity, seat): (Entity, &Seat)| entity.to_bits() ^ u64::from(seat.0) << 40;
             assert_eq!(seen(&query, rows, key), sorted(query.iter().map(key).collect()));
-            let query = world.query_filtered::<(Entity, Option<&Health>, Option<&Seat>), Without<Frozen>>();
+            let query = world.view_filtered::<(Entity, Option<&Health>, Option<&Seat>), Without<Frozen>>();
             let key = |(entity, health, seat): (Entity, Option<&Health>, Option<&Seat>)| {
                 entity.to_bits() ^ u64::from(health.is_some()) << 40 ^ u64::from(seat.is_some()) << 41
             };
             assert_eq!(seen(&query, rows, key), sorted(query.iter().map(key).collect()));
 
-            let sum = |world: &World| {
-                world.query::<&Health>().iter().map(|health| u64::from(health.0)).sum::<u64>()
-            };
-            let (before, matches) = (sum(&world), world.query::<&Health>().count() as u64);
+            let sum =
+                |world: &World| world.view::<&Health>().iter().map(|health| u64::from(health.0)).sum::<u64>();
+            let (before, matches) = (sum(&world), world.view::<&Health>().count() as u64);
             world
-                .query_mut::<&mut Health>()
+                .view_mut::<&mut Health>()
                 .par_iter_mut()
                 .batch_rows(rows)
                 .for_each(|mut health| health.0 += 1);
             assert_eq!(sum(&world), before + matches);
             let reduced = world
-                .query_mut::<(&mut Health, Option<&mut Seat>)>()
+                .view_mut::<(&mut Health, Option<&mut Seat>)>()
                 .par_iter_mut()
                 .batch_rows(rows)
                 .map_reduce(|| 0, |(health, _)| u64::from(health.0), |a, b| a + b);

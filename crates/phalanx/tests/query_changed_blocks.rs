@@ -30,7 +30,7 @@ struct Marked(u32);
 const ROWS: u32 = 2_600;
 
 fn new_rows<T: RowTracked>(world: &World, since: Tick) -> [Vec<Entity>; 2] {
-    let query = world.query::<(Entity, Ref<T>)>().since(since);
+    let query = world.view::<(Entity, Ref<T>)>().since(since);
     let changed = query.iter().filter(|(_, row)| row.is_changed()).map(|(id, _)| id).collect();
     let added = query.iter().filter(|(_, row)| row.is_added()).map(|(id, _)| id).collect();
     [changed, added]
@@ -43,7 +43,7 @@ fn same<T: PartialEq>(found: T, expected: T, what: &str) {
 
 fn compare<T: RowTracked>(world: &mut World, since: Tick) {
     let [changed, added] = new_rows::<T>(world, since);
-    let query = world.query_filtered::<Entity, Changed<T>>().since(since);
+    let query = world.view_filtered::<Entity, Changed<T>>().since(since);
     same(query.iter().collect(), changed.clone(), "changed");
     let mut folded = Vec::new();
     query.iter().for_each(|id| folded.push(id));
@@ -59,11 +59,11 @@ fn compare<T: RowTracked>(world: &mut World, since: Tick) {
         },
     );
     same(parallel, changed.iter().copied().collect(), "parallel");
-    let query = world.query_filtered::<Entity, Added<T>>().since(since);
+    let query = world.view_filtered::<Entity, Added<T>>().since(since);
     same(query.iter().collect(), added.clone(), "added");
-    let both = world.query_filtered::<Entity, (Changed<T>, Added<T>)>().since(since);
+    let both = world.view_filtered::<Entity, (Changed<T>, Added<T>)>().since(since);
     same(both.iter().collect(), added, "what came has changed");
-    let either = world.query_filtered::<Entity, Or<(Added<T>, Changed<T>)>>().since(since);
+    let either = world.view_filtered::<Entity, Or<(Added<T>, Changed<T>)>>().since(since);
     // No set drives what may do without it, so the order may be another one.
     same(either.iter().collect::<BTreeSet<_>>(), changed.into_iter().collect(), "either");
 }
@@ -76,7 +76,7 @@ fn compare_all(world: &mut World, moments: &[Tick]) {
         let [armour, _] = new_rows::<Armour>(world, since);
         let [labels, _] = new_rows::<Label>(world, since);
         let labels: BTreeSet<Entity> = labels.into_iter().collect();
-        let both = world.query_filtered::<Entity, (Changed<Armour>, Changed<Label>)>().since(since);
+        let both = world.view_filtered::<Entity, (Changed<Armour>, Changed<Label>)>().since(since);
         let expected: Vec<Entity> = armour.into_iter().filter(|id| labels.contains(id)).collect();
         same(both.iter().collect(), expected, "two ticks");
     }
@@ -92,7 +92,7 @@ fn step(world: &mut World, random: &mut Random, ids: &mut Vec<Entity>) {
             }
         }
         3 => {
-            let mut query = world.query_mut::<&mut Armour>();
+            let mut query = world.view_mut::<&mut Armour>();
             for at in 0..5 {
                 if let Ok(mut armour) = query.get_mut(ids[(at * 1_013) % ids.len()]) {
                     armour.0 += 1;
@@ -100,21 +100,21 @@ fn step(world: &mut World, random: &mut Random, ids: &mut Vec<Entity>) {
             }
         }
         4 => {
-            for (at, mut armour) in world.query_mut::<&mut Armour>().into_iter().enumerate() {
+            for (at, mut armour) in world.view_mut::<&mut Armour>().into_iter().enumerate() {
                 if at as u32 % 1_500 == n {
                     armour.0 += 1;
                 }
             }
         }
         5 => {
-            let mut query = world.query_mut::<(Entity, &mut Label)>();
+            let mut query = world.view_mut::<(Entity, &mut Label)>();
             if let Ok((_, label)) = query.get_mut(id) {
                 *label.size += 1;
             }
         }
         6 => {
             let since = world.last_tick();
-            let query = world.query_filtered_mut::<&mut Armour, Changed<Armour>>().since(since);
+            let query = world.view_filtered_mut::<&mut Armour, Changed<Armour>>().since(since);
             query.into_iter().step_by(2).for_each(|mut armour| armour.0 += 1);
         }
         7 => {
@@ -139,11 +139,11 @@ fn step(world: &mut World, random: &mut Random, ids: &mut Vec<Entity>) {
             let _ = world.insert(id, Marked(n));
         }
         _ if n < 30 => {
-            world.query_mut::<&mut Armour>().chunks_mut().for_each(|rows| rows[0] = Armour(7));
+            world.view_mut::<&mut Armour>().chunks_mut().for_each(|rows| rows[0] = Armour(7));
         }
         _ => {
             let last = world.last_tick();
-            let mut query = world.query_mut::<(&mut Armour, &Label)>();
+            let mut query = world.view_mut::<(&mut Armour, &Label)>();
             for block in query.chunks_changed_since_mut(last).take(1) {
                 block.rows().take(3).for_each(|(mut armour, _)| armour.0 += 1);
             }

@@ -13,7 +13,7 @@ use common::cast::{
     Armour, Boss, Burning, Frozen, Health, Label, Name, Position, Quiet, Slot, Stunned, Velocity, label,
     name, position,
 };
-use phalanx::prelude::{AnyOf, Entity, Has, Or, Query, Ref, Tick, With, Without, World};
+use phalanx::prelude::{Entity, Has, Or, Query, Ref, Tick, With, Without, World};
 use phalanx::query::{ArchetypeFilter, QueryData};
 
 const BLOCK: u32 = 1_024;
@@ -35,7 +35,7 @@ fn scene() -> World {
 #[test]
 fn chunks_are_equally_long_slices_of_every_table_with_rows() {
     let world = scene();
-    let query = world.query::<(Entity, &Health, &Position)>();
+    let query = world.view::<(Entity, &Health, &Position)>();
     let mut rows = query.iter();
     let mut lens = Vec::new();
     for (ids, healths, positions) in query.chunks() {
@@ -56,14 +56,14 @@ fn chunks_are_equally_long_slices_of_every_table_with_rows() {
 #[test]
 fn chunks_mut_write_in_place() {
     let mut world = scene();
-    for (positions, healths) in world.query_mut::<(&mut Position, &mut Health)>().chunks_mut() {
+    for (positions, healths) in world.view_mut::<(&mut Position, &mut Health)>().chunks_mut() {
         for (at, health) in healths.iter_mut().enumerate() {
             positions.x[at] += positions.y[at] + 1.0;
             health.0 += 100;
         }
     }
-    assert!(world.query::<&Position>().into_iter().all(|pos| *pos.x == 1.0));
-    let healths: Vec<u32> = world.query::<&Health>().into_iter().map(|health| health.0).collect();
+    assert!(world.view::<&Position>().into_iter().all(|pos| *pos.x == 1.0));
+    let healths: Vec<u32> = world.view::<&Health>().into_iter().map(|health| health.0).collect();
     assert_eq!(healths, [100, 101, 102, 103, 104, 105, 106, 107, 8]);
 }
 
@@ -71,20 +71,20 @@ fn chunks_mut_write_in_place() {
 fn single_fields_are_plain_slices() {
     use common::cast::position as field;
     let mut world = scene();
-    for xs in world.query_mut::<&mut field::x>().chunks_mut() {
+    for xs in world.view_mut::<&mut field::x>().chunks_mut() {
         xs.fill(3.0);
     }
-    for (xs, ys) in world.query_filtered_mut::<(&field::x, &mut field::y), With<Frozen>>().chunks_mut() {
+    for (xs, ys) in world.view_filtered_mut::<(&field::x, &mut field::y), With<Frozen>>().chunks_mut() {
         ys.copy_from_slice(xs);
     }
-    let sums: Vec<f32> = world.query::<&Position>().into_iter().map(|pos| *pos.x + *pos.y).collect();
+    let sums: Vec<f32> = world.view::<&Position>().into_iter().map(|pos| *pos.x + *pos.y).collect();
     assert_eq!(sums, [3.0, 2.0, 1.0, 0.0, -1.0, 6.0, 6.0, 6.0]);
 }
 
 #[test]
 fn optional_data_and_presence_are_told_once_per_chunk() {
     let world = scene();
-    let query = world.query::<(&Health, Option<&Position>, Has<Frozen>, Option<&Name>)>();
+    let query = world.view::<(&Health, Option<&Position>, Has<Frozen>, Option<&Name>)>();
     let seen: Vec<_> = query
         .chunks()
         .map(|(healths, positions, frozen, names)| {
@@ -101,7 +101,7 @@ fn every_kind_of_component_has_slices() {
         let text = n.to_string();
         ((name(&text), Slot([n; 4]), Quiet(n.into())), (Armour(n.into()), label(&text), Stunned, Frozen))
     }));
-    let query = world.query::<(
+    let query = world.view::<(
         (&Name, &Slot<u8, 4>, &Quiet),
         (&Armour, &Label, &Stunned, &Frozen),
         (Ref<Armour>, Option<Ref<Label>>),
@@ -129,7 +129,7 @@ fn every_kind_of_component_has_slices() {
 #[test]
 fn slices_begin_at_cache_lines() {
     let mut world = World::new();
-    let aligned = |query: &Query<'_, (&Position, &Health, &Slot<u8, 3>)>| {
+    let aligned = |query: &Query<'_, '_, (&Position, &Health, &Slot<u8, 3>)>| {
         for (positions, healths, slots) in query.chunks() {
             for at in [
                 positions.x.as_ptr().addr(),
@@ -143,7 +143,7 @@ fn slices_begin_at_cache_lines() {
         query.count()
     };
     for rows in [1, 8, 9, 1_024, 1_025, 3_000] {
-        while aligned(&world.query()) < rows {
+        while aligned(&world.view()) < rows {
             world.spawn((position(1.0), Health(1), Slot([1_u8; 3])));
         }
     }
@@ -153,8 +153,8 @@ fn slices_begin_at_cache_lines() {
 fn tables_tell_entities_slices_and_rows() {
     let mut world = scene();
     let by_rows: Vec<(Entity, u32)> =
-        world.query::<(Entity, &Health)>().into_iter().map(|(id, health)| (id, health.0)).collect();
-    let query = world.query::<&Health>();
+        world.view::<(Entity, &Health)>().into_iter().map(|(id, health)| (id, health.0)).collect();
+    let query = world.view::<&Health>();
     let mut by_tables = Vec::new();
     for table in query.tables() {
         assert!(!table.is_empty());
@@ -171,7 +171,7 @@ fn tables_tell_entities_slices_and_rows() {
         by_slices.extend(ids.iter().zip(table.slices()).map(|(&id, health)| (id, health.0)));
     }
     assert_eq!(by_slices, by_rows);
-    let mut query = world.query_mut::<&mut Health>();
+    let mut query = world.view_mut::<&mut Health>();
     for table in query.tables_mut() {
         table.rows().for_each(|mut health| health.0 += 1);
     }
@@ -180,7 +180,7 @@ fn tables_tell_entities_slices_and_rows() {
             health.0 += 1;
         }
     }
-    let after: Vec<u32> = world.query::<&Health>().into_iter().map(|health| health.0).collect();
+    let after: Vec<u32> = world.view::<&Health>().into_iter().map(|health| health.0).collect();
     assert_eq!(after, by_rows.iter().map(|(_, health)| health + 2).collect::<Vec<_>>());
 }
 
@@ -188,7 +188,7 @@ fn tables_tell_entities_slices_and_rows() {
 fn rows_of_a_table_fold_from_the_middle() {
     let mut world = World::new();
     world.spawn_batch((0..10).map(Health));
-    let query = world.query::<&Health>();
+    let query = world.view::<&Health>();
     for taken in 0..=11 {
         let table = query.tables().next().expect("one table");
         let mut rows = table.rows();
@@ -202,7 +202,7 @@ fn rows_of_a_table_fold_from_the_middle() {
 #[test]
 fn entities_without_components_are_chunks_of_one() {
     let world = scene();
-    let query = world.query::<(Entity, Option<&Health>, Has<Frozen>)>();
+    let query = world.view::<(Entity, Option<&Health>, Has<Frozen>)>();
     let lens: Vec<(usize, bool)> =
         query.chunks().map(|(ids, healths, _)| (ids.len(), healths.is_some())).collect();
     assert_eq!(lens, [(5, true), (3, true), (1, true), (1, false), (1, false)]);
@@ -215,21 +215,21 @@ fn entities_without_components_are_chunks_of_one() {
 #[test]
 fn filters_on_archetypes_choose_whole_chunks() {
     fn lens<F: ArchetypeFilter + 'static>(world: &World) -> Vec<usize> {
-        world.query_filtered::<Entity, F>().chunks().map(<[Entity]>::len).collect()
+        world.view_filtered::<Entity, F>().chunks().map(<[Entity]>::len).collect()
     }
     let world = scene();
     assert_eq!(lens::<With<Frozen>>(&world), [3]);
     assert_eq!(lens::<Without<Frozen>>(&world), [5, 1, 1, 1]);
     assert_eq!(lens::<(With<Health>, Without<Frozen>)>(&world), [5, 1]);
     assert_eq!(lens::<Or<(With<Frozen>, With<Burning>)>>(&world), [3, 1]);
-    assert_eq!(lens::<AnyOf<(Burning, Boss)>>(&world), [1]);
+    assert_eq!(lens::<Or<(With<Burning>, With<Boss>)>>(&world), [1]);
     assert_eq!(lens::<With<Boss>>(&world), [0; 0]);
 }
 
 #[test]
 fn the_number_of_chunks_is_bounded_by_the_hint() {
     let world = scene();
-    let query = world.query::<Entity>();
+    let query = world.view::<Entity>();
     let mut chunks = query.chunks();
     let mut left = query.chunks().count();
     loop {
@@ -249,19 +249,19 @@ fn tables_are_visited_once_each_and_empty_ones_not_at_all() {
     let mut world = scene();
     world.reserve_rows::<(Health, Name)>(100);
     let mut calls = 0;
-    world.query_mut::<&mut Health>().tables_mut().for_each(|table| {
+    world.view_mut::<&mut Health>().tables_mut().for_each(|table| {
         assert!(!table.is_empty());
         calls += 1;
     });
     assert_eq!(calls, 3);
-    let all: Vec<Entity> = world.query::<Entity>().into_iter().collect();
+    let all: Vec<Entity> = world.view::<Entity>().into_iter().collect();
     world.despawn_batch(all);
-    assert_eq!(world.query::<&Health>().tables().count(), 0);
+    assert_eq!(world.view::<&Health>().tables().count(), 0);
 }
 
 /// The first row of each block that a query has seen change.
 fn changed<D: QueryData + 'static>(world: &mut World, since: Tick) -> Vec<(usize, usize)> {
-    let query = world.query_mut::<D>();
+    let query = world.view_mut::<D>();
     let firsts: Vec<Vec<Entity>> = query.tables().map(|table| table.entities().to_vec()).collect();
     query
         .chunks_changed_since(since)
@@ -331,33 +331,33 @@ fn every_way_of_writing_changes_blocks() {
     let ways: [(&str, fn(&mut World, &[Entity]), &[(usize, usize)]); 8] = [
         (
             "rows",
-            |world, _| world.query_mut::<&mut Health>().into_iter().for_each(drop),
+            |world, _| world.view_mut::<&mut Health>().into_iter().for_each(drop),
             &[(0, 1_024), (1, 1_024), (2, 10)],
         ),
         (
             "chunks",
-            |world, _| world.query_mut::<&mut Health>().chunks_mut().for_each(drop),
+            |world, _| world.view_mut::<&mut Health>().chunks_mut().for_each(drop),
             &[(0, 1_024), (1, 1_024), (2, 10)],
         ),
         (
             "get_mut",
             |world, ids| {
-                world.query_mut::<&mut Health>().get_mut(ids[1_030]).expect("alive");
+                world.view_mut::<&mut Health>().get_mut(ids[1_030]).expect("alive");
             },
             &[(1, 1_024)],
         ),
         (
             "get_many_mut",
             |world, ids| {
-                world.query_mut::<&mut Health>().get_many_mut([ids[3], ids[2_049]]).expect("alive");
+                world.view_mut::<&mut Health>().get_many_mut([ids[3], ids[2_049]]).expect("alive");
             },
             &[(0, 1_024), (2, 10)],
         ),
         (
             "iter_many_mut",
             |world, ids| {
-                let mut query = world.query_mut::<&mut Health>();
-                let mut rows = query.iter_many_mut([ids[2_049]]);
+                let mut query = world.view_mut::<&mut Health>();
+                let mut rows = query.iter_many_mut([ids[2_049]]).matched();
                 while rows.fetch_next().is_some() {}
             },
             &[(2, 10)],
@@ -371,7 +371,7 @@ fn every_way_of_writing_changes_blocks() {
         ),
         (
             "parallel",
-            |world, _| world.query_mut::<&mut Health>().par_iter_mut().small_below(0).for_each(drop),
+            |world, _| world.view_mut::<&mut Health>().par_iter_mut().small_below(0).for_each(drop),
             &[(0, 1_024), (1, 1_024), (2, 10)],
         ),
         (
@@ -438,7 +438,7 @@ fn untracked_components_change_only_with_their_rows() {
     let (mut world, ids) = three_blocks();
     let before = world.tick();
     world.advance_tick();
-    world.query_mut::<&mut Quiet>().into_iter().for_each(|mut quiet| quiet.0 += 1);
+    world.view_mut::<&mut Quiet>().into_iter().for_each(|mut quiet| quiet.0 += 1);
     world.get_mut::<Quiet>(ids[0]).expect("alive").0 = 1;
     assert_eq!(changed::<&Quiet>(&mut world, before), []);
     world.spawn((Health(1), Velocity::default(), Quiet(1), Armour(1), Frozen));
@@ -451,7 +451,7 @@ fn changed_blocks_give_their_rows_and_slices() {
     let before = world.tick();
     world.advance_tick();
     world.get_mut::<Health>(ids[2_055]).expect("alive").0 = 0;
-    let query = world.query::<(Entity, &Health)>();
+    let query = world.view::<(Entity, &Health)>();
     let rows: Vec<(Entity, u32)> = query
         .chunks_changed_since(before)
         .flat_map(phalanx::query::QueryTable::rows)
@@ -474,14 +474,15 @@ fn writers_of_changed_blocks_mark_only_those() {
     world.get_mut::<Health>(ids[2_055]).expect("alive").0 = 0;
     let first = world.tick();
     world.advance_tick();
-    let mut query = world.query_mut::<&mut Health>();
+    let mut query = world.view_mut::<&mut Health>();
     assert_eq!(query.chunks_changed_since_mut(first).count(), 0);
     for block in query.chunks_changed_since_mut(before) {
         block.slices().iter_mut().for_each(|health| health.0 += 1_000_000);
     }
-    let rows = |found: &Query<'_, &Health>| found.chunks_changed_since(first).map(|block| block.len()).sum();
-    let found: Vec<usize> = vec![rows(&world.query::<&Health>())];
+    let rows =
+        |found: &Query<'_, '_, &Health>| found.chunks_changed_since(first).map(|block| block.len()).sum();
+    let found: Vec<usize> = vec![rows(&world.view::<&Health>())];
     assert_eq!(found, [10], "what was lent for writing is changed, and nothing else");
-    let written = world.query::<&Health>().iter().filter(|health| health.0 >= 1_000_000).count();
+    let written = world.view::<&Health>().iter().filter(|health| health.0 >= 1_000_000).count();
     assert_eq!(written, 10);
 }

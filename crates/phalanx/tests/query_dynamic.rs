@@ -13,8 +13,14 @@ use common::cast::{
     Armour, Boss, Burning, Frozen, Health, Label, Name, Position, Slot, label, name, position, visited,
 };
 use phalanx::ComponentId;
-use phalanx::prelude::{AnyOf, Changed, Entity, FieldType, Or, Schema, Tick, Value, With, Without, World};
+use phalanx::prelude::{Changed, Entity, FieldType, Or, Schema, Tick, Value, With, Without, World};
 use phalanx::query::{ColumnError, DynamicQuery, QueryBuilder};
+
+/// How many queries the world keeps prepared, and how many different filters they have.
+fn prepared(world: &World) -> (usize, usize) {
+    let stats = world.stats();
+    (stats.prepared_queries, stats.prepared_filters)
+}
 
 /// A world with some archetypes, and the ids of `Health`, `Frozen`, `Burning` and `Position`.
 fn scene() -> (World, [ComponentId; 4]) {
@@ -56,14 +62,14 @@ fn built_queries_match_what_typed_ones_match() {
         built(&|q| q.with(health).without(frozen)),
         visited::<(With<Health>, Without<Frozen>)>(&world)
     );
-    assert_eq!(built(&|q| q.any_of([frozen, burning])), visited::<AnyOf<(Frozen, Burning)>>(&world));
+    assert_eq!(built(&|q| q.any_of([frozen, burning])), visited::<Or<(With<Frozen>, With<Burning>)>>(&world));
     assert_eq!(
         built(&|q| q.with(frozen).any_of([burning, pos])),
-        visited::<(With<Frozen>, AnyOf<(Burning, Position)>)>(&world)
+        visited::<(With<Frozen>, Or<(With<Burning>, With<Position>)>)>(&world)
     );
     assert_eq!(
         built(&|q| q.any_of([health, frozen]).any_of([burning, pos])),
-        visited::<(AnyOf<(Health, Frozen)>, AnyOf<(Burning, Position)>)>(&world),
+        visited::<(Or<(With<Health>, With<Frozen>)>, Or<(With<Burning>, With<Position>)>)>(&world),
         "every group must be met"
     );
     assert_eq!(
@@ -83,7 +89,7 @@ fn an_empty_any_of_asks_for_nothing() {
     assert_eq!(found(&query.and([health]).any_of([]), &world), visited::<With<Health>>(&world));
     assert_eq!(found(&query.and([]).not([]), &world), visited::<()>(&world));
     assert_eq!(query, QueryBuilder::new().build());
-    assert_eq!(visited::<AnyOf<()>>(&world), visited::<()>(&world));
+    assert_eq!(visited::<()>(&world), visited::<()>(&world));
 }
 
 // O-166, O-179.
@@ -97,7 +103,7 @@ fn composing_leaves_the_first_query_as_it_was() {
     let hot = base.any_of([burning, frozen]);
     assert_eq!(found(&narrow, &world), visited::<(With<Health>, With<Position>)>(&world));
     assert_eq!(found(&cold, &world), visited::<(With<Health>, Without<Frozen>)>(&world));
-    assert_eq!(found(&hot, &world), visited::<(With<Health>, AnyOf<(Burning, Frozen)>)>(&world));
+    assert_eq!(found(&hot, &world), visited::<(With<Health>, Or<(With<Burning>, With<Frozen>)>)>(&world));
     assert_eq!(found(&base, &world), before);
     assert_eq!(base, world.query_builder().with(health).build());
 }
@@ -121,7 +127,7 @@ fn the_order_of_composing_does_not_matter() {
         assert_eq!(query.filter(), queries[0].filter());
         assert_eq!(found(query, &world), found(&queries[0], &world));
     }
-    assert_eq!(world.prepared_queries(), (1, 1), "one state for all of them");
+    assert_eq!(prepared(&world), (1, 1), "one state for all of them");
     let other = queries[0].not([health]);
     assert_ne!(other.filter(), queries[0].filter());
 }
@@ -149,14 +155,14 @@ fn dynamic_and_typed_queries_share_prepared_filters() {
     let (world, [health, frozen, burning, _]) = scene();
     let dynamic = world.query_builder().with(health).without(frozen).any_of([burning, health]).build();
     assert_eq!(dynamic.count(&world), 4);
-    let typed = world.query_filtered::<&Health, (AnyOf<(Health, Burning)>, Without<Frozen>)>();
+    let typed = world.view_filtered::<&Health, (Or<(With<Health>, With<Burning>)>, Without<Frozen>)>();
     assert_eq!(typed.count(), 4);
     assert_eq!(typed.filter(), dynamic.filter());
-    assert_eq!(world.prepared_queries(), (2, 1));
-    world.query_filtered::<Entity, (Without<Frozen>, With<Health>)>();
-    assert_eq!(world.prepared_queries(), (3, 1));
-    world.query_filtered::<Entity, With<Health>>();
-    assert_eq!(world.prepared_queries(), (4, 2));
+    assert_eq!(prepared(&world), (2, 1));
+    world.view_filtered::<Entity, (Without<Frozen>, With<Health>)>();
+    assert_eq!(prepared(&world), (3, 1));
+    world.view_filtered::<Entity, With<Health>>();
+    assert_eq!(prepared(&world), (4, 2));
 }
 
 #[test]
@@ -172,7 +178,7 @@ fn tables_give_typed_columns_by_name() {
         rows.extend(table.entities().iter().zip(xs).map(|(&id, &x)| (id, x)));
     }
     let typed: Vec<(Entity, f32)> =
-        world.query::<(Entity, &Position)>().into_iter().map(|(id, pos)| (id, *pos.x)).collect();
+        world.view::<(Entity, &Position)>().into_iter().map(|(id, pos)| (id, *pos.x)).collect();
     assert_eq!(rows, typed);
     // A whole component has one column without a name, a tag one without memory.
     let query = world.query_builder().with(health).with(burning).build();
@@ -368,7 +374,7 @@ fn components_with_drops_are_written_in_place() {
         table.column_mut::<Slot<i32, 2>>(slot, "").expect("whole").reverse();
     });
     let seen: Vec<(&str, i32)> = world
-        .query::<(&Name, &Slot<i32, 2>)>()
+        .view::<(&Name, &Slot<i32, 2>)>()
         .into_iter()
         .map(|(name, slot)| (name.0.as_str(), slot.0[0]))
         .collect();
@@ -400,7 +406,7 @@ fn writing_a_column_of_a_component_with_row_ticks_counts_as_change() {
     assert_eq!(visited::<Changed<Label>>(&world), [e]);
     assert!(
         world
-            .query::<phalanx::prelude::Ref<Label>>()
+            .view::<phalanx::prelude::Ref<Label>>()
             .into_iter()
             .all(|tag| !tag.is_added() && tag.is_changed())
     );

@@ -15,15 +15,21 @@ use common::cast::{
 };
 use phalanx::ComponentId;
 use phalanx::prelude::{
-    AnyOf, App, Changed, Component, Entity, Has, Or, QueryState, ResMut, Resource, Schema, Update, With,
-    Without, World,
+    App, Changed, Component, Entity, Has, Or, QueryState, ResMut, Resource, Schema, Update, With, Without,
+    World,
 };
 use phalanx::query::{Query, QueryData, QueryFilter};
+
+/// How many queries the world keeps prepared, and how many different filters they have.
+fn prepared(world: &World) -> (usize, usize) {
+    let stats = world.stats();
+    (stats.prepared_queries, stats.prepared_filters)
+}
 
 /// Fails unless the cached query, the kept one and a fresh one visit the same, and returns it.
 #[track_caller]
 fn agree<F: QueryFilter + 'static>(world: &World, kept: &mut QueryState<Entity, F>) -> Vec<Entity> {
-    let mut fresh = world.query_state_filtered::<Entity, F>();
+    let mut fresh = world.query_filtered::<Entity, F>();
     let by_fresh: Vec<Entity> = fresh.iter(world).collect();
     assert_eq!(kept.iter(world).collect::<Vec<_>>(), by_fresh, "kept");
     assert_eq!(visited::<F>(world), by_fresh, "cached");
@@ -35,7 +41,7 @@ fn agree<F: QueryFilter + 'static>(world: &World, kept: &mut QueryState<Entity, 
 #[test]
 fn archetypes_that_appear_later_are_visited() {
     let mut world = World::new();
-    let mut kept = world.query_state_filtered::<Entity, (With<Health>, Without<Frozen>)>();
+    let mut kept = world.query_filtered::<Entity, (With<Health>, Without<Frozen>)>();
     assert_eq!(agree(&world, &mut kept), []);
     let a = world.spawn(Health(1)).id();
     assert_eq!(agree(&world, &mut kept), [a]);
@@ -72,9 +78,9 @@ fn archetypes_that_appear_later_are_visited() {
 #[test]
 fn archetypes_that_are_dropped_leave_and_their_ids_come_again() {
     let mut world = World::new();
-    let mut with = world.query_state_filtered::<Entity, With<Health>>();
-    let mut without = world.query_state_filtered::<Entity, Without<Health>>();
-    let mut either = world.query_state_filtered::<Entity, Or<(With<Health>, With<Frozen>)>>();
+    let mut with = world.query_filtered::<Entity, With<Health>>();
+    let mut without = world.query_filtered::<Entity, Without<Health>>();
+    let mut either = world.query_filtered::<Entity, Or<(With<Health>, With<Frozen>)>>();
     let first = world.spawn((Health(1), Frozen)).id();
     let second = world.spawn(Frozen).id();
     let id = world.archetype_of(first).expect("alive");
@@ -104,7 +110,7 @@ fn archetypes_that_are_dropped_leave_and_their_ids_come_again() {
 fn a_query_that_slept_catches_up() {
     for naps in [1, 3, 70, 500] {
         let mut world = World::new();
-        let mut kept = world.query_state_filtered::<Entity, (With<Health>, Without<Boss>)>();
+        let mut kept = world.query_filtered::<Entity, (With<Health>, Without<Boss>)>();
         let stays = world.spawn((Health(1), Frozen)).id();
         assert_eq!(agree(&world, &mut kept), [stays]);
         let mut comes = None;
@@ -129,7 +135,7 @@ fn a_query_that_slept_catches_up() {
 #[test]
 fn growth_does_not_disturb_kept_queries() {
     let mut world = World::new();
-    let mut kept = world.query_state::<(&Health, &Position)>();
+    let mut kept = world.query::<(&Health, &Position)>();
     let mut count = 0;
     for round in 0..200_u8 {
         for _ in 0..round {
@@ -148,8 +154,8 @@ fn growth_does_not_disturb_kept_queries() {
 fn kept_states_read_and_write() {
     let mut world = World::new();
     world.spawn_batch((0..3).map(Health));
-    let mut reads = world.query_state::<&Health>();
-    let mut writes = world.query_state_filtered::<&mut Health, Without<Frozen>>();
+    let mut reads = world.query::<&Health>();
+    let mut writes = world.query_filtered::<&mut Health, Without<Frozen>>();
     for mut health in writes.iter_mut(&mut world) {
         health.0 += 10;
     }
@@ -161,7 +167,7 @@ fn kept_states_read_and_write() {
     for healths in reads.query(&world).into_chunks() {
         assert!(healths.len() == 3 || healths == [Health(3)]);
     }
-    let last = world.query::<Entity>().into_iter().last().expect("four");
+    let last = world.view::<Entity>().into_iter().last().expect("four");
     assert_eq!(reads.query(&world).into_get(last).map(|health| health.0), Ok(3));
 }
 
@@ -171,10 +177,10 @@ fn kept_states_find_components_that_are_met_later() {
     struct Late(u8);
 
     let mut world = World::new();
-    let mut with = world.query_state::<&Late>();
-    let mut without = world.query_state_filtered::<Entity, Without<Late>>();
-    let mut optional = world.query_state::<(Entity, Option<&Late>)>();
-    let mut either = world.query_state_filtered::<Entity, Or<(With<Late>, With<Boss>)>>();
+    let mut with = world.query::<&Late>();
+    let mut without = world.query_filtered::<Entity, Without<Late>>();
+    let mut optional = world.query::<(Entity, Option<&Late>)>();
+    let mut either = world.query_filtered::<Entity, Or<(With<Late>, With<Boss>)>>();
     let a = world.spawn(Frozen).id();
     assert_eq!((with.iter(&world).count(), either.iter(&world).count()), (0, 0));
     assert_eq!(without.iter(&world).collect::<Vec<_>>(), [a]);
@@ -195,36 +201,36 @@ fn kept_states_find_components_that_are_met_later() {
 fn equal_questions_share_one_prepared_answer() {
     let mut world = World::new();
     world.spawn((Health(1), position(1.0), Frozen));
-    assert_eq!(world.prepared_queries(), (0, 0));
-    world.query::<(&Health, &Position)>();
-    assert_eq!(world.prepared_queries(), (1, 1));
-    world.query::<(&Health, &Position)>();
-    assert_eq!(world.prepared_queries(), (1, 1), "asked again, prepared once");
-    world.query::<(&Position, &Health)>();
-    world.query_filtered::<&Position, With<Health>>();
-    world.query_filtered::<Entity, (With<Position>, With<Health>)>();
-    world.query_filtered::<Option<&Name>, (With<Health>, (With<Position>, With<Health>))>();
-    assert_eq!(world.prepared_queries(), (5, 1), "five kinds of data, one filter");
-    world.query_filtered::<Entity, (Without<Boss>, Or<(With<Health>, With<Burning>)>)>();
-    world.query_filtered::<Entity, (AnyOf<(Burning, Health)>, Without<Boss>)>();
-    assert_eq!(world.prepared_queries(), (7, 2));
-    let same = world.query_filtered::<&Health, Or<(With<Position>, (With<Position>, With<Burning>))>>();
+    assert_eq!(prepared(&world), (0, 0));
+    world.view::<(&Health, &Position)>();
+    assert_eq!(prepared(&world), (1, 1));
+    world.view::<(&Health, &Position)>();
+    assert_eq!(prepared(&world), (1, 1), "asked again, prepared once");
+    world.view::<(&Position, &Health)>();
+    world.view_filtered::<&Position, With<Health>>();
+    world.view_filtered::<Entity, (With<Position>, With<Health>)>();
+    world.view_filtered::<Option<&Name>, (With<Health>, (With<Position>, With<Health>))>();
+    assert_eq!(prepared(&world), (5, 1), "five kinds of data, one filter");
+    world.view_filtered::<Entity, (Without<Boss>, Or<(With<Health>, With<Burning>)>)>();
+    world.view_filtered::<Entity, (Or<(With<Burning>, With<Health>)>, Without<Boss>)>();
+    assert_eq!(prepared(&world), (7, 2));
+    let same = world.view_filtered::<&Health, Or<(With<Position>, (With<Position>, With<Burning>))>>();
     assert_eq!(
         same.filter(),
-        world.query::<(&Position, &Health)>().filter(),
+        world.view::<(&Position, &Health)>().filter(),
         "an alternative that adds nothing"
     );
-    assert_eq!(world.prepared_queries(), (8, 2));
+    assert_eq!(prepared(&world), (8, 2));
     // Row filters are not a part of the filter on archetypes.
-    world.query_filtered::<Entity, Changed<Armour>>();
-    world.query::<&Armour>();
-    assert_eq!(world.prepared_queries(), (10, 3));
+    world.view_filtered::<Entity, Changed<Armour>>();
+    world.view::<&Armour>();
+    assert_eq!(prepared(&world), (10, 3));
     // They stay shared when archetypes and components come.
     world.spawn((Health(1), position(1.0), Armour(1)));
     world.spawn((Burning, Boss));
-    assert_eq!(world.prepared_queries(), (10, 3));
-    assert_eq!(world.query::<(&Position, &Health)>().count(), 2);
-    assert_eq!(world.query_filtered::<&Position, With<Health>>().count(), 2);
+    assert_eq!(prepared(&world), (10, 3));
+    assert_eq!(world.view::<(&Position, &Health)>().count(), 2);
+    assert_eq!(world.view_filtered::<&Position, With<Health>>().count(), 2);
 }
 
 // O-161, O-187.
@@ -234,7 +240,7 @@ fn a_query_tells_its_archetypes_and_its_filter() {
     let a = world.spawn((Health(1), Frozen)).id();
     let b = world.spawn(Health(1)).id();
     world.spawn((Health(1), Boss));
-    let mut state = world.query_state_filtered::<&Health, Without<Boss>>();
+    let mut state = world.query_filtered::<&Health, Without<Boss>>();
     assert_eq!(state.iter(&world).count(), 2);
     let expected: Vec<_> = [a, b].iter().filter_map(|&id| world.archetype_of(id)).collect();
     assert_eq!(state.archetypes(), expected);
@@ -264,7 +270,7 @@ fn a_query_explains_its_plan() {
     ];
     use common::cast::position as field;
     type Data = (Entity, &'static Health, Option<&'static field::x>, Has<Boss>);
-    let plan = world.query_filtered::<Data, (Without<Frozen>, AnyOf<(Position, Boss)>)>().explain();
+    let plan = world.view_filtered::<Data, (Without<Frozen>, Or<(With<Position>, With<Boss>)>)>().explain();
     let expected = format!(
         "data:   Entity, &Health, Option<&position::x>, Has<Boss>\n\
          where:  with Health, without Frozen, (with Position or with Boss) (no check per row)\n\
@@ -274,14 +280,14 @@ fn a_query_explains_its_plan() {
         3, 0
     );
     assert_eq!(plan, expected);
-    let plan = world.query_filtered::<&Name, Or<(Changed<Armour>, With<Boss>)>>().explain();
+    let plan = world.view_filtered::<&Name, Or<(Changed<Armour>, With<Boss>)>>().explain();
     assert!(plan.contains("row ticks are checked per row"), "{plan}");
     assert!(plan.contains("with Name, (with Armour or with Boss)"), "{plan}");
-    let plan = world.query::<()>().explain();
+    let plan = world.view::<()>().explain();
     assert!(plan.contains("where:  anything (no check per row)"), "{plan}");
-    let plan = world.query_filtered::<(), Or<(With<Boss>, ())>>().explain();
+    let plan = world.view_filtered::<(), Or<(With<Boss>, ())>>().explain();
     assert!(plan.contains("where:  anything"), "one of the alternatives always holds: {plan}");
-    let plan = world.query_mut::<(&mut Slot<u8, 2>, &mut Velocity)>().explain();
+    let plan = world.view_mut::<(&mut Slot<u8, 2>, &mut Velocity)>().explain();
     assert!(plan.starts_with("data:   &mut Slot<u8, 2>, &mut Velocity\n"), "{plan}");
 }
 
@@ -294,22 +300,21 @@ fn queries_states_and_worlds_may_be_swapped_whole() {
     two.spawn((Burning, Frozen, label("l"), Armour(1)));
     let first = one.spawn((Health(1), Frozen)).id();
     let second = two.spawn((Frozen, Health(2))).id();
-    let mut query_one = one.query_filtered_mut::<(Entity, &mut Health), With<Frozen>>();
-    let mut query_two = two.query_filtered_mut::<(Entity, &mut Health), With<Frozen>>();
+    let mut query_one = one.view_filtered_mut::<(Entity, &mut Health), With<Frozen>>();
+    let mut query_two = two.view_filtered_mut::<(Entity, &mut Health), With<Frozen>>();
     std::mem::swap(&mut query_one, &mut query_two);
     let (entity, health) = query_one.single_mut().expect("one matches");
     assert_eq!((entity, &*health), (second, &Health(2)));
     let (entity, health) = query_two.single_mut().expect("one matches");
     assert_eq!((entity, &*health), (first, &Health(1)));
-    let mut state_one = one.query_state_filtered::<&Health, With<Frozen>>();
-    let mut state_two = two.query_state_filtered::<&Health, With<Frozen>>();
+    let mut state_one = one.query_filtered::<&Health, With<Frozen>>();
+    let mut state_two = two.query_filtered::<&Health, With<Frozen>>();
     assert_eq!(state_one.iter(&one).collect::<Vec<_>>(), [&Health(1)]);
     assert_eq!(state_two.iter(&two).collect::<Vec<_>>(), [&Health(2)]);
     std::mem::swap(&mut one, &mut two);
-    assert_eq!(state_one.iter(&one).collect::<Vec<_>>(), [&Health(2)]);
-    assert_eq!(state_two.iter(&two).collect::<Vec<_>>(), [&Health(1)]);
     std::mem::swap(&mut state_one, &mut state_two);
     assert_eq!(state_one.iter(&one).collect::<Vec<_>>(), [&Health(2)]);
+    assert_eq!(state_two.iter(&two).collect::<Vec<_>>(), [&Health(1)]);
     assert_eq!(visited::<With<Health>>(&one), [second]);
     assert_eq!(visited::<With<Health>>(&two), [first]);
 }
@@ -352,29 +357,77 @@ fn a_state_never_answers_for_another_world() {
         ),
         World::new(),
     ];
-    let mut state = worlds[0].query_state_filtered::<(Entity, &Health), Without<Frozen>>();
-    let mut unknown = World::new().query_state_filtered::<Entity, With<Boss>>();
-    for from in &worlds {
-        for to in &worlds {
-            for world in [from, to] {
-                let query = state.query(world);
-                let fresh = world.query_filtered::<(Entity, &Health), Without<Frozen>>();
-                assert!(query.iter().eq(fresh.iter()), "{} and {}", query.explain(), fresh.explain());
-                assert_eq!(unknown.iter(world).collect::<Vec<_>>(), visited::<With<Boss>>(world));
+    for own in &worlds {
+        let mut state = own.query_filtered::<(Entity, &Health), Without<Frozen>>();
+        let mut unknown = own.query_filtered::<Entity, With<Boss>>();
+        for other in &worlds {
+            if !std::ptr::eq(own, other) {
+                assert!(panics_of_another_world(|| state.iter(other).count()));
+                assert!(panics_of_another_world(|| unknown.iter(other).count()));
             }
+            let fresh = own.view_filtered::<(Entity, &Health), Without<Frozen>>();
+            assert!(state.iter(own).eq(fresh.iter()), "{}", fresh.explain());
+            assert_eq!(unknown.iter(own).collect::<Vec<_>>(), visited::<With<Boss>>(own));
         }
     }
 }
 
+/// Whether a call panics because a state was asked of another world.
+fn panics_of_another_world<T>(call: impl FnOnce() -> T) -> bool {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).err();
+    let text = panic.as_ref().and_then(|panic| panic.downcast_ref::<String>());
+    text.is_some_and(|text| text.contains("was asked of another world than the one that made it"))
+}
+
+// Every method that takes a world says so, before it changes anything.
+#[test]
+fn a_state_of_another_world_is_refused_by_every_method_and_says_what_to_do() {
+    let (own, mut other) = (World::new(), World::new());
+    let entity = other.spawn((Health(1), Frozen)).id();
+    let mut state = own.query_filtered::<&mut Health, With<Frozen>>();
+    let tick = other.tick();
+    assert!(panics_of_another_world(|| state.update_archetypes(&other)));
+    assert!(panics_of_another_world(|| state.query(&other).count()));
+    assert!(panics_of_another_world(|| state.query_mut(&mut other).count()));
+    assert!(panics_of_another_world(|| state.iter(&other).count()));
+    assert!(panics_of_another_world(|| state.iter_mut(&mut other).count()));
+    assert!(panics_of_another_world(|| state.get(&other, entity).is_ok()));
+    assert!(panics_of_another_world(|| state.get_mut(&mut other, entity).is_ok()));
+    assert!(panics_of_another_world(|| state.get_many(&other, [entity]).is_ok()));
+    assert!(panics_of_another_world(|| state.get_many_mut(&mut other, [entity]).is_ok()));
+    assert!(panics_of_another_world(|| state.iter_many(&other, [entity]).matched().count()));
+    assert!(panics_of_another_world(|| state
+        .iter_many_mut(&mut other, [entity])
+        .matched()
+        .fetch_next()
+        .is_some()));
+    assert!(panics_of_another_world(|| state.iter_combinations::<1>(&other).count()));
+    assert!(panics_of_another_world(|| {
+        state.iter_combinations_mut::<1>(&mut other).fetch_next().is_some()
+    }));
+    assert!(panics_of_another_world(|| state.single(&other).is_ok()));
+    assert!(panics_of_another_world(|| state.single_mut(&mut other).is_ok()));
+    assert!(panics_of_another_world(|| state.is_empty(&other, tick, tick)));
+    assert!(panics_of_another_world(|| state.contains(entity, &other, tick, tick)));
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| state.iter(&other).count()));
+    let panic = panic.expect_err("the state is of another world");
+    assert_eq!(
+        panic.downcast_ref::<String>().expect("a text"),
+        "a `QueryState` for `&mut Health` was asked of another world than the one that made it: it serves that world \
+         only; call `query` or `query_filtered` of this world to make one for it"
+    );
+    assert_eq!(state.iter(&own).count(), 0, "its own world is still served");
+}
+
 #[test]
 fn a_query_shows_its_terms_to_generic_code() {
-    fn count<D: QueryData, F: QueryFilter>(query: &Query<'_, D, F>) -> usize {
+    fn count<D: QueryData, F: QueryFilter>(query: &Query<'_, '_, D, F>) -> usize {
         query.iter().fold(0, |count, _| count + 1)
     }
     let mut world = World::new();
     world.spawn_batch((0..4).map(Health));
-    assert_eq!(count(&world.query::<&Health>()), 4);
-    assert_eq!(count(&world.query_filtered_mut::<&mut Health, Without<Boss>>()), 4);
+    assert_eq!(count(&world.view::<&Health>()), 4);
+    assert_eq!(count(&world.view_filtered_mut::<&mut Health, Without<Boss>>()), 4);
 }
 
 // O-169, O-180, O-181: a system keeps its query prepared, and it lives like all others.
@@ -390,7 +443,7 @@ fn the_query_of_a_system_is_prepared_once_and_follows_the_world() {
     };
     app.add_systems(Update, look);
     let mut expected = Vec::new();
-    let mut kept = app.world().query_state_filtered::<Entity, (With<Health>, Without<Frozen>)>();
+    let mut kept = app.world().query_filtered::<Entity, (With<Health>, Without<Frozen>)>();
     for round in 0..6 {
         let world = app.world_mut();
         let e = world.spawn(Health(round)).id();
@@ -411,5 +464,5 @@ fn the_query_of_a_system_is_prepared_once_and_follows_the_world() {
         app.step(0.1);
     }
     assert_eq!(app.world().resource::<Seen>().0, expected);
-    assert_eq!(app.world().prepared_queries(), (0, 0), "frames ask the world for nothing");
+    assert_eq!(prepared(app.world()), (0, 0), "frames ask the world for nothing");
 }

@@ -19,6 +19,12 @@ use common::cast::{Armour, Burning, Frozen, Health, Label, Position, Quiet, labe
 use phalanx::prelude::{Changed, Component, Entity, Has, With, Without, World};
 use rayon::ThreadPool;
 
+/// How many queries the world keeps prepared, and how many different filters they have.
+fn prepared(world: &World) -> (usize, usize) {
+    let stats = world.stats();
+    (stats.prepared_queries, stats.prepared_filters)
+}
+
 const BLOCK: usize = 1_024;
 
 fn pool(threads: usize) -> ThreadPool {
@@ -58,7 +64,7 @@ fn every_row_is_visited_exactly_once() {
             for batch in [1, 2, 3, 1_000, usize::MAX] {
                 for small in [0, 2 * BLOCK, usize::MAX] {
                     pool.install(|| {
-                        let mut query = world.query_mut::<&mut Health>();
+                        let mut query = world.view_mut::<&mut Health>();
                         let rows = query.par_iter_mut().batch_blocks(batch).small_below(small);
                         rows.for_each(|health| {
                             visits[health.0 as usize].fetch_add(1, Ordering::Relaxed);
@@ -84,14 +90,14 @@ fn writing_in_parallel_gives_what_writing_in_order_gives() {
     let pool = pool(4);
     for lens in SIZES {
         let (mut one, mut many) = (world_of(lens), world_of(lens));
-        one.query_mut::<(&mut Health, Option<&mut Position>)>().into_iter().for_each(|(mut health, pos)| {
+        one.view_mut::<(&mut Health, Option<&mut Position>)>().into_iter().for_each(|(mut health, pos)| {
             health.0 = health.0.wrapping_mul(7) + 1;
             if let Some(pos) = pos {
                 *pos.x += 1.0;
             }
         });
         pool.install(|| {
-            let mut query = many.query_mut::<(&mut Health, Option<&mut Position>)>();
+            let mut query = many.view_mut::<(&mut Health, Option<&mut Position>)>();
             query.par_iter_mut().small_below(0).for_each(|(mut health, pos)| {
                 health.0 = health.0.wrapping_mul(7) + 1;
                 if let Some(pos) = pos {
@@ -100,7 +106,7 @@ fn writing_in_parallel_gives_what_writing_in_order_gives() {
             });
         });
         let rows = |world: &World| -> Vec<(Entity, u32, Option<f32>)> {
-            let query = world.query::<(Entity, &Health, Option<&Position>)>();
+            let query = world.view::<(Entity, &Health, Option<&Position>)>();
             query.iter().map(|(id, health, pos)| (id, health.0, pos.map(|pos| *pos.x))).collect()
         };
         assert_eq!(rows(&one), rows(&many));
@@ -113,7 +119,7 @@ fn filters_choose_the_same_rows_in_parallel() {
     let mut world = world_of([3 * BLOCK, 2 * BLOCK, 100]);
     world.spawn_batch((0..3_000).map(Armour));
     world.clear_trackers();
-    for mut armour in world.query_mut::<&mut Armour>() {
+    for mut armour in world.view_mut::<&mut Armour>() {
         if armour.0.is_multiple_of(5) {
             armour.0 += 100_000;
         }
@@ -125,17 +131,17 @@ fn filters_choose_the_same_rows_in_parallel() {
         seen.sort_unstable();
         seen
     };
-    let with = world.query_filtered::<Entity, With<Frozen>>();
+    let with = world.view_filtered::<Entity, With<Frozen>>();
     let seen = collect(&|seen| {
         with.par_iter().small_below(0).for_each(|id| seen.lock().expect("no closure panicked").push(id));
     });
     assert_eq!((seen.len(), seen), (2 * BLOCK, with.sort_by_key(|id| *id).collect()));
-    let without = world.query_filtered::<Entity, (With<Health>, Without<Frozen>)>();
+    let without = world.view_filtered::<Entity, (With<Health>, Without<Frozen>)>();
     let seen = collect(&|seen| {
         without.par_iter().small_below(0).for_each(|id| seen.lock().expect("no closure panicked").push(id));
     });
     assert_eq!((seen.len(), seen), (3 * BLOCK + 100, without.sort_by_key(|id| *id).collect()));
-    let changed = world.query_filtered::<Entity, Changed<Armour>>();
+    let changed = world.view_filtered::<Entity, Changed<Armour>>();
     let seen = collect(&|seen| {
         changed.par_iter().small_below(0).for_each(|id| seen.lock().expect("no closure panicked").push(id));
     });
@@ -148,7 +154,7 @@ fn entities_without_components_are_visited_too() {
     let rowless: BTreeSet<Entity> = (0..10).map(|_| world.spawn_empty().id()).collect();
     let seen = Mutex::new(BTreeSet::new());
     let count = AtomicUsize::new(0);
-    let query = world.query::<(Entity, Has<Health>)>();
+    let query = world.view::<(Entity, Has<Health>)>();
     pool(2).install(|| {
         query.par_iter().small_below(0).for_each(|(id, has)| {
             count.fetch_add(1, Ordering::Relaxed);
@@ -167,9 +173,9 @@ fn every_kind_of_component_is_written_in_parallel() {
     let rows = 2 * BLOCK + 100;
     world.spawn_batch((0..rows).map(|_| (label("l"), Armour(1), Quiet(2), Frozen)));
     world.clear_trackers();
-    let half = world.query::<Entity>().into_iter().nth(rows / 2).expect("many rows");
+    let half = world.view::<Entity>().into_iter().nth(rows / 2).expect("many rows");
     pool(4).install(|| {
-        let mut query = world.query_mut::<(Entity, &mut Label, &mut Armour, &mut Quiet, &Frozen)>();
+        let mut query = world.view_mut::<(Entity, &mut Label, &mut Armour, &mut Quiet, &Frozen)>();
         query.par_iter_mut().small_below(0).for_each(|(id, tag, mut armour, mut quiet, _)| {
             tag.text.push('!');
             *tag.size += 1;
@@ -179,13 +185,13 @@ fn every_kind_of_component_is_written_in_parallel() {
             }
         });
     });
-    for (tag, armour, quiet) in world.query::<(&Label, &Armour, &Quiet)>() {
+    for (tag, armour, quiet) in world.view::<(&Label, &Armour, &Quiet)>() {
         assert_eq!((tag.text.as_str(), *tag.size, quiet), ("l!", 2, &Quiet(3)));
         assert!([1, 2].contains(&armour.0));
     }
     // Row ticks are columns as well: only the rows that were written carry a new one.
-    assert_eq!(world.query_filtered::<(), Changed<Armour>>().count(), rows / 2);
-    assert_eq!(world.query_filtered::<(), Changed<Label>>().count(), rows);
+    assert_eq!(world.view_filtered::<(), Changed<Armour>>().count(), rows / 2);
+    assert_eq!(world.view_filtered::<(), Changed<Label>>().count(), rows);
 }
 
 // Rows of a set are found through their entities, so jobs of different tables meet in one column.
@@ -199,7 +205,7 @@ fn sparse_components_are_written_in_parallel() {
     struct Marked(u32);
 
     let mut world = world_of([2 * BLOCK, BLOCK + 5, 300]);
-    let ids: Vec<Entity> = world.query::<Entity>().into_iter().collect();
+    let ids: Vec<Entity> = world.view::<Entity>().into_iter().collect();
     // In another order than the rows, so that one job's rows lie apart.
     for (n, &e) in (0_u32..).zip(ids.iter().rev()) {
         world.entity_mut(e).insert(Stack(n));
@@ -210,14 +216,14 @@ fn sparse_components_are_written_in_parallel() {
     world.clear_trackers();
     let pool = pool(4);
     pool.install(|| {
-        world.query_mut::<(&mut Health, &mut Stack)>().par_iter_mut().small_below(0).for_each(
+        world.view_mut::<(&mut Health, &mut Stack)>().par_iter_mut().small_below(0).for_each(
             |(mut health, mut stack)| {
                 stack.0 += 1;
                 health.0 += 1;
             },
         );
         // Here the set is the smaller side.
-        world.query_mut::<(Option<&mut Stack>, &mut Marked)>().par_iter_mut().small_below(0).for_each(
+        world.view_mut::<(Option<&mut Stack>, &mut Marked)>().par_iter_mut().small_below(0).for_each(
             |(stack, mut marked)| {
                 if let Some(mut stack) = stack {
                     stack.0 += 1;
@@ -236,7 +242,7 @@ fn sparse_components_are_written_in_parallel() {
         assert_eq!(world.get::<Marked>(e), expected.as_ref());
         changed += usize::from(marked && n.is_multiple_of(2));
     }
-    assert_eq!(world.query_filtered::<(), Changed<Marked>>().count(), changed);
+    assert_eq!(world.view_filtered::<(), Changed<Marked>>().count(), changed);
 }
 
 #[test]
@@ -246,7 +252,7 @@ fn results_are_mapped_and_combined() {
             for lens in SIZES {
                 let mut world = world_of(lens);
                 let rows: u32 = lens.iter().map(|&len| u32::try_from(len).expect("small")).sum();
-                let query = world.query::<&Health>();
+                let query = world.view::<&Health>();
                 let sum = query.par_iter().small_below(0).map_reduce(
                     || 0_u64,
                     |health| u64::from(health.0),
@@ -255,7 +261,7 @@ fn results_are_mapped_and_combined() {
                 assert_eq!(sum, (0..u64::from(rows)).sum::<u64>());
                 let most = query.par_iter().map_reduce(|| None, |health| Some(health.0), Option::max);
                 assert_eq!(most, rows.checked_sub(1));
-                let mut query = world.query_mut::<&mut Health>();
+                let mut query = world.view_mut::<&mut Health>();
                 let count = query.par_iter_mut().batch_blocks(2).small_below(0).map_reduce(
                     || 0_usize,
                     |mut health| {
@@ -278,7 +284,7 @@ fn a_block_is_never_shared_by_two_threads() {
     let mut world = world_of([5 * BLOCK + 3, 2 * BLOCK, BLOCK / 2]);
     let pool = pool(4);
     for batch in [1, 2] {
-        let mut query = world.query_mut::<(Entity, &mut Health)>();
+        let mut query = world.view_mut::<(Entity, &mut Health)>();
         let seen = Mutex::new(Vec::new());
         pool.install(|| {
             query.par_iter_mut().batch_blocks(batch).small_below(0).for_each(|(id, mut health)| {
@@ -310,7 +316,7 @@ fn blocks_begin_at_cache_lines() {
         between.push(vec![0_u8; 5_000 + 16 * round]);
         let mut world = World::new();
         world.spawn_batch((0..9 * BLOCK + 700).map(|_| (Byte(0), Odd([0; 3]))));
-        for (bytes, odds) in world.query::<(&Byte, &Odd)>().chunks() {
+        for (bytes, odds) in world.view::<(&Byte, &Odd)>().chunks() {
             for (bytes, odds) in bytes.chunks(BLOCK).zip(odds.chunks(BLOCK)) {
                 let ends = (std::ptr::from_ref(&bytes[0].0).addr(), std::ptr::from_ref(&odds[0].0).addr());
                 assert_eq!((ends.0 % 64, ends.1 % 64), (0, 0));
@@ -326,7 +332,7 @@ fn small_work_stays_on_the_calling_thread() {
     let strangers = |world: &World, small: usize| {
         let caller = thread::current().id();
         let strangers = AtomicUsize::new(0);
-        world.query::<&Health>().par_iter().small_below(small).for_each(|_| {
+        world.view::<&Health>().par_iter().small_below(small).for_each(|_| {
             strangers.fetch_add(usize::from(thread::current().id() != caller), Ordering::Relaxed);
         });
         strangers.into_inner()
@@ -354,7 +360,7 @@ fn large_work_is_shared_by_threads() {
     let begun = AtomicUsize::new(0);
     let met = AtomicUsize::new(0);
     pool(2).install(|| {
-        world.query_mut::<&mut Health>().par_iter_mut().small_below(0).for_each(|health| {
+        world.view_mut::<&mut Health>().par_iter_mut().small_below(0).for_each(|health| {
             if (health.0 as usize).is_multiple_of(BLOCK) {
                 begun.fetch_add(1, Ordering::SeqCst);
                 met.fetch_add(
@@ -376,7 +382,7 @@ fn few_heavy_rows_are_shared_by_threads() {
         let visits = AtomicUsize::new(0);
         pool(2).install(|| {
             let caller = thread::current().id();
-            world.query_mut::<&mut Health>().par_iter_mut().for_each(|_| {
+            world.view_mut::<&mut Health>().par_iter_mut().for_each(|_| {
                 visits.fetch_add(1, Ordering::Relaxed);
                 threads.lock().expect("no closure panicked").insert(format!("{:?}", thread::current().id()));
                 if thread::current().id() == caller {
@@ -401,7 +407,7 @@ fn results_are_the_same_bits_whatever_the_threads() {
             .into_iter()
             .flat_map(|threads| {
                 pool(threads).install(|| {
-                    let query = world.query::<&Health>();
+                    let query = world.view::<&Health>();
                     // A sum of numbers of different sizes depends on the order in which it is made.
                     let share = |health: &Health| 1.0 / (health.0 as f32 + 0.1);
                     let light = query.par_iter().map_reduce(|| 0.0, share, |a, b| a + b);
@@ -434,7 +440,7 @@ fn a_panic_is_passed_on_and_the_world_works_on() {
             for victim in [0, 1_500, 3 * BLOCK + 1, rows - 1] {
                 let message = panic_message(|| {
                     pool.install(|| {
-                        world.query_mut::<&mut Health>().par_iter_mut().small_below(small).for_each(
+                        world.view_mut::<&mut Health>().par_iter_mut().small_below(small).for_each(
                             |health| {
                                 assert_ne!(health.0 as usize, victim, "row of the test");
                             },
@@ -442,7 +448,7 @@ fn a_panic_is_passed_on_and_the_world_works_on() {
                     });
                 });
                 assert!(message.contains("row of the test"), "{message}");
-                let query = world.query::<&Health>();
+                let query = world.view::<&Health>();
                 let message = panic_message(|| {
                     pool.install(|| {
                         query.par_iter().small_below(small).map_reduce(
@@ -459,13 +465,13 @@ fn a_panic_is_passed_on_and_the_world_works_on() {
                 world.check().expect("the world is consistent");
                 let count = AtomicUsize::new(0);
                 pool.install(|| {
-                    world.query_mut::<&mut Health>().par_iter_mut().small_below(0).for_each(|_| {
+                    world.view_mut::<&mut Health>().par_iter_mut().small_below(0).for_each(|_| {
                         count.fetch_add(1, Ordering::Relaxed);
                     });
                 });
                 assert_eq!(count.into_inner(), rows);
                 let e = world.spawn((Health(7), Frozen)).id();
-                assert_eq!(world.query::<&Health>().count(), rows + 1);
+                assert_eq!(world.view::<&Health>().count(), rows + 1);
                 assert!(world.despawn(e));
             }
         }
@@ -480,14 +486,14 @@ fn several_panics_at_once_are_one_panic() {
     for _ in 0..5 {
         let message = panic_message(|| {
             pool.install(|| {
-                world.query_mut::<&mut Health>().par_iter_mut().for_each(|_| panic!("every row"));
+                world.view_mut::<&mut Health>().par_iter_mut().for_each(|_| panic!("every row"));
             });
         });
         assert_eq!(message, "every row");
     }
-    assert_eq!(world.query::<&Health>().count(), 8 * BLOCK);
+    assert_eq!(world.view::<&Health>().count(), 8 * BLOCK);
     let message = panic_message(|| {
-        let query = world.query::<&Health>();
+        let query = world.view::<&Health>();
         pool.install(|| query.par_iter().map_reduce(|| 0, |_| 1, |_, _| -> i32 { panic!("combining") }))
     });
     assert_eq!(message, "combining");
@@ -497,8 +503,8 @@ fn several_panics_at_once_are_one_panic() {
 #[test]
 fn parallel_iteration_nests() {
     let world = world_of([2 * BLOCK, 0, 10]);
-    let outer = world.query_filtered::<&Health, With<Burning>>();
-    let inner = world.query_filtered::<&Health, Without<Burning>>();
+    let outer = world.view_filtered::<&Health, With<Burning>>();
+    let inner = world.view_filtered::<&Health, Without<Burning>>();
     for threads in [1, 2, 8] {
         let visits = AtomicUsize::new(0);
         pool(threads).install(|| {
@@ -515,9 +521,9 @@ fn parallel_iteration_nests() {
 #[test]
 fn queries_and_their_chunks_go_to_other_threads() {
     let mut world = world_of([3 * BLOCK, BLOCK, 5]);
-    let before: u64 = world.query::<&Health>().into_iter().map(|health| u64::from(health.0)).sum();
+    let before: u64 = world.view::<&Health>().into_iter().map(|health| u64::from(health.0)).sum();
     let rows = world.entities().len() as u64;
-    let mut query = world.query_mut::<&mut Health>();
+    let mut query = world.view_mut::<&mut Health>();
     // Tables of a writing query are disjoint, so each can be written by a thread of its own.
     thread::scope(|scope| {
         for table in query.tables_mut() {
@@ -545,7 +551,7 @@ fn threads_that_ask_first_at_once_agree() {
         let mut world = world_of([100, 50, 25]);
         if round % 2 == 0 {
             // Some of the queries are known already, some are new.
-            world.query::<&Health>();
+            world.view::<&Health>();
             let e = world.spawn((Health(0), Quiet(0))).id();
             world.despawn(e);
         }
@@ -553,16 +559,16 @@ fn threads_that_ask_first_at_once_agree() {
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    assert_eq!(world.query::<&Health>().count(), 175);
-                    assert_eq!(world.query_filtered::<&Health, With<Frozen>>().count(), 50);
-                    assert_eq!(world.query_filtered::<&Health, Without<Frozen>>().count(), 125);
-                    assert_eq!(world.query::<(&Position, &Health)>().count(), 25);
+                    assert_eq!(world.view::<&Health>().count(), 175);
+                    assert_eq!(world.view_filtered::<&Health, With<Frozen>>().count(), 50);
+                    assert_eq!(world.view_filtered::<&Health, Without<Frozen>>().count(), 125);
+                    assert_eq!(world.view::<(&Position, &Health)>().count(), 25);
                     let id = world.component_id::<Burning>().expect("registered");
                     assert_eq!(world.query_builder().with(id).build().count(world), 25);
                 });
             }
         });
-        let (queries, filters) = world.prepared_queries();
+        let (queries, filters) = prepared(world);
         assert_eq!((queries, filters), (5, 5), "none is kept twice");
     }
 }

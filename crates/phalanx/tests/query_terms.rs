@@ -13,11 +13,17 @@ use common::cast::{
     position, visited,
 };
 use phalanx::ComponentId;
-use phalanx::prelude::{Added, AnyOf, Changed, Entity, Has, Or, Ref, Schema, With, Without, World};
+use phalanx::prelude::{Added, Changed, Entity, Has, Or, Ref, Schema, With, Without, World};
 use phalanx::query::{QueryConflict, QueryData, QueryFilter};
 
+/// How many queries the world keeps prepared, and how many different filters they have.
+fn prepared(world: &World) -> (usize, usize) {
+    let stats = world.stats();
+    (stats.prepared_queries, stats.prepared_filters)
+}
+
 fn conflict<D: QueryData, F: QueryFilter>(world: &World) -> Option<(String, String)> {
-    let error: QueryConflict = world.try_query_state::<D, F>().err()?;
+    let error: QueryConflict = world.try_query_filtered::<D, F>().err()?;
     let text = error.to_string();
     assert!(text.contains(&error.first) && text.contains(&error.second), "{text}");
     Some((error.first, error.second))
@@ -93,16 +99,16 @@ fn conflicts_panic_with_both_terms_where_no_error_can_be_returned() {
     let text =
         "`&mut Health` and `&Health` of one query use the same data, and one of them writes: ask for it once";
     for _ in 0..2 {
-        let message = panic_message(|| world.query_mut::<(&mut Health, &Health)>().count());
+        let message = panic_message(|| world.view_mut::<(&mut Health, &Health)>().count());
         assert_eq!(message, text, "as often as it is asked");
     }
     let message =
-        panic_message(|| world.query_filtered_mut::<(&mut Health, &Health), Without<Boss>>().count());
+        panic_message(|| world.view_filtered_mut::<(&mut Health, &Health), Without<Boss>>().count());
     assert_eq!(message, text);
-    assert_eq!(panic_message(|| world.query_state::<(&mut Health, &Health)>()), text);
-    assert_eq!(panic_message(|| world.query_state_filtered::<(&mut Health, &Health), With<Boss>>()), text);
-    assert_eq!(world.prepared_queries(), (0, 0), "nothing half-made is kept");
-    assert_eq!(world.query::<(Entity, &Health)>().into_iter().collect::<Vec<_>>(), [(e, &Health(1))]);
+    assert_eq!(panic_message(|| world.query::<(&mut Health, &Health)>()), text);
+    assert_eq!(panic_message(|| world.query_filtered::<(&mut Health, &Health), With<Boss>>()), text);
+    assert_eq!(prepared(&world), (0, 0), "nothing half-made is kept");
+    assert_eq!(world.view::<(Entity, &Health)>().into_iter().collect::<Vec<_>>(), [(e, &Health(1))]);
 }
 
 #[test]
@@ -110,7 +116,7 @@ fn filters_that_ask_for_different_things_are_different() {
     let mut world = World::new();
     world.spawn((Health(1), Frozen, Burning));
     fn filter<F: QueryFilter + 'static>(world: &World) -> phalanx::query::Filter {
-        world.query_filtered::<(), F>().filter().clone()
+        world.view_filtered::<(), F>().filter().clone()
     }
     let all = [
         filter::<()>(&world),
@@ -163,15 +169,19 @@ fn any_of_and_optional_terms_are_not_disjoint_from_anything() {
     let b = world.spawn((Health(2), Burning)).id();
     let c = world.spawn(Health(3)).id();
     let rowless = world.spawn_empty().id();
-    assert_eq!(visited::<AnyOf<(Frozen, Burning)>>(&world), [a, b]);
-    assert_eq!(visited::<(AnyOf<(Frozen, Burning)>, Without<Frozen>)>(&world), [b], "one of them is enough");
-    assert_eq!(visited::<(AnyOf<(Frozen, Boss)>, AnyOf<(Boss, Frozen)>)>(&world), [a]);
-    assert_eq!(visited::<Or<(AnyOf<(Frozen, Boss)>, Without<Burning>)>>(&world), [a, c, rowless]);
-    let query = world.query::<(Entity, Option<&Frozen>, Option<&Burning>)>();
+    assert_eq!(visited::<Or<(With<Frozen>, With<Burning>)>>(&world), [a, b]);
+    assert_eq!(
+        visited::<(Or<(With<Frozen>, With<Burning>)>, Without<Frozen>)>(&world),
+        [b],
+        "one of them is enough"
+    );
+    assert_eq!(visited::<(Or<(With<Frozen>, With<Boss>)>, Or<(With<Boss>, With<Frozen>)>)>(&world), [a]);
+    assert_eq!(visited::<Or<(Or<(With<Frozen>, With<Boss>)>, Without<Burning>)>>(&world), [a, c, rowless]);
+    let query = world.view::<(Entity, Option<&Frozen>, Option<&Burning>)>();
     let seen: Vec<(Entity, bool, bool)> =
         query.iter().map(|(id, frozen, burning)| (id, frozen.is_some(), burning.is_some())).collect();
     assert_eq!(seen, [(a, true, false), (b, false, true), (c, false, false), (rowless, false, false)]);
-    let query = world.query_filtered::<(Entity, Option<&Health>), Without<Health>>();
+    let query = world.view_filtered::<(Entity, Option<&Health>), Without<Health>>();
     assert_eq!(query.iter().collect::<Vec<_>>(), [(rowless, None)], "an optional term is no `With`");
 }
 
@@ -196,7 +206,7 @@ fn every_filter_decides_alike_alone_nested_and_within_or() {
         }
     }
     let naive = |keep: &dyn Fn(bool, bool, bool, bool) -> bool| -> Vec<Entity> {
-        let all = world.query::<(Entity, Has<Health>, Has<Frozen>, Has<Position>, Has<Label>)>();
+        let all = world.view::<(Entity, Has<Health>, Has<Frozen>, Has<Position>, Has<Label>)>();
         all.iter().filter(|&(_, h, f, p, l)| keep(h, f, p, l)).map(|(id, ..)| id).collect()
     };
     type H = With<Health>;
@@ -213,18 +223,21 @@ fn every_filter_decides_alike_alone_nested_and_within_or() {
     assert_eq!(visited::<Or<((H, NoF), (NoH, F))>>(&world), naive(&|h, f, _, _| h != f));
     assert_eq!(visited::<Or<(Or<(H, F)>, Or<(P, L)>)>>(&world), naive(&|h, f, p, l| h || f || p || l));
     assert_eq!(visited::<Or<(NoH, NoF, NoL)>>(&world), naive(&|h, f, _, l| !h || !f || !l));
-    assert_eq!(visited::<AnyOf<(Health, Label)>>(&world), naive(&|h, _, _, l| h || l));
+    assert_eq!(visited::<Or<(With<Health>, With<Label>)>>(&world), naive(&|h, _, _, l| h || l));
     assert_eq!(
-        visited::<(AnyOf<(Health, Label)>, AnyOf<(Frozen, Label)>)>(&world),
+        visited::<(Or<(With<Health>, With<Label>)>, Or<(With<Frozen>, With<Label>)>)>(&world),
         naive(&|h, f, _, l| l || h && f)
     );
-    assert_eq!(visited::<Or<(AnyOf<(Health, Label)>, NoF)>>(&world), naive(&|h, f, _, l| h || l || !f));
+    assert_eq!(
+        visited::<Or<(Or<(With<Health>, With<Label>)>, NoF)>>(&world),
+        naive(&|h, f, _, l| h || l || !f)
+    );
     assert_eq!(visited::<Or<(H, NoH)>>(&world), naive(&|_, _, _, _| true));
     assert_eq!(visited::<(H, NoH)>(&world), naive(&|_, _, _, _| false));
     assert_eq!(visited::<Or<()>>(&world), naive(&|_, _, _, _| false));
     assert_eq!(visited::<Or<(Or<()>, H)>>(&world), naive(&|h, _, _, _| h));
     assert_eq!(visited::<(((H,), ()), (NoF, (P,)))>(&world), naive(&|h, f, p, _| h && !f && p));
-    assert_eq!(visited::<Or<(AnyOf<()>, H)>>(&world), naive(&|_, _, _, _| true));
+    assert_eq!(visited::<Or<((), H)>>(&world), naive(&|_, _, _, _| true));
 }
 
 // Hazard 25: filters beyond any fixed number of bits.
@@ -255,5 +268,5 @@ fn filters_reach_beyond_256_components() {
         [],
         "bits of other words are not taken for these"
     );
-    assert_eq!(world.query::<&Health>().count(), 3);
+    assert_eq!(world.view::<&Health>().count(), 3);
 }

@@ -209,3 +209,16 @@ fn what_a_condition_reads_counts_as_access() {
     let pairs = app.schedule(Update).conflicts().expect("no cycle");
     assert_eq!((pairs.len(), pairs[0].parts[0].as_str()), (1, "Flag"));
 }
+
+#[test]
+fn a_condition_sees_what_its_own_system_wrote_after_it() {
+    fn toggle(mut flag: ResMut<Flag>, mut log: ResMut<Log>) {
+        flag.0 = !flag.0;
+        log.0.push("toggle");
+    }
+    let mut app = app();
+    app.add_systems(Update, toggle.run_if(resource_changed::<Flag>));
+    for _ in 0..3 {
+        assert_eq!(ran(&mut app), ["toggle"]);
+    }
+}

@@ -116,7 +116,7 @@ fn look(world: &World, mut seen: Local<u64>, mut commands: Commands) {
     }
 }
 fn alone(world: &mut World) {
-    let sum = world.query::<&Health>().into_iter().map(|health| health.0).sum::<i64>();
+    let sum = world.view::<&Health>().into_iter().map(|health| health.0).sum::<i64>();
     world.resource_mut::<Trail>().0.push(sum.unsigned_abs());
     if sum.unsigned_abs().is_multiple_of(2) {
         world.spawn((Health(5), Pos { x: 1.0, y: 1.0 }));
@@ -236,7 +236,7 @@ fn dump(app: &App) -> String {
         format!("{:?} {:?} {:?}\n", world.tick(), world.resource::<Sum>(), world.resource::<Trail>());
     type Row<'a> =
         (Entity, Option<&'a Pos>, Option<&'a Vel>, Option<Ref<'a, Health>>, Option<&'a Name>, Has<Frozen>);
-    for (entity, pos, vel, health, name, frozen) in world.query::<Row>() {
+    for (entity, pos, vel, health, name, frozen) in world.view::<Row>() {
         let bits = |x: &f32, y: &f32| (x.to_bits(), y.to_bits());
         let health = health.map(|health| (health.0, health.added(), health.last_changed()));
         let (pos, vel) = (pos.map(|p| bits(p.x, p.y)), vel.map(|v| bits(v.x, v.y)));

@@ -223,11 +223,11 @@ fn systems_come_and_go_at_run_time() {
 fn the_order_is_worked_out_once_per_change() {
     let mut world = World::new();
     world.init_resource::<Log>();
-    let mut schedule = Schedule::new();
-    schedule.add_systems(&mut world, (a, b));
+    let mut schedule = Schedule::default();
+    schedule.add_systems((a, b));
     (0..3).for_each(|_| schedule.run(&mut world));
     assert_eq!(schedule.times_sorted(), 1);
-    schedule.add_systems(&mut world, c);
+    schedule.add_systems(c);
     (0..3).for_each(|_| schedule.run(&mut world));
     assert_eq!(schedule.times_sorted(), 2);
 }
@@ -370,10 +370,11 @@ fn timings_are_taken_when_asked_for() {
 
 #[test]
 fn a_schedule_serves_one_world() {
-    let mut schedule = Schedule::new();
+    let mut schedule = Schedule::default();
     let mut world = World::new();
     world.init_resource::<Log>();
-    schedule.add_systems(&mut world, a);
+    schedule.add_systems(a);
+    schedule.initialize(&mut world).expect("no cycle");
     let other = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| schedule.run(&mut World::new())));
     assert!(other.is_err());
     schedule.run(&mut world);

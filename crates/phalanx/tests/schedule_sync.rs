@@ -26,7 +26,7 @@ fn count(units: Query<&Unit>, mut log: ResMut<Log>) {
     log.0.push(units.count());
 }
 fn count_alone(world: &mut World) {
-    let units = world.query::<&Unit>().count();
+    let units = world.view::<&Unit>().count();
     world.resource_mut::<Log>().0.push(units);
 }
 fn idle() {}
@@ -217,9 +217,9 @@ fn at_the_end_of_the_phase_is_a_choice() {
     app.add_systems(PostUpdate, (spawn, ApplyDeferred, count).chain());
     assert_eq!(syncs(&app), 0);
     assert_eq!(counted(&mut app), [0, 2]);
-    let mut schedule = Schedule::new();
+    let mut schedule = Schedule::default();
     schedule.set_sync_points(SyncPoints::PhaseEnd);
-    schedule.add_systems(app.world_mut(), (spawn, count).chain());
+    schedule.add_systems((spawn, count).chain());
     schedule.run(app.world_mut());
     assert_eq!(app.world().resource::<Log>().0, [2]);
 }
@@ -259,7 +259,7 @@ fn each_entity_moves_once_per_flush() {
     let archetypes = app.world().archetypes();
     let made = archetypes.iter().filter(|id| !archetypes.signature(*id).is_empty()).count();
     assert_eq!(made, 3);
-    assert_eq!(app.world().query_filtered::<Entity, (With<B>, With<C>, Without<A>)>().count(), 1);
+    assert_eq!(app.world().view_filtered::<Entity, (With<B>, With<C>, Without<A>)>().count(), 1);
 }
 
 #[test]
@@ -308,4 +308,35 @@ fn pictures_show_sync_points() {
     assert!(dot.contains("sync1 -> n1") && dot.contains("sync1 -> n2") && !dot.contains("sync2"), "{dot}");
     let svg = app.schedule(Update).to_svg().expect("no cycle");
     assert_eq!(svg.matches(">ApplyDeferred<").count(), 1, "{svg}");
+}
+
+// Hazard 88: a sync point inside a set, behind a condition that is false, and around an exclusive system.
+#[test]
+fn sync_points_inside_sets_hold_whatever_their_conditions_say() {
+    let mut app = app();
+    app.configure_sets(Update, (Sets::First, Sets::Second).chain());
+    app.add_systems(Update, (spawn, count).chain().in_set(Sets::First));
+    app.add_systems(Update, (spawn_more.run_if(|| false), count).chain().in_set(Sets::Second));
+    assert_eq!(counted(&mut app), [1, 1], "a system that does not run has no commands");
+
+    // The set between is shut: what comes before it is still seen by what comes after it.
+    let mut app = self::app();
+    app.configure_sets(Update, (Sets::First, Sets::Second.run_if(|| false), Sets::Empty).chain());
+    app.add_systems(Update, (count.in_set(Sets::Empty), count_alone.in_set(Sets::Second)));
+    app.add_systems(Update, spawn.in_set(Sets::First));
+    assert_eq!(counted(&mut app), [1]);
+
+    // An exclusive system between two others sees the first, and the second sees both.
+    fn spawn_alone(world: &mut World) {
+        count_alone(world);
+        world.spawn(Unit);
+        world.commands().spawn(Unit);
+    }
+    let mut app = self::app();
+    app.add_systems(Update, (spawn, spawn_alone, count).chain().in_set(Sets::First));
+    assert_eq!(counted(&mut app), [1, 3]);
+    // The same when its condition keeps it from running.
+    let mut app = self::app();
+    app.add_systems(Update, (spawn, spawn_alone.run_if(|| false), count).chain().in_set(Sets::First));
+    assert_eq!(counted(&mut app), [1]);
 }

@@ -64,7 +64,7 @@ fn conflicting_systems_keep_their_insertion_order() {
         app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|mut h| h.0 *= 10));
         app.add_systems(Update, |mut q: Query<&mut Health>| q.iter_mut().for_each(|mut h| h.0 += 3));
         app.step(0.1);
-        assert_eq!(app.world().query::<&Health>().single(), Ok(&Health(23)));
+        assert_eq!(app.world().view::<&Health>().single(), Ok(&Health(23)));
     }
 }
 
@@ -88,7 +88,7 @@ fn a_panic_comes_back_with_the_systems_name_and_the_world_stays_usable() {
         app.world_mut().resource_mut::<Log>().0.clear();
         app.step(0.1);
         assert_eq!(app.world().resource::<Log>().0, ["good", "good"]);
-        assert_eq!(app.world().query::<&Health>().single(), Ok(&Health(3)));
+        assert_eq!(app.world().view::<&Health>().single(), Ok(&Health(3)));
         app.world().check().expect("the world is sound");
     }
 }
@@ -111,10 +111,10 @@ fn commands_of_finished_systems_are_applied_and_those_of_the_panicking_one_forgo
         fn beside(_: Query<&Pos>) {}
         app.add_systems(Update, ((finishes, panics, never_runs).chain(), beside));
         panic_text(&mut app);
-        let healths: Vec<u32> = app.world().query::<&Health>().into_iter().map(|h| h.0).collect();
+        let healths: Vec<u32> = app.world().view::<&Health>().into_iter().map(|h| h.0).collect();
         assert_eq!(healths, [1], "{threads:?}");
         // Ids that the panicking system was given are valid all the same: two entities without components.
-        let bare = app.world().query_filtered::<Entity, Without<Health>>().count();
+        let bare = app.world().view_filtered::<Entity, Without<Health>>().count();
         assert_eq!((bare, app.world().entities().len()), (2, 3), "{threads:?}");
         app.world().check().expect("the world is sound");
     }
@@ -137,7 +137,7 @@ fn commands_of_a_panicking_system_are_forgotten_after_systems_came_and_went() {
             panic_text(&mut app);
             app.remove_system(id).expect("it is there");
             (0..2).for_each(|_| drop(panic_text(&mut app)));
-            assert_eq!(app.world().query::<&Health>().count(), 2, "{threads:?}");
+            assert_eq!(app.world().view::<&Health>().count(), 2, "{threads:?}");
         }
     }
 }
@@ -206,7 +206,7 @@ fn a_schedule_run_inside_a_system_does_not_deadlock() {
     for threads in ALL {
         let mut app = app(threads);
         app.world_mut().spawn(Pos { x: 0.0, y: 0.0 });
-        let mut inner = Schedule::new();
+        let mut inner = Schedule::default();
         inner.set_threads(threads);
         fn x(mut q: Query<&mut pos::x>) {
             q.par_iter_mut().small_below(0).for_each(|x| *x += 1.0);
@@ -214,11 +214,11 @@ fn a_schedule_run_inside_a_system_does_not_deadlock() {
         fn y(mut q: Query<&mut pos::y>) {
             q.par_iter_mut().small_below(0).for_each(|y| *y += 1.0);
         }
-        inner.add_systems(app.world_mut(), (x, y));
+        inner.add_systems((x, y));
         app.add_systems(Update, move |world: &mut World| (0..3).for_each(|_| inner.run(world)));
         app.add_systems(Update, (x, y));
         app.step(0.1);
-        let pos = app.world().query::<&Pos>().single().map(|p| p.get());
+        let pos = app.world().view::<&Pos>().single().map(|p| p.get());
         assert_eq!(pos, Ok(Pos { x: 4.0, y: 4.0 }));
     }
 }
@@ -237,7 +237,7 @@ fn more_systems_than_threads_each_with_parallel_work_do_not_deadlock() {
             .spawn_batch((0..5000).map(|_| (N::<0>(0), N::<1>(0), N::<2>(0), N::<3>(0), N::<4>(0))));
         app.add_systems(Update, (work::<0>, work::<1>, work::<2>, work::<3>, work::<4>));
         (0..10).for_each(|_| app.step(0.1));
-        assert!(app.world().query::<(&N<0>, &N<4>)>().into_iter().all(|(a, b)| a.0 == 10 && b.0 == 10));
+        assert!(app.world().view::<(&N<0>, &N<4>)>().into_iter().all(|(a, b)| a.0 == 10 && b.0 == 10));
     }
 }
 

@@ -140,7 +140,7 @@ fn walking_a_group_asks_for_the_place_of_what_it_does_not_own_and_never_for_pres
         assert_eq!(counts, [(0, 0), (0, 0), (0, 600)]);
         assert_eq!(partly, [(0, 400), (0, 400)]);
         // The counter counts: the same rows through a query are looked up, and checked.
-        let (checked, _) = lookups(|| world.query::<(&A, &B)>().iter().count());
+        let (checked, _) = lookups(|| world.view::<(&A, &B)>().iter().count());
         assert_eq!(checked, 200, "one question for each of the smaller set");
     }
     // What is owned is walked in memory order, what is seen belongs to the same entity.

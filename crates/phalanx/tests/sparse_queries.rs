@@ -70,7 +70,7 @@ fn scene() -> (World, Vec<Entity>, [ComponentId; 5]) {
 }
 
 fn typed<F: QueryFilter + 'static>(world: &World) -> Vec<Entity> {
-    world.query_filtered::<Entity, F>().into_iter().collect()
+    world.view_filtered::<Entity, F>().into_iter().collect()
 }
 
 /// The entities that a built query finds: the same by walking, counting, asking, and by its tables.
@@ -112,10 +112,13 @@ fn built_queries_over_sparse_components_find_what_typed_ones_find() {
         found(&build().with(position).with(burn).without(seat).without(frozen).build(), world),
         typed::<(With<Position>, With<Burn>, Without<Seat>, Without<Frozen>)>(world)
     );
-    assert_eq!(found(&build().any_of([stun, frozen]).build(), world), typed::<AnyOf<(Stun, Frozen)>>(world));
+    assert_eq!(
+        found(&build().any_of([stun, frozen]).build(), world),
+        typed::<Or<(With<Stun>, With<Frozen>)>>(world)
+    );
     assert_eq!(
         found(&build().any_of([stun, burn]).any_of([seat, frozen]).without(position).build(), world),
-        typed::<(AnyOf<(Stun, Burn)>, AnyOf<(Seat, Frozen)>, Without<Position>)>(world)
+        typed::<(Or<(With<Stun>, With<Burn>)>, Or<(With<Seat>, With<Frozen>)>, Without<Position>)>(world)
     );
     assert_eq!(found(&build().with(stun).without(stun).build(), world), []);
     assert_eq!(found(&build().any_of([seat]).without(seat).build(), world), []);
@@ -153,7 +156,7 @@ fn tables_of_a_built_query_are_runs_of_matching_rows() {
     query.for_each_table_mut(&mut world, |mut table| {
         table.column_mut::<f32>(position, "y").unwrap().fill(9.0);
     });
-    let touched = world.query::<(&Position, Has<Stun>, Has<Frozen>)>();
+    let touched = world.view::<(&Position, Has<Stun>, Has<Frozen>)>();
     assert!(touched.iter().all(|(position, stun, frozen)| (*position.y == 9.0) == (stun && !frozen)));
 }
 
@@ -164,7 +167,7 @@ fn fields_of_sparse_components_are_read_and_written_by_name() {
     assert_eq!(world.get_field(e, burn, "stacks").unwrap(), Value::U32(6));
     world.clear_trackers();
     world.set_field(e, burn, "stacks", 7u32).unwrap();
-    assert_eq!(world.query_filtered::<Entity, Changed<Burn>>().single(), Ok(e), "row ticks are kept");
+    assert_eq!(world.view_filtered::<Entity, Changed<Burn>>().single(), Ok(e), "row ticks are kept");
     assert!(world.set_field(e, burn, "stacks", 7.0f32).is_err());
     assert!(world.get_field(entities[1], burn, "dps").unwrap_err().to_string().contains("has no"));
     let by_id: Vec<(Entity, u32)> = world
@@ -190,17 +193,17 @@ fn why_not_names_the_sparse_term_that_fails() {
         Some(QueryEntityError::DoesNotMatch { fails, .. }) => fails,
         other => panic!("{other:?}"),
     };
-    let query = world.query_filtered::<(&Position, &Stun), Without<Burn>>();
+    let query = world.view_filtered::<(&Position, &Stun), Without<Burn>>();
     assert_eq!(fails(query.why_not(entities[1])), "with Stun");
     assert_eq!(fails(query.why_not(entities[18])), "with Position");
-    let sixth = world.query_filtered::<&Stun, Without<Burn>>();
+    let sixth = world.view_filtered::<&Stun, Without<Burn>>();
     assert_eq!(fails(sixth.why_not(entities[6])), "without Burn");
     assert_eq!(sixth.why_not(entities[2]), None);
-    let any = world.query_filtered::<Entity, Or<(With<Seat>, With<Frozen>)>>();
+    let any = world.view_filtered::<Entity, Or<(With<Seat>, With<Frozen>)>>();
     assert_eq!(fails(any.why_not(entities[3])), "(with Seat or with Frozen)");
     let error = query.get(entities[1]).unwrap_err().to_string();
     assert!(error.contains("it fails `with Stun`"), "{error}");
-    let changed = world.query_filtered::<Entity, Changed<Burn>>();
+    let changed = world.view_filtered::<Entity, Changed<Burn>>();
     assert_eq!(fails(changed.why_not(entities[1])), "with Burn");
     assert_eq!(fails(changed.since(world.tick()).why_not(entities[3])), "a tick of change");
 }
@@ -209,32 +212,35 @@ fn why_not_names_the_sparse_term_that_fails() {
 #[test]
 fn explain_names_what_leads_and_the_user_can_force_it() {
     let (mut world, ..) = scene();
-    let explained = world.query::<(&Stun, &Burn)>().explain();
-    assert!(explained.contains("led by the sparse set of sparse_queries::Burn with 20 rows"), "{explained}");
+    let explained = world.view::<(&Stun, &Burn)>().explain();
+    assert!(
+        explained.contains("driven by the sparse set of sparse_queries::Burn with 20 rows"),
+        "{explained}"
+    );
     assert!(explained.contains("where:  with Stun, with Burn"), "{explained}");
-    let explained = world.query::<(Option<&Stun>, &Position)>().explain();
-    assert!(explained.contains("led by tables"), "{explained}");
+    let explained = world.view::<(Option<&Stun>, &Position)>().explain();
+    assert!(explained.contains("driven by tables"), "{explained}");
 
     let by = |world: &World| -> Vec<Entity> {
-        world.query::<(Entity, &Stun, &Burn)>().driven_by::<Stun>().into_iter().map(|(e, ..)| e).collect()
+        world.view::<(Entity, &Stun, &Burn)>().driven_by::<Stun>().into_iter().map(|(e, ..)| e).collect()
     };
     let stunned = world.sparse::<Stun>().entities().to_vec();
     let both: Vec<Entity> = stunned.iter().copied().filter(|&e| world.get::<Burn>(e).is_some()).collect();
     assert_eq!(by(&world), both, "in the order of the set that leads");
-    let query = world.query::<(Entity, &Stun)>().driven_by_tables();
-    assert!(query.explain().contains("led by tables"));
+    let query = world.view::<(Entity, &Stun)>().driven_by_tables();
+    assert!(query.explain().contains("driven by tables"));
     let expected: Vec<Entity> =
-        world.query::<Entity>().iter().filter(|&e| world.get::<Stun>(e).is_some()).collect();
+        world.view::<Entity>().iter().filter(|&e| world.get::<Stun>(e).is_some()).collect();
     assert_eq!(query.iter().map(|(e, _)| e).collect::<Vec<_>>(), expected, "in the order of tables");
     assert_eq!(query.count(), 30);
 
-    let mut state = world.query_state::<(Entity, &mut Stun, &Burn)>();
-    state.drive_by::<Stun>();
+    let mut state = world.query::<(Entity, &mut Stun, &Burn)>();
+    state.driven_by::<Stun>();
     assert_eq!(state.query_mut(&mut world).explain().matches("sparse_queries::Stun with 30").count(), 1);
     assert_eq!(state.iter_mut(&mut world).map(|(e, ..)| e).collect::<Vec<_>>(), both);
-    state.drive_by_tables();
-    assert!(state.query_mut(&mut world).explain().contains("led by tables"));
-    state.drive_by_shortest();
+    state.driven_by_tables();
+    assert!(state.query_mut(&mut world).explain().contains("driven by tables"));
+    state.driven_by_shortest();
     assert!(state.query_mut(&mut world).explain().contains("sparse_queries::Burn"));
     let led = state.query_mut(&mut world).driven_by::<Burn>();
     assert_eq!(led.iter().count(), 10);
@@ -243,7 +249,7 @@ fn explain_names_what_leads_and_the_user_can_force_it() {
 #[test]
 fn the_order_of_combinations_is_that_of_the_walk() {
     let (mut world, ..) = scene();
-    let mut query = world.query_mut::<(Entity, &mut Burn)>();
+    let mut query = world.view_mut::<(Entity, &mut Burn)>();
     let read: Vec<[Entity; 2]> = {
         let mut pairs = Vec::new();
         let all: Vec<Entity> = query.iter().map(|(e, _)| e).collect();
@@ -260,27 +266,27 @@ fn the_order_of_combinations_is_that_of_the_walk() {
 
 #[test]
 #[should_panic(
-    expected = "`Seat` cannot lead this query: it is no sparse component that every match must have"
+    expected = "`Seat` cannot drive this query: it is no sparse component that every match must have"
 )]
 fn only_a_required_sparse_component_can_lead() {
     let (world, ..) = scene();
-    let _ = world.query::<(&Stun, Option<&Seat>)>().driven_by::<Seat>();
+    let _ = world.view::<(&Stun, Option<&Seat>)>().driven_by::<Seat>();
 }
 
 #[test]
-#[should_panic(expected = "`Position` cannot lead this query")]
+#[should_panic(expected = "`Position` cannot drive this query")]
 fn a_table_component_cannot_lead() {
     let (world, ..) = scene();
-    let _ = world.query_state::<(&Stun, &Position)>().drive_by::<Position>();
+    let _ = world.query::<(&Stun, &Position)>().driven_by::<Position>();
 }
 
 #[test]
 fn a_component_not_met_yet_leads_through_nothing() {
     let mut world = World::new();
     world.spawn(Position { x: 0.0, y: 0.0 });
-    let query = world.query::<(&Stun, &Position)>();
+    let query = world.view::<(&Stun, &Position)>();
     assert_eq!((query.count(), query.iter().size_hint()), (0, (0, Some(0))));
-    assert!(query.explain().contains("led by the sparse set of a component not met yet"));
+    assert!(query.explain().contains("driven by the sparse set of a component not met yet"));
     assert_eq!(query.driven_by::<Stun>().iter().count(), 0);
 }
 
@@ -288,7 +294,7 @@ fn a_component_not_met_yet_leads_through_nothing() {
 #[test]
 fn size_hints_hold_for_every_leader() {
     let (world, ..) = scene();
-    let hints = |query: Query<'_, (&Stun, &Seat)>| {
+    let hints = |query: Query<'_, '_, (&Stun, &Seat)>| {
         let mut iter = query.iter();
         loop {
             let (least, most) = iter.size_hint();
@@ -301,10 +307,10 @@ fn size_hints_hold_for_every_leader() {
         }
     };
     let counts = [
-        hints(world.query()),
-        hints(world.query().driven_by::<Stun>()),
-        hints(world.query().driven_by::<Seat>()),
-        hints(world.query().driven_by_tables()),
+        hints(world.view()),
+        hints(world.view().driven_by::<Stun>()),
+        hints(world.view().driven_by::<Seat>()),
+        hints(world.view().driven_by_tables()),
     ];
     assert_eq!(counts, [counts[0]; 4]);
 }
@@ -358,7 +364,7 @@ fn run_time_components_live_in_every_kind_of_storage() {
     let runs: Vec<&[i32]> =
         world.sparse_runs(ids[2]).map(|run| run.column::<i32>(ids[2], "current").unwrap()).collect();
     assert_eq!(runs, [[-5, 2, 3, 4, 5, 6, 7, 8]]);
-    world.commands().entity(entities[2]).queue(move |mut e| {
+    world.commands().entity(entities[2]).queue(move |mut e: EntityWorldMut| {
         e.remove_by_id(ids[1]).insert_dynamic(ids[2], &[("current", Value::I32(70))]).unwrap();
     });
     world.flush();

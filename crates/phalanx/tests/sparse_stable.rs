@@ -77,15 +77,15 @@ fn what_looks_at_a_set_skips_its_holes() {
     let ids = seats(&mut world, 10);
     ids.iter().step_by(3).for_each(|&e| world.remove::<Seat>(e).unwrap());
     let left: Vec<u32> = (0..10).filter(|n| n % 3 != 0).collect();
-    let values = |world: &World| world.query::<&Seat>().iter().map(|seat| seat.0).collect::<Vec<_>>();
+    let values = |world: &World| world.view::<&Seat>().iter().map(|seat| seat.0).collect::<Vec<_>>();
     assert_eq!(values(&world), left);
-    assert_eq!(world.query::<&Seat>().driven_by::<Seat>().iter().map(|s| s.0).collect::<Vec<_>>(), left);
-    assert_eq!(world.query::<(&Seat, &Health)>().driven_by_tables().iter().count(), 6);
+    assert_eq!(world.view::<&Seat>().driven_by::<Seat>().iter().map(|s| s.0).collect::<Vec<_>>(), left);
+    assert_eq!(world.view::<(&Seat, &Health)>().driven_by_tables().iter().count(), 6);
     assert_eq!(
-        world.query::<(Option<&Seat>, Has<Seat>)>().iter().filter(|(s, h)| s.is_some() && *h).count(),
+        world.view::<(Option<&Seat>, Has<Seat>)>().iter().filter(|(s, h)| s.is_some() && *h).count(),
         6
     );
-    assert_eq!(world.query_filtered::<Entity, Without<Seat>>().count(), 4);
+    assert_eq!(world.view_filtered::<Entity, Without<Seat>>().count(), 4);
     assert!(world.get::<Seat>(ids[0]).is_none() && world.get::<Seat>(Entity::PLACEHOLDER).is_none());
     assert!(!world.sparse::<Seat>().contains(Entity::PLACEHOLDER));
     assert!(world.sparse::<Seat>().slice().is_none(), "no slice of all values while there are holes");
@@ -99,7 +99,7 @@ fn what_looks_at_a_set_skips_its_holes() {
     world.sparse_mut::<Seat>().for_each_run(|seats| seats.iter_mut().for_each(|seat| seat.0 += 100));
     assert_eq!(values(&world), left.iter().map(|n| n + 100).collect::<Vec<_>>());
     let sum = std::sync::atomic::AtomicU32::new(0);
-    world.query_mut::<&mut Seat>().par_iter_mut().small_below(0).for_each(|seat| {
+    world.view_mut::<&mut Seat>().par_iter_mut().small_below(0).for_each(|seat| {
         sum.fetch_add(seat.0, std::sync::atomic::Ordering::Relaxed);
     });
     assert_eq!(sum.into_inner(), left.iter().map(|n| n + 100).sum());
@@ -150,21 +150,21 @@ fn fields_ticks_and_tags_of_stable_sets_work_across_holes() {
     let ids: Vec<Entity> = (0..5).map(|n| world.spawn((body(n), Sleeping)).id()).collect();
     world.clear_trackers();
     world.remove::<(Body, Sleeping)>(ids[2]).unwrap();
-    assert_eq!(world.query_filtered::<Entity, Added<Body>>().count(), 0);
+    assert_eq!(world.view_filtered::<Entity, Added<Body>>().count(), 0);
     let late = world.spawn((body(9), Sleeping)).id();
     assert_eq!(world.sparse::<Body>().index_of(late), Some(2));
     assert_eq!(
-        world.query_filtered::<Entity, Added<Body>>().single(),
+        world.view_filtered::<Entity, Added<Body>>().single(),
         Ok(late),
         "the row's ticks are its own"
     );
     *world.get_mut::<body::mass>(ids[4]).unwrap() = 40.0;
-    let changed: Vec<Entity> = world.query_filtered::<Entity, Changed<Body>>().iter().collect();
+    let changed: Vec<Entity> = world.view_filtered::<Entity, Changed<Body>>().iter().collect();
     assert_eq!(changed, [late, ids[4]]);
     assert_eq!(world.get::<Body>(late).unwrap().get(), body(9));
     let slices = world.sparse::<Body>().slice().unwrap();
     assert_eq!(slices.mass, [0.0, 1.0, 9.0, 3.0, 40.0]);
-    assert_eq!(world.query_filtered::<Entity, With<Sleeping>>().count(), 5);
+    assert_eq!(world.view_filtered::<Entity, With<Sleeping>>().count(), 5);
     world.despawn(ids[0]);
     assert!(world.sparse::<Body>().slice().is_none() && world.sparse::<Sleeping>().slice().is_none());
     world.check().unwrap();
@@ -222,20 +222,20 @@ impl Naive {
         world.check().unwrap_or_else(|fault| panic!("step {step}: {fault}"));
         ledger.nothing_dropped_twice();
         let held: BTreeMap<Entity, u32> =
-            world.query::<(Entity, &Held)>().iter().map(|(e, held)| (e, held.0)).collect();
+            world.view::<(Entity, &Held)>().iter().map(|(e, held)| (e, held.0)).collect();
         assert_eq!(held, self.held, "step {step}");
         let loose: BTreeMap<Entity, u32> =
-            world.query::<(Entity, &Loose)>().iter().map(|(e, loose)| (e, loose.0)).collect();
+            world.view::<(Entity, &Loose)>().iter().map(|(e, loose)| (e, loose.0)).collect();
         assert_eq!(loose, self.loose, "step {step}");
         let tabled: BTreeMap<Entity, u32> =
-            world.query::<(Entity, &Tabled)>().iter().map(|(e, tabled)| (e, tabled.0)).collect();
+            world.view::<(Entity, &Tabled)>().iter().map(|(e, tabled)| (e, tabled.0)).collect();
         assert_eq!(tabled, self.tabled, "step {step}");
         for (&e, &seat) in &self.seats {
             assert_eq!(world.sparse::<Held>().index_of(e), Some(seat), "step {step}: {e}");
             assert!(world.get::<Held>(e).unwrap().1.is_live());
         }
         assert_eq!(world.sparse::<Held>().holes(), self.holes.len());
-        let both = world.query::<(&Held, &Loose)>().count();
+        let both = world.view::<(&Held, &Loose)>().count();
         assert_eq!(both, self.held.keys().filter(|e| self.loose.contains_key(e)).count());
         let values = self.held.len() + self.loose.len() + self.tabled.len();
         assert_eq!(ledger.live(), values, "step {step}: nothing leaks");

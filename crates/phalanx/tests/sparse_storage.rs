@@ -74,9 +74,9 @@ fn sparse_components_of_ten_thousand_entities_touch_no_table() {
     assert_eq!((world.archetypes().len(), world.stats().moves), (archetypes, moves));
     assert!(world.sparse::<Stun>().is_empty());
     // No block of any column was written, and no row came, went or moved.
-    let touched = world.query::<(&Table<0>, &Table<9>)>().chunks_changed_since(before).count();
+    let touched = world.view::<(&Table<0>, &Table<9>)>().chunks_changed_since(before).count();
     assert_eq!(touched, 0);
-    assert_eq!(world.query::<&Table<5>>().chunks_changed_since(before).count(), 0);
+    assert_eq!(world.view::<&Table<5>>().chunks_changed_since(before).count(), 0);
     world.check().unwrap();
 }
 
@@ -124,8 +124,8 @@ fn each_candidate_is_looked_up_once_in_each_other_set() {
         }
     }
     // 100 have `Burn`, 200 `Aura`, 500 `Stun`: the smallest leads, and asks one or two others about each.
-    let (pairs, asked) = lookups(|| world.query::<(&Stun, &Burn)>().iter().count());
-    let (triples, asked_more) = lookups(|| world.query::<(&Stun, &Burn, &Aura)>().iter().count());
+    let (pairs, asked) = lookups(|| world.view::<(&Stun, &Burn)>().iter().count());
+    let (triples, asked_more) = lookups(|| world.view::<(&Stun, &Burn, &Aura)>().iter().count());
     assert_eq!((pairs, triples), (100, 100));
     if cfg!(debug_assertions) {
         assert_eq!((asked, asked_more), (100, 200));
@@ -198,35 +198,35 @@ fn a_set_is_sorted_by_key_and_patched_in_place() {
 #[test]
 fn queries_join_sets_and_tables() {
     let (mut world, ids) = hundred();
-    assert_eq!(world.query::<&Stun>().count(), 34);
-    assert_eq!(world.query::<(&Stun, &Burn)>().count(), 4);
-    assert_eq!(world.query_filtered::<&Position, (With<Stun>, Without<Burn>)>().count(), 30);
-    assert_eq!(world.query_filtered::<Entity, Or<(With<Stun>, With<Burn>)>>().count(), 40);
-    assert_eq!(world.query_filtered::<Entity, AnyOf<(Stun, Burn)>>().count(), 40);
-    let both = world.query::<(Option<&Burn>, Has<Stun>)>();
+    assert_eq!(world.view::<&Stun>().count(), 34);
+    assert_eq!(world.view::<(&Stun, &Burn)>().count(), 4);
+    assert_eq!(world.view_filtered::<&Position, (With<Stun>, Without<Burn>)>().count(), 30);
+    assert_eq!(world.view_filtered::<Entity, Or<(With<Stun>, With<Burn>)>>().count(), 40);
+    assert_eq!(world.view_filtered::<Entity, Or<(With<Stun>, With<Burn>)>>().count(), 40);
+    let both = world.view::<(Option<&Burn>, Has<Stun>)>();
     assert_eq!(both.iter().filter(|(burn, stunned)| burn.is_some() && *stunned).count(), 4);
-    for (position, mut stun) in world.query_mut::<(&mut Position, &mut Stun)>() {
+    for (position, mut stun) in world.view_mut::<(&mut Position, &mut Stun)>() {
         *position.x += stun.0;
         stun.0 = 5.0;
     }
-    for dps in world.query_mut::<&mut burn::dps>() {
+    for dps in world.view_mut::<&mut burn::dps>() {
         *dps = 9.0;
     }
     assert_eq!(world.get::<Burn>(ids[0]).unwrap().get(), Burn { dps: 9.0, ..burn() });
     assert_eq!(world.get::<Stun>(ids[3]), Some(&Stun(5.0)));
-    assert_eq!(world.query::<&Stun>().get(ids[3]), Ok(&Stun(5.0)));
-    assert!(world.query::<&Stun>().get(ids[1]).is_err());
-    let mut seen = world.query::<(Entity, &Burn, &Position)>().iter().map(|(e, ..)| e).collect::<Vec<_>>();
+    assert_eq!(world.view::<&Stun>().get(ids[3]), Ok(&Stun(5.0)));
+    assert!(world.view::<&Stun>().get(ids[1]).is_err());
+    let mut seen = world.view::<(Entity, &Burn, &Position)>().iter().map(|(e, ..)| e).collect::<Vec<_>>();
     assert_eq!(seen, world.sparse::<Burn>().entities(), "the smallest set leads");
     seen.sort_unstable();
     assert_eq!(seen, ids.iter().copied().step_by(10).collect::<Vec<_>>());
     let visits = std::sync::atomic::AtomicUsize::new(0);
-    world.query_mut::<(&mut Stun, &Position)>().par_iter_mut().small_below(0).for_each(|(mut stun, _)| {
+    world.view_mut::<(&mut Stun, &Position)>().par_iter_mut().small_below(0).for_each(|(mut stun, _)| {
         stun.0 = 0.0;
         visits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     });
     assert_eq!(visits.into_inner(), 34);
-    assert!(world.query::<(&Stun, &Position)>().explain().contains("sparse set"));
+    assert!(world.view::<(&Stun, &Position)>().explain().contains("sparse set"));
 }
 
 // E-010, E-039.
@@ -242,7 +242,7 @@ fn despawning_and_clearing_leave_every_set() {
     world.check().unwrap();
     world.clear_entities();
     world.check().unwrap();
-    assert!(world.sparse::<Stun>().is_empty() && world.query::<&Stun>().is_empty());
+    assert!(world.sparse::<Stun>().is_empty() && world.view::<&Stun>().is_empty());
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn rowless_entities_can_carry_sparse_components() {
     let mut world = World::new();
     let e = world.spawn_empty().id();
     world.insert(e, Stun(7.0)).unwrap();
-    assert_eq!(world.query::<(Entity, &Stun)>().single(), Ok((e, &Stun(7.0))));
+    assert_eq!(world.view::<(Entity, &Stun)>().single(), Ok((e, &Stun(7.0))));
     assert!(!world.is_orphan(e) && world.all_of::<Stun>(e) && !world.any_of::<(Burn, Position)>(e));
     world.entity_mut(e).clear();
     assert!(world.is_orphan(e));
@@ -281,11 +281,11 @@ fn bundles_batches_and_commands_treat_them_like_any_other() {
 fn row_ticks_of_sparse_components_are_kept() {
     let mut world = World::new();
     let e = world.spawn(Mark).id();
-    assert_eq!(world.query_filtered::<Entity, Added<Mark>>().count(), 1);
+    assert_eq!(world.view_filtered::<Entity, Added<Mark>>().count(), 1);
     world.clear_trackers();
-    assert_eq!(world.query_filtered::<Entity, Added<Mark>>().count(), 0);
+    assert_eq!(world.view_filtered::<Entity, Added<Mark>>().count(), 0);
     world.get_mut::<Mark>(e).unwrap().set_changed();
-    assert_eq!(world.query_filtered::<Entity, Changed<Mark>>().count(), 1);
+    assert_eq!(world.view_filtered::<Entity, Changed<Mark>>().count(), 1);
 }
 
 // E-037..E-040.

@@ -57,7 +57,7 @@ fn spawning_one_by_one_is_as_good_as_a_batch() {
     world.check().unwrap();
     assert_eq!(world.entities().len(), alive.len());
     let rows = |world: &World| {
-        let query = world.query::<(Entity, &Position, &Velocity)>();
+        let query = world.view::<(Entity, &Position, &Velocity)>();
         query
             .iter()
             .map(|(entity, &position, velocity)| (entity, position, *velocity.x, *velocity.y))
@@ -116,7 +116,7 @@ fn bundles_that_take_turns_get_their_own_rows() {
             world.check().unwrap();
         }
     }
-    assert_eq!(world.query::<&Position>().iter().count(), 8_994);
+    assert_eq!(world.view::<&Position>().iter().count(), 8_994);
 }
 
 #[test]

@@ -28,7 +28,7 @@ struct Other;
 struct Hit(u32);
 
 fn conflict<M>(system: impl IntoSystem<(), (), M>) -> Option<ParamConflict> {
-    match World::new().try_run_system_once(system, ()) {
+    match World::new().run_system_once(system) {
         Err(RunSystemError::Conflict(conflict)) => Some(conflict),
         _ => None,
     }
@@ -39,26 +39,31 @@ fn a_system_reads_and_writes_what_it_asks_for() {
     let mut world = World::new();
     world.insert_resource(Score(2));
     let e = world.spawn((Position { x: 1.0, y: 2.0 }, Health(3))).id();
-    world.run_system_once(|score: Res<Score>, mut query: Query<(&mut Position, &Health)>| {
-        for (pos, health) in &mut query {
-            *pos.x += health.0 as f32 * score.0 as f32;
-        }
-    });
+    world
+        .run_system_once(|score: Res<Score>, mut query: Query<(&mut Position, &Health)>| {
+            for (pos, health) in &mut query {
+                *pos.x += health.0 as f32 * score.0 as f32;
+            }
+        })
+        .unwrap();
     assert_eq!(world.get::<Position>(e).map(|p| p.get()), Some(Position { x: 7.0, y: 2.0 }));
 }
 
 #[test]
 fn option_of_a_resource_is_none_where_the_plain_form_panics() {
     let mut world = World::new();
-    assert!(world.run_system_once(|score: Option<Res<Score>>| score.is_none()));
-    assert!(world.run_system_once(|score: Option<ResMut<Score>>| score.is_none()));
+    assert!(world.run_system_once(|score: Option<Res<Score>>| score.is_none()).unwrap());
+    assert!(world.run_system_once(|score: Option<ResMut<Score>>| score.is_none()).unwrap());
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        world.run_system_once(|score: Res<Score>| score.0);
+        world.run_system_once(|score: Res<Score>| score.0).unwrap();
     }));
     let text = *panic.expect_err("there is no such resource").downcast::<String>().expect("a text");
     assert!(text.contains("`Score`") && text.contains("insert_resource"), "{text}");
     world.insert_resource(Score(1));
-    assert_eq!(world.run_system_once(|score: Option<Res<Score>>| score.map(|score| score.0)), Some(1));
+    assert_eq!(
+        world.run_system_once(|score: Option<Res<Score>>| score.map(|score| score.0)).unwrap(),
+        Some(1)
+    );
 }
 
 #[test]
@@ -103,14 +108,16 @@ fn a_write_by_a_later_system_is_seen_in_the_next_frame() {
 fn set_if_neq_and_bypass_leave_no_trace_without_need() {
     let mut world = World::new();
     world.insert_resource(Score(1));
-    world.run_system_once(|mut score: ResMut<Score>| {
-        let before = score.last_changed();
-        assert!(!score.set_if_neq(Score(1)));
-        score.bypass_change_detection().0 = 2;
-        assert_eq!(score.last_changed(), before);
-        assert!(score.set_if_neq(Score(3)));
-        assert!(score.last_changed() > before && score.is_changed());
-    });
+    world
+        .run_system_once(|mut score: ResMut<Score>| {
+            let before = score.last_changed();
+            assert!(!score.set_if_neq(Score(1)));
+            score.bypass_change_detection().0 = 2;
+            assert_eq!(score.last_changed(), before);
+            assert!(score.set_if_neq(Score(3)));
+            assert!(score.last_changed() > before && score.is_changed());
+        })
+        .unwrap();
     assert_eq!(world.resource::<Score>(), &Score(3));
 }
 
@@ -148,7 +155,7 @@ fn param_set_lends_conflicting_parameters_one_at_a_time() {
             health.0 += 1;
         }
     }
-    world.run_system_once(juggle);
+    world.run_system_once(juggle).unwrap();
     assert_eq!((world.get::<Health>(e), world.resource::<Score>()), (Some(&Health(9)), &Score(8)));
 }
 
@@ -156,11 +163,13 @@ fn param_set_lends_conflicting_parameters_one_at_a_time() {
 fn a_whole_world_can_be_read_beside_commands_and_queries() {
     let mut world = World::new();
     world.spawn(Health(1));
-    world.run_system_once(|world: &World, query: Query<&Health>, mut commands: Commands| {
-        assert_eq!(world.entities().len(), query.count());
-        commands.spawn(Health(2));
-    });
-    assert_eq!(world.query::<&Health>().count(), 2);
+    world
+        .run_system_once(|world: &World, query: Query<&Health>, mut commands: Commands| {
+            assert_eq!(world.entities().len(), query.count());
+            commands.spawn(Health(2));
+        })
+        .unwrap();
+    assert_eq!(world.view::<&Health>().count(), 2);
 }
 
 #[test]
@@ -168,24 +177,60 @@ fn tuples_of_parameters_nest() {
     let mut world = World::new();
     world.insert_resource(Score(5));
     world.spawn(Health(2));
-    let sum =
-        world.run_system_once(|(score, (query, mut local)): (Res<Score>, (Query<&Health>, Local<i32>))| {
+    let sum = world
+        .run_system_once(|(score, (query, mut local)): (Res<Score>, (Query<&Health>, Local<i32>))| {
             *local += 1;
             i32::try_from(score.0).expect("small") + query.iter().map(|h| h.0).sum::<i32>() + *local
-        });
+        })
+        .unwrap();
     assert_eq!(sum, 8);
 }
 
 #[test]
-fn a_system_may_have_twelve_parameters() {
-    let mut world = World::new();
-    world.insert_resource(Score(1));
+#[expect(clippy::many_single_char_names, clippy::too_many_arguments, reason = "that is what is tested")]
+fn a_system_may_have_sixteen_parameters_and_tuples_hold_more() {
     type R<'w> = Res<'w, Score>;
-    let sum =
-        world.run_system_once(|a: R, b: R, c: R, d: R, e: R, f: R, g: R, h: R, i: R, j: R, k: R, l: R| {
-            [a, b, c, d, e, f, g, h, i, j, k, l].iter().map(|r| r.0).sum::<u32>()
-        });
-    assert_eq!(sum, 12);
+    fn sixteen(
+        a: R,
+        b: R,
+        c: R,
+        d: R,
+        e: R,
+        f: R,
+        g: R,
+        h: R,
+        i: R,
+        j: R,
+        k: R,
+        l: R,
+        m: R,
+        n: R,
+        o: R,
+        (mut seen, (p, q)): (ResMut<Seen>, (Res<Time>, Query<&Health>)),
+    ) {
+        let all = [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o];
+        seen.0 = all.iter().map(|r| r.0).sum::<u32>() + u32::from(p.delta().is_zero() && q.is_empty());
+    }
+    #[derive(Resource, Default)]
+    struct Seen(u32);
+    let mut app = App::new();
+    app.insert_resource(Score(1)).init_resource::<Seen>().add_systems(Update, sixteen);
+    app.step(0.0);
+    assert_eq!(app.world().resource::<Seen>().0, 16);
+}
+
+#[test]
+fn functions_may_take_systems_of_any_kind() {
+    fn add<M>(app: &mut App, systems: impl IntoSystemConfigs<M>) {
+        app.add_systems(Update, systems.run_if(run_once));
+    }
+    let mut app = App::new();
+    app.insert_resource(Score(0));
+    add(&mut app, |mut score: ResMut<Score>| score.0 += 1);
+    add(&mut app, (|world: &mut World| world.resource_mut::<Score>().0 += 1, ApplyDeferred).chain());
+    app.step(0.0);
+    app.step(0.0);
+    assert_eq!(app.world().resource::<Score>().0, 2);
 }
 
 #[test]
@@ -193,7 +238,7 @@ fn derived_parameters_bundle_others() {
     #[derive(SystemParam)]
     struct Ledger<'w, 's, T: Component> {
         score: ResMut<'w, Score>,
-        query: Query<'w, (Entity, &'static T)>,
+        query: Query<'w, 's, (Entity, &'static T)>,
         calls: Local<'s, u32>,
     }
     fn enter(mut ledger: Ledger<Health>, mut commands: Commands) {
@@ -207,6 +252,65 @@ fn derived_parameters_bundle_others() {
     assert_eq!(app.world().resource::<Score>().0, (1) + (1 + 2) + (2 + 3));
 }
 
+// The lifetimes are bevy's, so that its structs compile.
+#[test]
+fn derived_parameters_take_a_lifetime_for_the_world_and_one_for_the_state() {
+    #[derive(SystemParam)]
+    struct Everything<'w, 's> {
+        query: Query<'w, 's, (Entity, &'static mut Health), With<Frozen>>,
+        commands: Commands<'w, 's>,
+        score: Res<'w, Score>,
+        calls: Local<'s, u32>,
+        hits: MessageReader<'w, 's, Hit>,
+        set: ParamSet<'w, 's, (Query<'w, 's, &'static Position>, Query<'w, 's, &'static mut Position>)>,
+        nested: Inner<'w, 's>,
+    }
+    #[derive(SystemParam)]
+    struct Inner<'w, 's> {
+        positions: Query<'w, 's, Entity, (With<Position>, Without<Frozen>)>,
+        out: MessageWriter<'w, Heard>,
+    }
+    #[derive(Message)]
+    struct Heard(u32);
+    impl<'w, 's> Everything<'w, 's> {
+        fn first(&mut self) -> Option<(Entity, Mut<'_, Health>)> {
+            self.query.iter_mut().next()
+        }
+        fn recorder(&mut self) -> &mut Commands<'w, 's> {
+            &mut self.commands
+        }
+    }
+    fn pass_on<'w, 's>(query: Query<'w, 's, Entity, (With<Position>, Without<Frozen>)>) -> usize {
+        query.count()
+    }
+    fn system(mut all: Everything) {
+        *all.calls += 1;
+        let heard = all.hits.read().map(|hit| hit.0).sum::<u32>() + all.score.0;
+        all.nested.out.write(Heard(heard));
+        assert_eq!(all.set.p0().count(), 1);
+        for position in &mut all.set.p1() {
+            *position.x += 1.0;
+        }
+        let (entity, mut health) = all.first().expect("one is frozen");
+        health.0 += 1;
+        all.recorder().entity(entity).remove::<Frozen>();
+        assert_eq!(pass_on(all.nested.positions), 1);
+    }
+    let mut world = World::new();
+    world.insert_resource(Score(5));
+    let e = world.spawn((Health(1), Frozen)).id();
+    let moved = world.spawn(Position { x: 0.0, y: 0.0 }).id();
+    world.write_message(Hit(2));
+    world.run_system_once(system).unwrap();
+    assert_eq!(world.get::<Health>(e), Some(&Health(2)));
+    assert!(!world.entity(e).contains::<Frozen>());
+    assert_eq!(world.get::<Position>(moved).map(|position| *position.x), Some(1.0));
+    assert_eq!(
+        world.messages::<Heard>().expect("registered").iter().map(|heard| heard.0).collect::<Vec<_>>(),
+        [7]
+    );
+}
+
 // O-194: the query is a parameter; the function form is the only form.
 #[test]
 fn pipes_pass_results_on_and_inputs_in() {
@@ -215,21 +319,21 @@ fn pipes_pass_results_on_and_inputs_in() {
     fn half(score: Res<Score>) -> u32 {
         score.0 / 2
     }
-    fn store(Input(value): Input<u32>, mut score: ResMut<Score>) {
+    fn store(In(value): In<u32>, mut score: ResMut<Score>) {
         score.0 = value;
     }
-    world.run_system_once(half.pipe(store));
+    world.run_system_once(half.pipe(store)).unwrap();
     assert_eq!(world.resource::<Score>().0, 10);
-    let text = world.run_system_once(half.map(|value| format!("<{value}>")));
+    let text = world.run_system_once(half.map(|value| format!("<{value}>"))).unwrap();
     assert_eq!(text, "<5>");
-    world.run_system_once_with(store, 3);
+    world.run_system_once_with(store, 3).unwrap();
     assert_eq!(world.resource::<Score>().0, 3);
     // An exclusive system at the end of a pipe.
-    fn spawn_some(Input(count): Input<u32>, mut commands: Commands) {
+    fn spawn_some(In(count): In<u32>, mut commands: Commands) {
         commands.spawn_batch((0..count).map(|_| Health(1)));
     }
-    world.run_system_once(half.pipe(spawn_some));
-    assert_eq!(world.query::<&Health>().count(), 1);
+    world.run_system_once(half.pipe(spawn_some)).unwrap();
+    assert_eq!(world.view::<&Health>().count(), 1);
 }
 
 #[test]
@@ -244,8 +348,8 @@ fn exclusive_systems_have_the_world_and_things_of_their_own() {
         (*calls, healths.iter(world).count())
     }
     let mut world = World::new();
-    assert_eq!(world.run_system_once(exclusive), (1, 1));
-    assert_eq!(world.run_system_once(exclusive), (1, 2));
+    assert_eq!(world.run_system_once(exclusive).unwrap(), (1, 1));
+    assert_eq!(world.run_system_once(exclusive).unwrap(), (1, 2));
 }
 
 #[test]
@@ -260,10 +364,8 @@ fn conflicting_parameters_are_refused_and_both_named() {
     assert!(conflict(|_: &World, _: ResMut<Score>| {}).is_some());
     assert!(conflict(|_: Commands, _: Commands| {}).is_some());
     assert!(conflict(|_: Query<(&mut Health, &Health)>| {}).is_some());
-    // Filters do not make queries disjoint: flags are taken per column.
-    assert!(
-        conflict(|_: Query<&mut Health, With<Frozen>>, _: Query<&mut Health, Without<Frozen>>| {}).is_some()
-    );
+    // Filters that do not exclude each other; those that do are in `system_disjoint.rs`.
+    assert!(conflict(|_: Query<&mut Health, With<Frozen>>, _: Query<&mut Health>| {}).is_some());
     #[derive(Component)]
     #[component(track = "row")]
     struct Tracked(#[allow(dead_code, reason = "only the access counts")] u8);
@@ -300,27 +402,27 @@ fn a_resource_that_is_not_send_stays_on_its_thread() {
     use std::rc::Rc;
     let mut world = World::new();
     let shared = Rc::new(5);
-    assert_eq!(world.insert_non_send_resource(Rc::clone(&shared)), None);
-    world.run_system_once(|world: &mut World| {
-        world.non_send_resource_scope(|world, value: &mut Rc<i32>| {
-            world.spawn(Health(**value));
-        });
-    });
-    assert_eq!(world.query::<&Health>().single(), Ok(&Health(5)));
+    assert_eq!(world.insert_non_send(Rc::clone(&shared)), None);
+    world
+        .run_system_once(|world: &mut World| {
+            world.non_send_scope(|world, value: &mut Rc<i32>| {
+                world.spawn(Health(**value));
+            });
+        })
+        .unwrap();
+    assert_eq!(world.view::<&Health>().single(), Ok(&Health(5)));
     // Elsewhere it is not there, and a world dropped there leaves the value to this thread.
-    std::thread::spawn(move || assert!(!world.contains_non_send_resource::<Rc<i32>>()))
-        .join()
-        .expect("no panic");
+    std::thread::spawn(move || assert!(!world.contains_non_send::<Rc<i32>>())).join().expect("no panic");
     assert_eq!(Rc::strong_count(&shared), 2);
-    assert!(!World::new().contains_non_send_resource::<Rc<i32>>());
+    assert!(!World::new().contains_non_send::<Rc<i32>>());
     assert_eq!(Rc::strong_count(&shared), 1);
 }
 
 #[test]
 fn a_non_send_resource_comes_back_and_is_replaced() {
     let mut world = World::new();
-    assert_eq!(world.insert_non_send_resource(1u8), None);
-    assert_eq!(world.insert_non_send_resource(2u8), Some(1));
-    assert_eq!(world.remove_non_send_resource::<u8>(), Some(2));
-    assert_eq!(world.remove_non_send_resource::<u8>(), None);
+    assert_eq!(world.insert_non_send(1u8), None);
+    assert_eq!(world.insert_non_send(2u8), Some(1));
+    assert_eq!(world.remove_non_send::<u8>(), Some(2));
+    assert_eq!(world.remove_non_send::<u8>(), None);
 }

@@ -144,7 +144,7 @@ impl<'a> Half<'a> {
                     #all::terms(__out)
                 }
                 #[inline(always)]
-                fn item<'w>(__row: <Self::Fetch as #p::Fetch>::Item<'w>, __since: #p::Tick) -> Self::Item<'w> {
+                fn item<'w>(__row: <Self::Fetch as #p::Fetch>::Item<'w>, __since: #p::Moment<'w>) -> Self::Item<'w> {
                     let #pattern = #all::item(__row, __since);
                     #make_item
                 }

@@ -5,9 +5,11 @@
 //! count is right, that rowless slots carry their own index, and that what is reserved is within the list and
 //! the limit. It does not know tables: that rows and entities agree is the store's to check.
 
+#![forbid(unsafe_code)]
+
 use super::reserve::parts;
 use super::{Entities, NONE, Slot, USED_UP};
-use crate::place::TableId;
+use crate::location::TableId;
 use crate::sync::Ordering;
 
 impl Entities {

@@ -4,12 +4,14 @@
 //! free slot still count as free, those beyond all slots do not count. Counts are kept, not computed,
 //! except the living ones, which are all slots neither free nor retired: one count less for a spawn to keep.
 
+#![forbid(unsafe_code)]
+
 use std::iter::FusedIterator;
 use std::slice;
 
 use super::{Entities, Slot};
 use crate::entity::Entity;
-use crate::place::TableId;
+use crate::location::TableId;
 
 impl Entities {
     /// Returns how many entities are alive.

@@ -3,9 +3,11 @@
 //! The free list begins with each of them in turn, so its head and its length are kept at hand, and are written when
 //! the last one has died.
 
+#![forbid(unsafe_code)]
+
 use super::{Entities, Slot, USED_UP};
 use crate::entity::Entity;
-use crate::place::{Row, TableId};
+use crate::location::{Row, TableId};
 use crate::sync::{AtomicU32, with_mut};
 
 /// A directory in which entities die: for the store alone.
@@ -51,8 +53,8 @@ impl Drop for Ending<'_> {
 }
 
 impl Slot {
-    /// Ends an entity with a row in this table, whose slot becomes the first of the free list. `None`, and nothing happens,
-    /// if it is another, or the slot would be retired.
+    /// Ends an entity with a row in this table, whose slot becomes the first of the free list. `None`, and nothing
+    /// happens, if it is another, or the slot would be retired.
     #[inline(always)]
     pub(super) fn end_in(&mut self, table: TableId, entity: Entity, head: u32) -> Option<Row> {
         let next = entity.raw_generation().checked_add(1).filter(|&next| next != USED_UP)?;

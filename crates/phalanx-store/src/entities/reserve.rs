@@ -21,9 +21,11 @@
 //! flushed, under `&mut self`; whatever turns that into shared references and back (a scope, a join, a lock) already
 //! orders the one before the other.
 
+#![forbid(unsafe_code)]
+
 use super::{Entities, Exhausted, FIRST, NONE, Slot};
 use crate::entity::Entity;
-use crate::place::{Place, Row, TableId};
+use crate::location::{EntityLocation, Row, TableId};
 use crate::sync::{Ordering, with_mut};
 
 impl Entities {
@@ -94,6 +96,7 @@ impl Entities {
         let new = (self.slots()..end).map(|index| rowless(index, Entity::new(index, FIRST)));
         self.slots.extend(new);
         self.rowless += fresh;
+        self.rowless_changes += 1;
     }
 
     #[inline]
@@ -143,5 +146,5 @@ pub(super) const fn parts(reserved: u64) -> (Option<u32>, u32) {
 }
 
 fn rowless(index: u32, link: Entity) -> Slot {
-    Slot::new(Place::new(TableId::ROWLESS, Row::new(index)), link.raw_generation())
+    Slot::new(EntityLocation::new(TableId::ROWLESS, Row::new(index)), link.raw_generation())
 }

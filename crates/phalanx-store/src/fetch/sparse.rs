@@ -1,8 +1,8 @@
-//! The leaves over sparse sets.
+//! The terms over sparse sets.
 //!
 //! A sparse part of a query is looked up by entity: [`InSet<F>`] yields what `F` yields in the set's own
 //! table, at the entity's row there. Rows whose entity is not in a set that is asked for are skipped, and
-//! one such set may lead the walk instead of the tables ([`Fetch::drivers`]). A set's table is only ever
+//! one such set may drive the walk instead of the tables ([`Fetch::drivers`]). A set's table is only ever
 //! reached through its pages, so holes (I11) are never visited.
 
 use std::marker::PhantomData;
@@ -10,11 +10,11 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::sealed::Sealed;
-use super::{Access, DenseFetch, Driver, Fetch, ReadFetch, SetFetch};
+use super::{Access, DenseFetch, Driver, Fetch, Known, Marked, ReadFetch, SetFetch, dense_sparse_rows};
 use crate::column::BLOCK_ROWS;
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::place::TableId;
+use crate::location::TableId;
 use crate::sets::{Page, find, row_of_member};
 use crate::store::Store;
 use crate::tick::Tick;
@@ -28,14 +28,14 @@ pub struct NotMember;
 /// Whether the entity is in the set of a column.
 pub struct HasSet;
 
-/// How many rows a walk visits per block of a set, at least, for all of its blocks to be marked at the beginning, as those
-/// of a table are; below that, each row marks its own.
+/// How many rows a walk visits per block of a set, at least, for all of its blocks to be marked at the beginning, as
+/// those of a table are; below that, each row marks its own.
 const DENSE_ROWS: usize = 64;
 
-/// A set as a query sees it, with the lanes of its columns, and where their rows are.
+/// A set as a query sees it, with the cells of its columns, and where their rows are.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
-pub struct SetLanes<L, P: Copy> {
+pub struct SetCells<L, P: Copy> {
     pages: *const Option<Page>,
     page_count: usize,
     table: usize,
@@ -43,44 +43,41 @@ pub struct SetLanes<L, P: Copy> {
     now: Tick,
     /// Whether all blocks that may be written are marked already.
     marked: bool,
-    lanes: L,
+    cells: L,
     /// Written, unless there is no set: nobody is found then.
     ptrs: MaybeUninit<P>,
 }
 
-impl<L, P: Copy> SetLanes<L, P> {
+impl<L, P: Copy> SetCells<L, P> {
     /// The set of a column, as long as its table has everything, which `ptrs` tells.
     fn new(
         store: &Store,
         column: Option<AnyColId>,
         now: Tick,
-        lanes: L,
+        cells: L,
         ptrs: impl FnOnce(&L, TableId) -> Option<P>,
     ) -> Self {
         let set = column.and_then(|column| store.set_of(column));
-        // SAFETY: the set of a column is one of the store's (I10).
-        let set = set.map(|set| unsafe { store.sets.get_unchecked(set.index()) });
-        let found = set.and_then(|set| Some((set, ptrs(&lanes, set.table)?)));
+        let set = set.map(|set| &store.sets[set.index()]);
+        let found = set.and_then(|set| Some((set, ptrs(&cells, set.table)?)));
         let set = found.as_ref().map(|(set, _)| *set);
         let (pages, table, ptrs): (&[Option<Page>], _, _) = match found {
             Some((set, ptrs)) => (set.pages(), set.table, MaybeUninit::new(ptrs)),
             None => (&[], TableId::DEAD, MaybeUninit::uninit()),
         };
-        // SAFETY: the table of a set, and the place of the dead, have a head (I4).
-        let head = unsafe { store.heads.get_unchecked(table.index()) };
+        let meta = &store.metas[table.index()];
         Self {
             pages: pages.as_ptr(),
             page_count: pages.len(),
             table: table.index(),
             driver: Driver {
                 table,
-                owners: head.owners.data.cast(),
-                len: head.len as usize,
+                len: meta.len as usize,
                 holes: set.is_some_and(|set| set.stable) && store.has_holes(table),
             },
             now,
             marked: false,
-            lanes,
+            cells,
             ptrs,
         }
     }
@@ -99,9 +96,9 @@ impl<L, P: Copy> SetLanes<L, P> {
 /// # Safety
 /// As for `mark`.
 #[inline(never)]
-unsafe fn mark_row<F: Fetch>(lanes: F::Lanes, table: usize, row: usize, now: Tick) {
+unsafe fn mark_row<F: Fetch>(cells: F::Cells, table: usize, row: usize, now: Tick) {
     // SAFETY: forwarded.
-    unsafe { F::mark_row(lanes, table, row, now) };
+    unsafe { F::mark(cells, table, Marked::Row(row), now) };
 }
 
 /// What `F` yields at a row of its set.
@@ -109,11 +106,11 @@ unsafe fn mark_row<F: Fetch>(lanes: F::Lanes, table: usize, row: usize, now: Tic
 /// # Safety
 /// The set is there and has the row, which is no hole; access is as for `item`.
 #[inline(always)]
-unsafe fn row_of<'a, F: DenseFetch>(set: SetLanes<F::Lanes, F::Ptrs>, row: usize) -> F::Item<'a> {
-    // SAFETY: forwarded; a set that is there has its pointers, and a dense fetch has no spots to miss.
+unsafe fn row_of<'a, F: DenseFetch>(set: SetCells<F::Cells, F::Ptrs>, row: usize) -> F::Item<'a> {
+    // SAFETY: forwarded; a set that is there has its pointers, and a dense fetch has no sparse rows to miss.
     unsafe {
         let ptrs = set.ptrs.assume_init();
-        F::single(ptrs, row, F::spots(ptrs, Entity::PLACEHOLDER).unwrap_unchecked())
+        F::item(ptrs, row, dense_sparse_rows::<F>(ptrs))
     }
 }
 
@@ -127,9 +124,9 @@ where
     type Item<'a> = F::Item<'a>;
     type Slices<'a> = F::Slices<'a>;
     type ReadOnly = InSet<F::ReadOnly>;
-    type Lanes = SetLanes<F::Lanes, F::Ptrs>;
-    type Ptrs = SetLanes<F::Lanes, F::Ptrs>;
-    type Spots = usize;
+    type Cells = SetCells<F::Cells, F::Ptrs>;
+    type Ptrs = SetCells<F::Cells, F::Ptrs>;
+    type SparseRows = usize;
     const DENSE: bool = false;
     const TABLELESS: bool = true;
     const IN_SETS: bool = true;
@@ -139,57 +136,51 @@ where
         F::visit(ids, &mut |access| report(Access { in_set: true, ..access }));
     }
     #[inline]
-    fn lanes(store: &Store, ids: F::Ids, now: Tick) -> Self::Lanes {
+    fn cells(store: &Store, ids: F::Ids, now: Tick) -> Self::Cells {
         let mut first = None;
         F::visit(ids, &mut |access| {
             first.get_or_insert(access.column);
         });
-        SetLanes::new(store, first, now, F::lanes(store, ids, now), |&lanes, table| {
-            // SAFETY: the lanes are of this store, which has the set's table (I4). A set that lacks one of the columns of `F`
-            // has no rows to be found.
-            unsafe { F::present(lanes, table.index()).then(|| F::ptrs(lanes, table.index())) }
+        SetCells::new(store, first, now, F::cells(store, ids, now), |&cells, table| {
+            // SAFETY: the cells are of this store, which has the set's table (I4). A set that lacks one of the columns
+            // of `F` has no rows to be found.
+            unsafe { F::find(cells, table.index()) }
         })
     }
     #[inline(always)]
-    unsafe fn present(_: Self::Lanes, _: usize) -> bool {
-        true
+    unsafe fn find(cells: Self::Cells, _: usize) -> Option<Self::Ptrs> {
+        Some(cells)
     }
     #[inline(always)]
-    unsafe fn ptrs(lanes: Self::Lanes, _: usize) -> Self::Ptrs {
-        lanes
-    }
-    #[inline(always)]
-    unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<usize> {
-        // SAFETY: forwarded.
-        unsafe { ptrs.find(entity) }
-    }
-    #[inline(always)]
-    unsafe fn spots_led(ptrs: Self::Ptrs, entity: Entity, table: usize, row: usize) -> Option<usize> {
-        // SAFETY: forwarded.
-        if ptrs.table == table { Some(row) } else { unsafe { ptrs.find(entity) } }
+    unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<usize> {
+        match known {
+            Some((table, row)) if ptrs.driver.table == table => Some(row),
+            // SAFETY: forwarded.
+            _ => unsafe { ptrs.find(entity) },
+        }
     }
     #[inline]
-    unsafe fn led(mut lanes: Self::Lanes, len: usize) -> Self::Lanes {
-        let rows = lanes.driver.len;
+    unsafe fn drive(mut cells: Self::Cells, len: usize) -> Self::Cells {
+        let rows = cells.driver.len;
         if F::MARKS && rows > 0 && len >= rows.div_ceil(BLOCK_ROWS) * DENSE_ROWS {
             // SAFETY: forwarded; a set with rows has the columns, and room for marks of all rows (I3).
-            unsafe { F::mark(lanes.lanes, lanes.table, 0, rows, lanes.now) };
-            lanes.marked = true;
+            unsafe { F::mark(cells.cells, cells.table, Marked::Run(0, rows), cells.now) };
+            cells.marked = true;
         }
-        lanes
+        cells
     }
     #[inline]
-    fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {
-        report(lanes.driver);
+    fn drivers(cells: Self::Cells, report: &mut impl FnMut(Driver)) {
+        report(cells.driver);
     }
     #[inline(always)]
-    unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, spot: usize) -> F::Item<'a> {
-        // SAFETY: the spot is a row of the set's table (I10), which has the columns; access is the caller's.
+    unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, sparse_row: usize) -> F::Item<'a> {
+        // SAFETY: the sparse row is a row of the set's table (I10), which has the columns; access is the caller's.
         unsafe {
             if F::MARKS && !ptrs.marked {
-                mark_row::<F>(ptrs.lanes, ptrs.table, spot, ptrs.now);
+                mark_row::<F>(ptrs.cells, ptrs.table, sparse_row, ptrs.now);
             }
-            row_of::<F>(ptrs, spot)
+            row_of::<F>(ptrs, sparse_row)
         }
     }
     unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> F::Slices<'a> {
@@ -204,30 +195,28 @@ where
     F::ReadOnly: DenseFetch<Ptrs = F::Ptrs>,
 {
     unsafe fn set_slices(store: &Store, ids: F::Ids, rows: Range<usize>) -> Option<F::Slices<'_>> {
-        let lanes = Self::lanes(store, ids, store.tick);
+        let cells = Self::cells(store, ids, store.tick);
         // A fetch without columns names no set, and there are no rows to lend.
-        if lanes.table == TableId::DEAD.index() {
+        if cells.table == TableId::DEAD.index() {
             return None;
         }
         // SAFETY: the set's table, if it has the columns (I4), has these rows, and no hole among them (I11); access is
         // the caller's.
         unsafe {
-            if !F::present(lanes.lanes, lanes.table) {
-                return None;
-            }
+            let ptrs = F::find(cells.cells, cells.table)?;
             if !rows.is_empty() {
-                F::mark(lanes.lanes, lanes.table, rows.start, rows.len(), lanes.now);
+                F::mark(cells.cells, cells.table, Marked::Run(rows.start, rows.len()), cells.now);
             }
-            Some(F::slices(F::ptrs(lanes.lanes, lanes.table), rows.start, rows.len()))
+            Some(F::slices(ptrs, rows.start, rows.len()))
         }
     }
-    fn is_whole(lanes: Self::Lanes) -> bool {
-        lanes.table != TableId::DEAD.index()
+    fn is_whole(cells: Self::Cells) -> bool {
+        cells.table != TableId::DEAD.index()
     }
-    unsafe fn mark_members(lanes: Self::Lanes, len: usize) {
+    unsafe fn mark_members(cells: Self::Cells, len: usize) {
         if len > 0 {
             // SAFETY: forwarded.
-            unsafe { F::mark(lanes.lanes, lanes.table, 0, len, lanes.now) };
+            unsafe { F::mark(cells.cells, cells.table, Marked::Run(0, len), cells.now) };
         }
     }
     #[inline(always)]
@@ -242,18 +231,18 @@ where
     }
 }
 
-macro_rules! membership_leaf {
-    ($leaf:ident, $spots:ty, $item:ty, $found:ident => $keep:expr, drives: $drives:expr) => {
-        impl Sealed for $leaf {}
+macro_rules! membership_term {
+    ($term:ident, $sparse_rows:ty, $item:ty, $found:ident => $keep:expr, drives: $drives:expr) => {
+        impl Sealed for $term {}
         // SAFETY: reaches no values, only which entities are in a set, which stands still while rows are borrowed.
-        unsafe impl Fetch for $leaf {
+        unsafe impl Fetch for $term {
             type Ids = AnyColId;
             type Item<'a> = $item;
             type Slices<'a> = $item;
             type ReadOnly = Self;
-            type Lanes = SetLanes<(), ()>;
-            type Ptrs = SetLanes<(), ()>;
-            type Spots = $spots;
+            type Cells = SetCells<(), ()>;
+            type Ptrs = SetCells<(), ()>;
+            type SparseRows = $sparse_rows;
             const DENSE: bool = false;
             const TABLELESS: bool = true;
             const IN_SETS: bool = $drives;
@@ -261,41 +250,37 @@ macro_rules! membership_leaf {
             #[inline(always)]
             fn visit(_: AnyColId, _: &mut dyn FnMut(Access)) {}
             #[inline]
-            fn lanes(store: &Store, ids: AnyColId, now: Tick) -> Self::Lanes {
-                SetLanes::new(store, Some(ids), now, (), |(), _| Some(()))
+            fn cells(store: &Store, ids: AnyColId, now: Tick) -> Self::Cells {
+                SetCells::new(store, Some(ids), now, (), |(), _| Some(()))
             }
             #[inline(always)]
-            unsafe fn present(_: Self::Lanes, _: usize) -> bool {
-                true
+            unsafe fn find(cells: Self::Cells, _: usize) -> Option<Self::Ptrs> {
+                Some(cells)
             }
             #[inline(always)]
-            unsafe fn ptrs(lanes: Self::Lanes, _: usize) -> Self::Ptrs {
-                lanes
-            }
-            #[inline(always)]
-            unsafe fn spots(ptrs: Self::Ptrs, entity: Entity) -> Option<$spots> {
+            unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, _: Known) -> Option<$sparse_rows> {
                 // SAFETY: forwarded.
                 let $found = unsafe { ptrs.find(entity) }.is_some();
                 $keep
             }
             #[inline]
-            fn drivers(lanes: Self::Lanes, report: &mut impl FnMut(Driver)) {
+            fn drivers(cells: Self::Cells, report: &mut impl FnMut(Driver)) {
                 if $drives {
-                    report(lanes.driver);
+                    report(cells.driver);
                 }
             }
             #[inline(always)]
-            unsafe fn item<'a>(_: Self::Ptrs, _: usize, spots: $spots) -> Self::Item<'a> {
-                spots
+            unsafe fn item<'a>(_: Self::Ptrs, _: usize, sparse_rows: $sparse_rows) -> Self::Item<'a> {
+                sparse_rows
             }
             unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> Self::Slices<'a> {
                 unreachable!("only dense fetches are asked for slices of a table")
             }
         }
         // SAFETY: reports nothing.
-        unsafe impl ReadFetch for $leaf {}
+        unsafe impl ReadFetch for $term {}
     };
 }
-membership_leaf!(Member, (), (), found => found.then_some(()), drives: true);
-membership_leaf!(NotMember, (), (), found => (!found).then_some(()), drives: false);
-membership_leaf!(HasSet, bool, bool, found => Some(found), drives: false);
+membership_term!(Member, (), (), found => found.then_some(()), drives: true);
+membership_term!(NotMember, (), (), found => (!found).then_some(()), drives: false);
+membership_term!(HasSet, bool, bool, found => Some(found), drives: false);

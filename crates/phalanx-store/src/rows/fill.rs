@@ -6,19 +6,37 @@
 
 use crate::column_id::{AnyColId, ColId};
 use crate::entity::Entity;
-use crate::headers::ColumnRef;
 use crate::plan::Edge;
 use crate::store::Store;
+use crate::table_columns::Column;
 
 /// A column that waits for the value of one row.
 pub struct OpenColumn<'f> {
-    column: ColumnRef,
+    column: &'f Column,
     row: usize,
     wanted: AnyColId,
     filled: &'f mut bool,
 }
 
 impl OpenColumn<'_> {
+    /// Offers a column to be written.
+    ///
+    /// # Safety
+    /// The column is that of a table that lives, with the id `wanted` and room for the row, which holds nothing yet.
+    ///
+    /// # Panics
+    /// When `fill` leaves the column open.
+    pub(crate) unsafe fn offer(
+        column: &Column,
+        row: usize,
+        wanted: AnyColId,
+        fill: impl FnOnce(OpenColumn<'_>),
+    ) {
+        let mut filled = false;
+        fill(OpenColumn { column, row, wanted, filled: &mut filled });
+        assert!(filled, "a column of {} was left open", wanted.type_name());
+    }
+
     /// Writes the value.
     ///
     /// # Panics
@@ -26,11 +44,10 @@ impl OpenColumn<'_> {
     pub fn fill<T: Send + Sync + 'static>(self, id: ColId<T>, value: T) {
         assert!(id.any() == self.wanted, "a value of {} for another column", std::any::type_name::<T>());
         *self.filled = true;
-        // SAFETY: the edge is fresh while it is followed, so its target lives (I7).
-        if let Some(column) = unsafe { self.column.header() } {
-            // SAFETY: the column holds `T`, since it has the id (I1), and there is room for the row (I3), which holds nothing
-            // yet (I2).
-            unsafe { column.data.cast::<T>().add(self.row).write(value) };
+        if self.column.is_real() {
+            // SAFETY: the column holds `T`, since it has the id (I1), and there is room for the row (I3), which holds
+            // nothing yet (I2).
+            unsafe { self.column.data().cast::<T>().add(self.row).write(value) };
         }
     }
 }
@@ -40,8 +57,8 @@ impl Store {
     /// its position among them. False when the entity is dead or stands elsewhere.
     ///
     /// # Panics
-    /// When the edge is stale, and when `fill` panics or leaves a column open: the entity stands where it stood, and what
-    /// was written is leaked.
+    /// When the edge is stale, and when `fill` panics or leaves a column open: the entity stands where it stood, and
+    /// what was written is leaked.
     pub fn insert_filled(
         &mut self,
         entity: Entity,
@@ -49,16 +66,17 @@ impl Store {
         mut fill: impl FnMut(usize, OpenColumn<'_>),
     ) -> bool {
         self.expect_fill_edge(edge);
-        let place = self.entities.locate(entity).filter(|place| place.table == edge.source);
-        let Some(place) = place else { return false };
+        let location = self.entities.locate(entity).filter(|location| location.table == edge.source);
+        let Some(location) = location else { return false };
         let columns = &edge.filled;
-        self.relocate(entity, place.row.index(), edge, |row| {
-            for (at, (&column, &wanted)) in edge.slots.iter().zip(columns).enumerate() {
-                let mut filled = false;
-                fill(at, OpenColumn { column, row, wanted, filled: &mut filled });
-                assert!(filled, "a column of {} was left open", wanted.type_name());
+        let write = |row| {
+            for (at, (column, &wanted)) in edge.slots.iter().zip(columns).enumerate() {
+                // SAFETY: the edge is fresh while it is followed, so its target lives (I7), with room for the row (I3).
+                unsafe { OpenColumn::offer(column, row, wanted, |open| fill(at, open)) };
             }
-        });
+        };
+        // SAFETY: the edge is fresh, the entity stands at its source (I5), and each column it names is written (I7).
+        unsafe { self.relocate(entity, location.row.index(), edge, write) };
         true
     }
 }

@@ -9,27 +9,34 @@ use crate::store::Store;
 
 impl Store {
     /// Runs the edge's functions for a row that does not count yet.
+    ///
+    /// # Safety
+    /// The edge is fresh, and its target has room for the row, which holds no values.
     #[inline(always)]
-    pub(crate) fn run_inits<'e>(&self, edge: &'e Edge, row: usize) -> Pending<'e> {
+    pub(crate) unsafe fn run_inits<'e>(&self, edge: &'e Edge, row: usize) -> Pending<'e> {
         if edge.inits.is_empty() {
             return Pending { edge, row, done: 0 };
         }
-        self.run_some_inits(edge, row)
+        // SAFETY: forwarded.
+        unsafe { self.run_some_inits(edge, row) }
     }
 
+    /// # Safety
+    /// As for `run_inits`.
     #[inline(never)]
-    fn run_some_inits<'e>(&self, edge: &'e Edge, row: usize) -> Pending<'e> {
+    unsafe fn run_some_inits<'e>(&self, edge: &'e Edge, row: usize) -> Pending<'e> {
         let mut pending = Pending { edge, row, done: 0 };
         let mut panics = FirstPanic::default();
         for init in &edge.inits {
             let mut finished = false;
             panics.guard(|| {
-                // SAFETY: callers follow a fresh edge, whose target has room for the row (I3, I7).
+                // SAFETY: forwarded: the target of a fresh edge lives, and has room for the row (I3, I7).
                 unsafe { init.run(self.tick, row) };
                 finished = true;
             });
             if !finished {
-                pending.abandon();
+                // SAFETY: the row does not count (I2), and the functions before this one have made its values.
+                unsafe { pending.abandon() };
                 panics.resume();
                 unreachable!("a function that did not finish has panicked");
             }
@@ -49,7 +56,10 @@ pub(crate) struct Pending<'e> {
 
 impl<'e> Pending<'e> {
     /// What all functions of the edge made for a row.
-    pub(crate) fn of(edge: &'e Edge, row: usize) -> Self {
+    ///
+    /// # Safety
+    /// They did, and the edge is fresh.
+    pub(crate) unsafe fn of(edge: &'e Edge, row: usize) -> Self {
         Self { edge, row, done: edge.inits.len() }
     }
 
@@ -58,15 +68,15 @@ impl<'e> Pending<'e> {
     pub(crate) fn keep(self) {}
 
     /// The row will not count: drops what was made for it.
-    pub(crate) fn abandon(self) {
+    ///
+    /// # Safety
+    /// The row does not count, its values are not used again, and the edge is still fresh.
+    pub(crate) unsafe fn abandon(self) {
         let mut panics = FirstPanic::default();
         for init in &self.edge.inits[..self.done] {
-            // SAFETY: the edge is fresh while it is followed, so its target lives (I7).
-            for column in init.slots.iter().filter_map(|slot| unsafe { slot.header() }) {
-                if let Some(drop) = column.drop {
-                    // SAFETY: the function wrote an initialised value to this row, which is not counted (I2).
-                    panics.guard(|| unsafe { drop(column.data.add(self.row * column.size), 1) });
-                }
+            for column in init.slots.iter() {
+                // SAFETY: the function wrote an initialised value to this row, which does not count (I2).
+                unsafe { column.drop_rows(self.row, 1, &mut panics) };
             }
         }
         panics.resume();

@@ -2,6 +2,8 @@
 //!
 //! Part of [`Store::check`], which model tests call after each step.
 
+#![forbid(unsafe_code)]
+
 use super::SparseSet;
 use crate::entity::Entity;
 use crate::store::Store;

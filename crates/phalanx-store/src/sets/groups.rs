@@ -5,22 +5,24 @@
 //!   without owner   a set of members alone: entities, no values, with an order of its own
 //! ```
 //!
-//! Entering swaps an entity's rows to the end of the member part and moves the border right; leaving swaps them with the
-//! last member and moves the border left. A set tells in two masks which groups name it, so that a set which no group
-//! names pays one test, and nothing is searched. Who loses a set that a group needs leaves the group first, in the same
-//! call: members always have what their group promises (I13), which is what lets `members` walk them unchecked.
+//! Entering swaps an entity's rows to the end of the member part and moves the border right; leaving swaps them with
+//! the last member and moves the border left. A set tells in two masks which groups name it, so that a set which no
+//! group names pays one test, and nothing is searched. Who loses a set that a group needs leaves the group first, in
+//! the same call: members always have what their group promises (I13), which is what lets `members` walk them
+//! unchecked.
 //!
 //! A group may also exclude columns of tables. Rows move between tables without asking groups; whoever moves them calls
 //! [`Store::refresh_groups`] afterwards. Who enters and leaves is decided in `upkeep`.
 
-use std::ptr::NonNull;
-
-use super::{SetBox, SetId, SparseSet};
+use super::{Entry, SetId, SparseSet};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::store::Store;
 
+mod image;
 mod upkeep;
+
+pub(crate) use image::GroupsImage;
 
 /// The id of a group, for good: a group that was dissolved is not another one's id later, nor is that of another store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,27 +69,27 @@ pub(crate) struct SetGroups {
     slots: Vec<Slot>,
     /// How many exclude columns of tables.
     watching_tables: usize,
+    /// How many groups were made so far, those of other branches included: a number that never goes back.
+    made: u32,
 }
 
 #[derive(Default)]
 struct Slot {
-    /// How many groups had this place before.
+    /// The number of the group that is here, or was here last.
     generation: u32,
     /// The set for members of a group that owns nothing, made on first use and kept.
-    members: Option<NonNull<SparseSet>>,
+    members: Option<SetId>,
     group: Option<Group>,
 }
 
 struct Group {
     terms: GroupTerms,
-    /// The sets that members are in, owned ones first; as long as the store lives, so do they.
-    needed: Box<[NonNull<SparseSet>]>,
-    owned: Box<[NonNull<SparseSet>]>,
-    excluded: Box<[NonNull<SparseSet>]>,
+    /// The sets that members are in, owned ones first.
+    needed: Box<[SetId]>,
     /// How many members there are, at the front of each owned set.
     len: u32,
     /// The members of a group that owns nothing.
-    members: Option<NonNull<SparseSet>>,
+    members: Option<SetId>,
     /// Whether it owns sets and excludes nothing: most do.
     plain: bool,
 }
@@ -95,21 +97,12 @@ struct Group {
 /// How many bits a mask of groups has.
 const BITS: usize = u64::BITS as usize;
 
-/// # Safety
-/// The set is one of a store that lives, and nobody writes its pages meanwhile.
-#[inline(always)]
-unsafe fn find(set: NonNull<SparseSet>, entity: Entity) -> Option<usize> {
-    // SAFETY: forwarded: sets live as long as their store (I10).
-    unsafe { set.as_ref() }.find(entity)
-}
-
 impl Group {
     /// Whether an entity is a member.
     #[inline(always)]
-    fn has(&self, entity: Entity) -> bool {
+    fn has(&self, sets: &[SparseSet], entity: Entity) -> bool {
         let first = self.members.unwrap_or(self.needed[0]);
-        // SAFETY: the group's sets are those of its store, which the caller borrows.
-        let row = unsafe { find(first, entity) };
+        let row = sets[first.index()].find(entity);
         row.is_some_and(|row| self.members.is_some() || row < self.len as usize)
     }
 }
@@ -159,19 +152,11 @@ impl Store {
         if at == self.groups.slots.len() {
             self.groups.slots.push(Slot::default());
         }
-        let members = terms.owned.is_empty().then(|| self.members_set(at));
         let shortest = needed.iter().copied().min_by_key(|&set| self.set_len(set));
         let candidates = shortest.map(|set| self.set_entities(set).to_vec()).unwrap_or_default();
-        let pointers = |sets: &[SetId]| sets.iter().map(|&set| self.sets[set.index()].0).collect();
-        let group = Group {
-            needed: pointers(&needed),
-            owned: pointers(&terms.owned),
-            excluded: pointers(&terms.without_sets),
-            len: 0,
-            members,
-            plain: members.is_none() && terms.without_sets.is_empty() && terms.without.is_empty(),
-            terms,
-        };
+        let group = self.group_of(at, terms, 0);
+        self.groups.made = self.groups.made.checked_add(1).expect("fewer than 2^32 groups are made");
+        self.groups.slots[at].generation = self.groups.made;
         self.groups.slots[at].group = Some(group);
         self.update_naming();
         for entity in candidates {
@@ -180,15 +165,14 @@ impl Store {
         self.group_id(at)
     }
 
-    /// The set of members of a group that owns nothing: it has no columns, only entities and their order, and nobody else
-    /// can reach it by a plan.
-    fn members_set(&mut self, at: usize) -> NonNull<SparseSet> {
+    /// The set of members of a group that owns nothing: it has no columns, only entities and their order, and nobody
+    /// else can reach it by a plan.
+    fn members_set(&mut self, at: usize) -> SetId {
         if let Some(set) = self.groups.slots[at].members {
             return set;
         }
         let table = self.new_set_table(&[]);
         let set = self.push_set(SparseSet { of_group: true, ..SparseSet::new(table, false) });
-        let set = self.sets[set.index()].0;
         self.groups.slots[at].members = Some(set);
         set
     }
@@ -201,17 +185,33 @@ impl Store {
         let members = self.group(id)?.members;
         let slot = &mut self.groups.slots[id.index as usize];
         slot.group = None;
-        slot.generation = slot.generation.checked_add(1).expect("fewer than 2^32 groups have the same place");
         self.update_naming();
         if let Some(set) = members {
-            // SAFETY: a set of this store, which is borrowed exclusively (I10).
-            let table = unsafe { set.as_ref() }.table;
-            while let Some(&entity) = self.table_entities(table).last() {
-                // SAFETY: the entity is in the set (I10, I13).
-                unsafe { self.remove_member(set, entity) };
+            while let Some(&entity) = self.set_entities(set).last() {
+                self.remove_member(set, entity);
             }
         }
         Ok(())
+    }
+
+    /// Adds an entity to the set of members of a group that owns nothing.
+    fn push_member(&mut self, set: SetId, entity: Entity) {
+        let table = self.set(set).table;
+        let row = self.next_row(table);
+        *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
+        // SAFETY: there is room for the row now (I3), and the table has no columns.
+        unsafe { self.push_row(table, entity) };
+    }
+
+    /// Takes an entity out of the set of members of a group that owns nothing.
+    fn remove_member(&mut self, set: SetId, entity: Entity) {
+        let Some(row) = self.set(set).find(entity) else { return };
+        let table = self.set(set).table;
+        self.sets[set.index()].unset(entity);
+        // SAFETY: the set led to the row, which is in range (I10), and has no values.
+        if let Some(moved) = unsafe { self.close_gap(table, row, None) } {
+            self.sets[set.index()].repoint(moved, row);
+        }
     }
 
     /// Writes into each set which groups name it.
@@ -223,7 +223,7 @@ impl Store {
         for (at, slot) in self.groups.slots.iter().enumerate() {
             let Some(Group { terms, .. }) = &slot.group else { continue };
             let bit = 1u64 << (at % BITS);
-            let set = |sets: &mut [SetBox], id: SetId, change: &dyn Fn(&mut SparseSet)| {
+            let set = |sets: &mut [SparseSet], id: SetId, change: &dyn Fn(&mut SparseSet)| {
                 change(&mut sets[id.index()]);
             };
             let index = u32::try_from(at).ok();
@@ -251,9 +251,16 @@ impl Store {
     pub fn group_entities(&self, id: SetGroupId) -> Result<&[Entity], GroupGone> {
         let group = self.group(id)?;
         let first = group.members.unwrap_or(group.needed[0]);
-        // SAFETY: a set of this store (I10).
-        let entities = self.table_entities(unsafe { first.as_ref() }.table);
+        let entities = self.set_entities(first);
         Ok(if group.members.is_some() { entities } else { &entities[..group.len as usize] })
+    }
+
+    /// What a group asks for.
+    ///
+    /// # Errors
+    /// When there is no such group.
+    pub fn group_terms(&self, id: SetGroupId) -> Result<&GroupTerms, GroupGone> {
+        Ok(&self.group(id)?.terms)
     }
 
     /// Whether an entity is in a group.
@@ -261,7 +268,7 @@ impl Store {
     /// # Errors
     /// When there is no such group.
     pub fn group_contains(&self, id: SetGroupId, entity: Entity) -> Result<bool, GroupGone> {
-        Ok(self.group(id)?.has(entity))
+        Ok(self.group(id)?.has(&self.sets, entity))
     }
 
     /// Exchanges two members, in every set that the group orders. False when one is out of range.
@@ -272,14 +279,11 @@ impl Store {
         if a.max(b) >= self.group_len(id)? {
             return Ok(false);
         }
-        let sets = self.group(id)?.owned.len().max(1);
-        for at in 0..sets {
-            let group = self.group(id)?;
-            let set = group.members.unwrap_or(group.needed[at]);
-            if a != b {
-                // SAFETY: the members are the first rows of each owned set, or all of their own (I13); neither has holes.
-                unsafe { self.swap_rows(set, a, b) };
-            }
+        let group = self.group(id)?;
+        let ordered = group.members.map_or_else(|| group.terms.owned.clone(), |members| vec![members]);
+        for set in ordered.into_iter().filter(|_| a != b) {
+            // SAFETY: the members are the first rows of each owned set, or all of their own (I13); neither has holes.
+            unsafe { self.swap_set_rows(set, a, b) };
         }
         Ok(true)
     }
@@ -326,12 +330,9 @@ impl Store {
                 return Err(format!("I13: the owned sets of group {at} are not aligned"));
             }
             for entity in self.entities.iter() {
-                // SAFETY: the group's sets are those of this store (I10).
-                let is_in = |set: &NonNull<SparseSet>| unsafe { find(*set, entity) }.is_some();
-                let qualifies = group.needed.iter().all(is_in)
-                    && !group.excluded.iter().any(is_in)
-                    && !self.has_any(entity, &group.terms.without);
-                if qualifies != group.has(entity) {
+                let is_in = |&set: &SetId| self.set(set).find(entity).is_some();
+                let qualifies = group.needed.iter().all(is_in) && !self.is_excluded(group, entity);
+                if qualifies != group.has(&self.sets, entity) {
                     return Err(format!("I13: the membership of {entity} in group {at} is wrong"));
                 }
             }

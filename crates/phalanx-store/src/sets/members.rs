@@ -1,7 +1,7 @@
 //! The members of a group, one by one.
 //!
-//! Nothing is asked per member (I13): owned sets are walked by position, all at the same one; of the other sets the page
-//! tells the row, and nobody looks whether there is one.
+//! Nothing is asked per member (I13): owned sets are walked by position, all at the same one; of the other sets the
+//! page tells the row, and nobody looks whether there is one.
 
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
@@ -78,13 +78,13 @@ impl Store {
         let mut fits = true;
         O::visit(own, &mut |access| fits &= is_of(access.column, owned));
         G::visit(get, &mut |access| fits &= is_of(access.column, seen) || is_of(access.column, owned));
-        let (own, get) = (O::lanes(self, own, self.tick), G::lanes(self, get, self.tick));
+        let (own, get) = (O::cells(self, own, self.tick), G::cells(self, get, self.tick));
         assert!(fits && O::is_whole(own) && G::is_whole(get), "members are asked for what their group has");
         let entities = self.group_entities(id)?;
         // SAFETY: members are the first rows of each owned set (I13). Sets reach no column of the table.
         unsafe {
             O::mark_members(own, entities.len());
-            let get = G::led(get, entities.len());
+            let get = G::drive(get, entities.len());
             let (own, get) = (O::ptrs(own, 0), G::ptrs(get, 0));
             Ok(Members { entities, next: 0, own, get, access: PhantomData })
         }

@@ -5,57 +5,67 @@
 //! holes and keeps the order of the others. The rows of members belong to the group that owns the set (I13).
 
 use std::ops::Range;
-use std::ptr::NonNull;
 
 use super::{SetId, SparseSet};
-use crate::column::{copy_value, swap_values};
 use crate::entity::Entity;
 use crate::fetch::{ReadFetch, SetFetch};
-use crate::place::Row;
+use crate::location::Row;
 use crate::prepared::find_alias;
 use crate::store::Store;
+use crate::table::{Table, TableMeta};
+use crate::tick::Tick;
+
+impl SparseSet {
+    /// Exchanges two rows of the set, which is of the store of these tables.
+    ///
+    /// # Safety
+    /// Both rows are in range, differ, and are no holes.
+    #[inline(never)]
+    pub(super) unsafe fn swap_rows(
+        &mut self,
+        tables: &[Table],
+        metas: &mut [TableMeta],
+        a: usize,
+        b: usize,
+        now: Tick,
+    ) {
+        // SAFETY: forwarded: the table of a set has a meta (I4), and values in both rows (I2), whose owners are in the
+        // set (I10).
+        unsafe {
+            let table = tables.get_unchecked(self.table.index());
+            let meta = metas.get_unchecked_mut(self.table.index());
+            table.columns.iter().for_each(|column| column.rows().swap(a, b));
+            let (first, second) = (meta.owner(a), meta.owner(b));
+            meta.set_owner(a, second, now);
+            meta.set_owner(b, first, now);
+            *self.member_row(second) = Row::from_index(a).get();
+            *self.member_row(first) = Row::from_index(b).get();
+        }
+    }
+}
 
 impl Store {
-    /// Exchanges two rows of a set. False, and nothing happens, when one is out of range, the set has holes, or the order
-    /// of one of them belongs to a group.
+    /// Exchanges two rows of a set. False, and nothing happens, when one is out of range, the set has holes, or the
+    /// order of one of them belongs to a group.
     pub fn set_swap(&mut self, set: SetId, a: usize, b: usize) -> bool {
         let (table, members) = (self.set(set).table, self.members_in(set));
-        let len = self.heads[table.index()].len as usize;
+        let len = self.metas[table.index()].len as usize;
         if a.max(b) >= len || a.min(b) < members || !self.tables[table.index()].holes.is_empty() {
             return false;
         }
         if a != b {
             // SAFETY: both rows are in range, differ, and are no holes (I2, I11).
-            unsafe { self.swap_rows(self.sets[set.index()].0, a, b) };
+            unsafe { self.swap_set_rows(set, a, b) };
         }
         true
     }
 
-    /// Exchanges two rows of a set.
-    ///
     /// # Safety
-    /// The set is one of this store, which the caller has borrowed exclusively. Both rows are in range, differ, and are no
-    /// holes.
-    #[inline(never)]
-    pub(super) unsafe fn swap_rows(&self, set: NonNull<SparseSet>, a: usize, b: usize) {
-        // SAFETY: sets are never dropped, and each has a table with a head (I4, I10). Both rows are in range (I2) and differ, and
-        // who has them is in the set (I10).
-        unsafe {
-            let set = &mut *set.as_ptr();
-            let head = self.heads.get_unchecked(set.table.index());
-            let columns = &self.tables.get_unchecked(set.table.index()).columns;
-            for column in columns.iter() {
-                swap_values(column.data.add(a * column.size), column.data.add(b * column.size), column.size);
-            }
-            let owners = head.owners.data.cast::<Entity>();
-            let (first, second) = (owners.add(b).read(), owners.add(a).read());
-            head.owners.mark_row(a, self.tick);
-            head.owners.mark_row(b, self.tick);
-            owners.add(a).write(first);
-            owners.add(b).write(second);
-            *set.member_row(first) = Row::from_index(a).get();
-            *set.member_row(second) = Row::from_index(b).get();
-        }
+    /// As for [`SparseSet::swap_rows`].
+    pub(super) unsafe fn swap_set_rows(&mut self, set: SetId, a: usize, b: usize) {
+        let set = &mut self.sets[set.index()];
+        // SAFETY: forwarded.
+        unsafe { set.swap_rows(&self.tables, &mut self.metas, a, b, self.tick) };
     }
 
     /// Closes the holes of a set; the other rows keep their order. Returns how many there were.
@@ -68,25 +78,22 @@ impl Store {
         let len = self.table_len(table);
         let mut to = 0;
         for from in 0..len {
-            // SAFETY: the row is in range, where each has an owner (I5, I11).
-            let owner = unsafe { self.owner_at(table, from).read() };
+            let owner = self.metas[table.index()].entities()[from];
             if owner == Entity::PLACEHOLDER {
                 continue;
             }
             if from != to {
-                for column in self.tables[table.index()].columns.iter() {
-                    let (from, to) = (from * column.size, to * column.size);
-                    // SAFETY: both rows are in range and differ; the source is no hole (I2, I11), and the target is one, or was
-                    // moved away before.
-                    unsafe { copy_value(column.data.add(from), column.data.add(to), column.size) };
+                // SAFETY: both rows are in range and differ; the source is no hole (I2, I11), and the target is one, or
+                // was moved away before.
+                unsafe {
+                    self.tables[table.index()].copy_row(from, to);
+                    self.metas[table.index()].set_owner(to, owner, self.tick);
                 }
-                // SAFETY: as above.
-                unsafe { self.owner_at(table, to).write(owner) };
                 self.sets[set.index()].repoint(owner, to);
             }
             to += 1;
         }
-        self.heads[table.index()].len = u32::try_from(to).expect("rows fit in 32 bits");
+        self.metas[table.index()].len = u32::try_from(to).expect("rows fit in 32 bits");
         self.mark_rows(table, 0, len);
         holes.len()
     }

@@ -4,8 +4,9 @@
 //! column for which there is no value, is refused before anything is written ([`Values::fits`]).
 
 use super::sealed::Sealed;
-use super::{Existing, LeafSink, Slots, Values};
+use super::{ColumnSink, Existing, Values};
 use crate::column_id::AnyColId;
+use crate::table_columns::Columns;
 
 /// Values that the row has or lacks as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,25 +19,25 @@ impl<V: Values> Sealed for Maybe<V> {}
 #[derive(Clone, Copy)]
 pub struct Found<P> {
     pointers: P,
-    /// Every leaf has a column: values are written there.
+    /// The table has every column: values are written there.
     whole: bool,
-    /// No leaf has one: nothing is taken. A row may have a part of what is removed.
+    /// The table has none: nothing is taken. A row may have a part of what is removed.
     absent: bool,
 }
 
-// SAFETY: every method visits the leaves of `V`, or none where it is absent and says so.
+// SAFETY: every method visits the columns of `V`, or none where it is absent and says so.
 unsafe impl<V: Values> Values for Maybe<V> {
     type Ids = V::Ids;
     type Old = Option<V::Old>;
     type Pointers = Found<V::Pointers>;
     type Mask = V::Mask;
     const ALL: V::Mask = V::ALL;
-    const LEAVES: usize = V::LEAVES;
+    const COLUMNS: usize = V::COLUMNS;
 
     fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
         V::list(ids, out);
     }
-    fn scatter(self, ids: Self::Ids, sink: &mut impl LeafSink) {
+    fn scatter(self, ids: Self::Ids, sink: &mut impl ColumnSink) {
         if let Some(values) = self.0 {
             values.scatter(ids, sink);
         }
@@ -47,20 +48,19 @@ unsafe impl<V: Values> Values for Maybe<V> {
         out[first..].fill(true);
     }
     #[inline]
-    fn fits(&self, slots: &mut Slots<'_>) -> bool {
+    fn fits(&self, slots: &mut Columns<'_>) -> bool {
         let columns = slots.clone();
         let agrees = V::have_columns(slots, self.0.is_some());
         agrees && self.0.as_ref().is_none_or(|values| values.fits(&mut columns.clone()))
     }
-    fn have_columns(slots: &mut Slots<'_>, all: bool) -> bool {
+    fn have_columns(slots: &mut Columns<'_>, all: bool) -> bool {
         V::have_columns(slots, all)
     }
     #[inline(always)]
-    unsafe fn pointers(slots: &mut Slots<'_>) -> Self::Pointers {
+    fn pointers(slots: &mut Columns<'_>) -> Self::Pointers {
         let whole = V::have_columns(&mut slots.clone(), true);
         let absent = !whole && V::have_columns(&mut slots.clone(), false);
-        // SAFETY: forwarded: the slots are those of `V`.
-        Found { pointers: unsafe { V::pointers(slots) }, whole, absent }
+        Found { pointers: V::pointers(slots), whole, absent }
     }
     #[inline(always)]
     fn are_whole(pointers: Self::Pointers) -> bool {
@@ -75,8 +75,8 @@ unsafe impl<V: Values> Values for Maybe<V> {
     fn fits_at(&self, pointers: Self::Pointers) -> bool {
         match &self.0 {
             Some(values) => pointers.whole & values.fits_at(pointers.pointers),
-            // Without leaves there is nothing to be missed.
-            None => !pointers.whole | (V::LEAVES == 0),
+            // Without columns there is nothing to be missed.
+            None => !pointers.whole | (V::COLUMNS == 0),
         }
     }
     #[inline(always)]
@@ -86,7 +86,7 @@ unsafe impl<V: Values> Values for Maybe<V> {
     #[inline(always)]
     unsafe fn write(self, pointers: Self::Pointers, row: usize) {
         if let Some(values) = self.0.filter(|_| pointers.whole) {
-            // SAFETY: forwarded; each leaf has a column.
+            // SAFETY: forwarded; the table has each column.
             unsafe { values.write(pointers.pointers, row) }
         }
     }
@@ -99,7 +99,7 @@ unsafe impl<V: Values> Values for Maybe<V> {
         existing: Existing,
     ) -> Self::Old {
         let values = self.0.filter(|_| pointers.whole)?;
-        // SAFETY: forwarded; each leaf has a column.
+        // SAFETY: forwarded; the table has each column.
         Some(unsafe { values.merge(pointers.pointers, mask, row, existing) })
     }
     #[inline(always)]

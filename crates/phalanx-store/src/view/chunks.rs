@@ -12,7 +12,7 @@ use super::View;
 use crate::column::BLOCK_ROWS;
 use crate::entities::Rowless;
 use crate::entity::Entity;
-use crate::fetch::{DenseFetch, Fetch};
+use crate::fetch::{DenseFetch, Fetch, dense_sparse_rows};
 use crate::tick::Tick;
 
 /// Access to a run of rows of one table.
@@ -142,11 +142,10 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
     /// The fetch is dense, the row belongs to the chunk, and was not yielded before.
     #[inline(always)]
     pub(super) unsafe fn dense_row(&self, row: usize) -> F::Item<'w> {
-        // SAFETY: a chunk with a row was made with its pointers, and its access covers the row (I6). A dense fetch looks
-        // nothing up, so no spot is missing.
+        // SAFETY: a chunk with a row was made with its pointers, and its access covers the row (I6).
         unsafe {
             let ptrs = self.ptrs.assume_init();
-            F::item(ptrs, row, F::spots(ptrs, Entity::PLACEHOLDER).unwrap_unchecked())
+            F::item(ptrs, row, dense_sparse_rows::<F>(ptrs))
         }
     }
 
@@ -165,16 +164,16 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
     #[inline(always)]
     #[expect(clippy::manual_map, reason = "`map` is two more functions per query in debug builds")]
     unsafe fn row(&self, row: usize) -> Option<F::Item<'w>> {
-        // SAFETY: a chunk with a row was made with its pointers (I6).
-        let ptrs = unsafe { self.ptrs.assume_init() };
-        // A dense fetch has no use for the entity, so it is not read.
-        // SAFETY: each row has its entity (I5).
-        let entity = if F::DENSE { Entity::PLACEHOLDER } else { unsafe { *self.owners.add(row) } };
-        // SAFETY: the chunk's access covers the row (I6), and the spots are its entity's.
-        match unsafe { F::spots(ptrs, entity) } {
-            // SAFETY: as above (I6).
-            Some(spots) => Some(unsafe { F::item(ptrs, row, spots) }),
-            None => None,
+        // SAFETY: a chunk with a row was made with its pointers, and its access covers the row (I6), which has its
+        // entity (I5), and the sparse rows of that.
+        unsafe {
+            let ptrs = self.ptrs.assume_init();
+            // A dense fetch has no use for the entity, so it is not read.
+            let entity = if F::DENSE { Entity::PLACEHOLDER } else { *self.owners.add(row) };
+            match F::sparse_rows(ptrs, entity, None) {
+                Some(sparse_rows) => Some(F::item(ptrs, row, sparse_rows)),
+                None => None,
+            }
         }
     }
 }
@@ -184,6 +183,16 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<F::Item<'w>> {
+        if F::DENSE && !F::SKIPS {
+            // Every row has an item: without a way back into the loop, a plain `for` over rows vectorises.
+            if self.next == self.end {
+                return None;
+            }
+            let row = self.next;
+            self.next += 1;
+            // SAFETY: the row belongs to the chunk and is yielded once (I6).
+            return unsafe { self.row(row) };
+        }
         while self.next != self.end {
             if F::SKIPS {
                 // SAFETY: the next row was not yielded yet (I6).
@@ -209,21 +218,11 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
     }
 
     #[inline(always)]
-    fn fold<B, G: FnMut(B, F::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
+    fn fold<B, G: FnMut(B, F::Item<'w>) -> B>(mut self, init: B, mut f: G) -> B {
         let mut state = init;
         if F::SKIPS {
-            let mut row = self.next;
-            while row != self.end {
-                // SAFETY: as for `next`.
-                row = unsafe { self.pass_over(row) };
-                if row == self.end {
-                    break;
-                }
-                // SAFETY: as for `next`.
-                if let Some(item) = unsafe { self.row(row) } {
-                    state = f(state, item);
-                }
-                row += 1;
+            for item in self.by_ref() {
+                state = f(state, item);
             }
             return state;
         }
@@ -274,6 +273,14 @@ impl<'w, F: Fetch> Chunks<'w, F> {
             self.block = 0;
         }
         None
+    }
+
+    /// Whether a chunk was yielded.
+    pub(super) fn is_begun(&self) -> bool {
+        let rowless = self.rowless.as_ref();
+        self.next > 0
+            || self.block > 0
+            || rowless.is_some_and(|rowless| rowless.len() != self.view.rowless_len())
     }
 
     /// How many rows are left in chunks that were not yielded yet.

@@ -1,18 +1,20 @@
 //! Single entities of a list, one after the other.
 //!
-//! Neighbours in a list are often in the same table, so where its columns are is kept from one to the next: what is left
-//! is to look at the place of each.
+//! A reading view yields them as an iterator; a writing one lends one row at a time. Neighbours in a list are often in
+//! the same table, so where its columns are is kept from one to the next: what is left is to look at the location of
+//! each.
 
 use std::borrow::Borrow;
 use std::mem::MaybeUninit;
 
 use super::View;
+use super::single::Found;
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::fetch::{Fetch, ReadFetch};
-use crate::place::{Place, TableId};
+use crate::location::TableId;
 
-/// The rows of a list of entities, to be read; from [`View::into_many`].
+/// The rows of a list of entities; from [`View::into_many`].
 pub struct Many<'w, F: Fetch, I> {
     view: View<'w, F>,
     entities: I,
@@ -27,7 +29,7 @@ unsafe impl<F: Fetch, I: Send> Send for Many<'_, F, I> {}
 // SAFETY: as above.
 unsafe impl<F: Fetch, I: Sync> Sync for Many<'_, F, I> {}
 
-impl<'w, F: ReadFetch> View<'w, F> {
+impl<'w, F: Fetch> View<'w, F> {
     /// The rows of those entities of a list that the view visits, in the list's order.
     #[inline]
     pub fn into_many<I: Iterator<Item: Borrow<Entity>>>(self, entities: I) -> Many<'w, F, I> {
@@ -35,34 +37,46 @@ impl<'w, F: ReadFetch> View<'w, F> {
     }
 }
 
-impl<'w, F: ReadFetch, I> Many<'w, F, I> {
+impl<'w, F: Fetch, I> Many<'w, F, I> {
+    /// # Safety
+    /// No other item of the same entity is alive, unless the fetch only reads.
     #[inline(always)]
-    fn get(&mut self, entity: Entity) -> Option<F::Item<'w>> {
-        let place = Entities::find_in(self.view.slots, entity)?;
-        if place.table != self.table && !self.turn_to(place) {
-            // SAFETY: the fetch only reads (I6).
-            return if F::ROWED { None } else { unsafe { self.view.item_of(entity) } };
-        }
-        // SAFETY: the pointers are those of the table, which the view visits (I6), and the directory's row is in range (I5).
-        // The fetch only reads.
+    unsafe fn get<'a>(&mut self, entity: Entity) -> Option<F::Item<'a>>
+    where
+        'w: 'a,
+    {
+        let location = Entities::find_in(self.view.slots, entity)?;
+        // SAFETY: the pointers are those of a table that the view visits (I6), the directory's row is in range (I5), and
+        // access is the caller's.
         unsafe {
-            let ptrs = self.ptrs.assume_init();
-            let spots = F::spots(ptrs, entity)?;
-            Some(F::single(ptrs, place.row.index(), spots))
+            if location.table != self.table {
+                let found = self.view.find(entity)?;
+                if location.table.has_rows() {
+                    self.ptrs = MaybeUninit::new(found.ptrs);
+                    self.table = location.table;
+                }
+                return Some(self.view.lend(&found));
+            }
+            let found = Found::in_row(self.ptrs.assume_init(), location, entity, None)?;
+            Some(self.view.lend(&found))
         }
     }
+}
 
-    /// Keeps where the columns of a table are, if it is a table that the view visits.
+impl<F: Fetch, I: Iterator<Item: Borrow<Entity>>> Many<'_, F, I> {
+    /// The next entity's row for which `keep` holds of what a reading fetch would yield.
     #[inline]
-    fn turn_to(&mut self, place: Place) -> bool {
-        let at = place.table.index();
-        let visited = place.table.has_rows() && self.view.member.get(at) == Some(&true);
-        if visited {
-            // SAFETY: a table that is visited exists in the store the lanes are of (I6).
-            self.ptrs = MaybeUninit::new(unsafe { F::ptrs(self.view.lanes, at) });
-            self.table = place.table;
+    pub fn lend_next(
+        &mut self,
+        mut keep: impl FnMut(<F::ReadOnly as Fetch>::Item<'_>) -> bool,
+    ) -> Option<F::Item<'_>> {
+        loop {
+            let entity = *self.entities.next()?.borrow();
+            if self.view.read_only().into_get(entity).is_some_and(&mut keep) {
+                // SAFETY: the item borrows the view exclusively (I6).
+                return unsafe { self.get(entity) };
+            }
         }
-        visited
     }
 }
 
@@ -73,7 +87,8 @@ impl<'w, F: ReadFetch, I: Iterator<Item: Borrow<Entity>>> Iterator for Many<'w, 
     fn next(&mut self) -> Option<F::Item<'w>> {
         loop {
             let entity = *self.entities.next()?.borrow();
-            if let Some(item) = self.get(entity) {
+            // SAFETY: the fetch only reads (I6).
+            if let Some(item) = unsafe { self.get(entity) } {
                 return Some(item);
             }
         }
@@ -83,7 +98,8 @@ impl<'w, F: ReadFetch, I: Iterator<Item: Borrow<Entity>>> Iterator for Many<'w, 
     fn fold<B, G: FnMut(B, F::Item<'w>) -> B>(self, first: B, mut then: G) -> B {
         let Self { view, entities, table, ptrs } = self;
         let mut many = Many { view, entities: (), table, ptrs };
-        entities.fold(first, |sum, entity| match many.get(*entity.borrow()) {
+        // SAFETY: the fetch only reads (I6).
+        entities.fold(first, |sum, entity| match unsafe { many.get(*entity.borrow()) } {
             Some(item) => then(sum, item),
             None => sum,
         })

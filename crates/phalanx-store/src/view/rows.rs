@@ -40,13 +40,14 @@ impl Driven<'_> {
         unsafe {
             let entity = self.entities.get_unchecked(row);
             if F::TABLELESS && self.sets_alone {
-                return view.item_of_sets(entity, self.driver.table.index(), row);
+                return view.item_of_sets(entity, self.driver.table, row);
             }
-            if self.driver.holes {
-                // Nothing is found for the placeholder of a hole (I11).
-                return view.item_of(*entity);
-            }
-            view.item_led(*entity, self.driver.table.index(), row)
+            // Nothing is found for the placeholder of a hole (I11).
+            let found = match self.driver.holes {
+                true => view.find(*entity)?,
+                false => view.find_known(*entity, Some((self.driver.table, row)))?,
+            };
+            Some(view.lend(&found))
         }
     }
 }
@@ -58,6 +59,12 @@ impl<'w, F: Fetch> Rows<'w, F> {
         Self { chunks: Chunks::new(view), run: ChunkRows::empty(), driven }
     }
 
+    /// The view again; `None` when a row was yielded.
+    pub fn into_view(self) -> Option<View<'w, F>> {
+        let begun = self.driven().is_some_and(|driven| driven.next > 0) || self.chunks.is_begun();
+        (!begun).then_some(self.chunks.view)
+    }
+
     /// Where a set drives the query, its walk. A fetch without sparse parts has none, and the compiler knows.
     #[inline(always)]
     fn driven(&self) -> Option<&Driven<'w>> {
@@ -67,11 +74,10 @@ impl<'w, F: Fetch> Rows<'w, F> {
 
 /// The walk along the set that drives a view, where one does.
 fn driven_walk<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> Option<Driven<'w>> {
-    let driver = view.driver()?;
-    // SAFETY: the set's rows each have an owner, and the set stands still while the view lives (I10, I11).
-    let entities = unsafe { driver.entities() };
-    // SAFETY: the lanes are those of the view, which has the access (I6).
-    view.lanes = unsafe { F::led(view.lanes, entities.len()) };
+    let driver = view.find_driver()?;
+    let entities = view.store.table_entities(driver.table);
+    // SAFETY: the cells are those of the view, which has the access (I6).
+    view.cells = unsafe { F::drive(view.cells, entities.len()) };
     Some(Driven { driver, entities, next: 0, sets_alone: F::TABLELESS && anywhere && !driver.holes })
 }
 
@@ -124,7 +130,7 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
         if let Some(driven) = self.driven() {
             let (view, rows) = (&self.chunks.view, driven.next..driven.entities.len());
             if F::TABLELESS && driven.sets_alone {
-                let (entities, table) = (driven.entities, driven.driver.table.index());
+                let (entities, table) = (driven.entities, driven.driver.table);
                 for row in rows {
                     // SAFETY: as for `next`, and for `Driven::item`.
                     let item = unsafe { view.item_of_sets(entities.get_unchecked(row), table, row) };

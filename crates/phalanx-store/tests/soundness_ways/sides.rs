@@ -172,18 +172,18 @@ impl Side {
         }
         if let Some((one, two, three)) = &self.sets {
             for &entity in store.set_entities(one.set()) {
-                let token = store.get::<InSet<R<Token>>>(entity, SET.id()).unwrap();
+                let token = store.get::<InSet<Read<Token>>>(entity, SET.id()).unwrap();
                 assert_eq!(*token.key, entity.to_bits());
                 see(token);
             }
             for &entity in store.set_entities(two.set()).iter().filter(|&&e| e != Entity::PLACEHOLDER) {
                 let ids = (STABLE.id(), STABLE_WIDE.id());
-                let (token, wide) = store.get::<InSet<(R<Token>, R<Wide>)>>(entity, ids).unwrap();
+                let (token, wide) = store.get::<InSet<(Read<Token>, Read<Wide>)>>(entity, ids).unwrap();
                 assert_eq!((*token.key, wide.0), (entity.to_bits(), [entity.to_bits(); 3]));
                 see(token);
             }
             for &entity in store.set_entities(three.set()) {
-                let value = store.get::<InSet<R<u64>>>(entity, PLAIN_SET.id()).unwrap();
+                let value = store.get::<InSet<Read<u64>>>(entity, PLAIN_SET.id()).unwrap();
                 assert_eq!(*value, entity.to_bits());
             }
         }

@@ -11,7 +11,7 @@ use super::{Dice, Kept, pick};
 pub fn walk(side: &mut Side, dice: &mut Dice, entity: Entity, table: TableId) {
     let store = &mut side.store;
     let t = side.tables;
-    let key = store.get::<R<u64>>(entity, KEY.id()).copied();
+    let key = store.get::<Read<u64>>(entity, KEY.id()).copied();
     let Some(at) = t.iter().position(|&it| it == table) else { return };
     let key = key.unwrap();
     let existing = if dice.roll(2) == 0 { Existing::Keep } else { Existing::Replace };
@@ -151,8 +151,8 @@ pub fn sets(side: &mut Side, kept: &mut Kept, dice: &mut Dice) {
                 assert!(store.set_insert_made(two.set(), entity, &[init]).unwrap() <= alive);
             }
             _ => {
-                let Some(place) = store.locate(entity) else { continue };
-                let Ok(edge) = store.remove_edge::<()>(place.table, place.table, ()) else { continue };
+                let Some(location) = store.locate(entity) else { continue };
+                let Ok(edge) = store.remove_edge::<()>(location.table, location.table, ()) else { continue };
                 store.remove_with_sets::<()>(entity, &edge, [one.set(), two.set(), one.set(), three.set()]);
             }
         }

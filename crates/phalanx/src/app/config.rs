@@ -5,10 +5,16 @@
 
 use std::time::Duration;
 
-use crate::schedule::{SyncPoints, Threads};
+use crate::schedule::{LogLevel, SyncPoints, Threads};
 use crate::world::FlushOrder;
 
 /// Where in a frame the fixed steps are.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut app = App::new();
+/// app.configure(AppConfig { fixed_place: FixedPlace::BeforeUpdate, ..Default::default() }); // as in bevy
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FixedPlace {
@@ -20,6 +26,13 @@ pub enum FixedPlace {
 }
 
 /// How an app behaves.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut app = App::new();
+/// app.configure(AppConfig { fixed_timestep: 1.0 / 50.0, threads: Threads::Serial, ..Default::default() });
+/// assert_eq!(app.config().max_fixed_steps, 4);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppConfig {
     /// Seconds per fixed step; 1/60 by default.
@@ -46,6 +59,9 @@ pub struct AppConfig {
     /// Whether an order relative to a system that is not in the phase is an error; by default it is ignored, and
     /// listed in [`warnings`](crate::schedule::ScheduleView::warnings).
     pub strict: bool,
+    /// What happens when two systems of a phase conflict and their order was not declared; nothing by default. They are
+    /// listed in [`ambiguities`](crate::schedule::ScheduleView::ambiguities) in any case.
+    pub ambiguities: LogLevel,
 }
 
 impl Default for AppConfig {
@@ -62,6 +78,7 @@ impl Default for AppConfig {
             report_dead: false,
             timings: false,
             strict: false,
+            ambiguities: LogLevel::Ignore,
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Why a frame cannot begin.
+//! Why a frame cannot begin, or a system never runs.
 //!
-//! Both reasons are found before anything runs, so the world is as it was.
+//! The reasons against a frame are found before anything runs, so the world is as it was.
 
 use std::fmt;
 
@@ -30,7 +30,8 @@ impl fmt::Display for UpdateError {
             Self::Delta { dt } => {
                 write!(
                     f,
-                    "a frame cannot take {dt} seconds: give zero or more, and not so much that time overflows"
+                    "a frame cannot take {dt} seconds: give zero or more, and so little that the time elapsed stays below \
+                     584 billion years"
                 )
             }
             Self::Build { phase, error } => write!(f, "phase `{phase}`: {error}"),
@@ -39,3 +40,27 @@ impl fmt::Display for UpdateError {
 }
 
 impl std::error::Error for UpdateError {}
+
+/// A system that was added to a phase of start-up which has run already, so that it will not run by itself.
+///
+/// It goes to the world's error handler: a panic unless there is one. The system is added all the same, for
+/// [`App::run_phase`](super::App::run_phase).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AddedTooLate {
+    /// The phase.
+    pub phase: String,
+}
+
+impl fmt::Display for AddedTooLate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "it was added to phase `{}`, which has run already and does not run again: add it before the first frame, \
+             or run it now with `world.run_system_once`",
+            self.phase
+        )
+    }
+}
+
+impl std::error::Error for AddedTooLate {}

@@ -6,12 +6,26 @@
 use std::time::{Duration, Instant};
 
 use super::phase::{Phase, When};
-use super::{App, Fixed, FixedPlace, Real, Time, Update, UpdateError, Virtual};
-use crate::schedule::ScheduleLabel;
+use super::{App, Fixed, FixedPlace, FrameAction, Real, Time, Update, UpdateError, Virtual};
+use crate::schedule::{ScheduleLabel, Stepping};
+
+/// A part of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A phase, by its position.
+    Phase(usize),
+    /// The fixed phases, as often as their time has come.
+    Fixed,
+    /// States change.
+    Transitions,
+}
 
 impl App {
     /// Runs one frame. It takes the time since the last call, none in the first, or what
     /// [`AppConfig::update_step`](super::AppConfig::update_step) says. Start-up runs first if it has not yet.
+    ///
+    /// Of a frame that takes longer than [`Time<Virtual>::max_delta`](super::Time::max_delta), which is 250 ms unless it
+    /// is set, only so much counts; [`Time<Real>`](super::Time) has all of it.
     ///
     /// # Panics
     /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_update`].
@@ -26,16 +40,25 @@ impl App {
     ///
     /// # Errors
     /// When systems cannot be ordered; then nothing has run.
+    #[track_caller]
     pub fn try_update(&mut self) -> Result<(), UpdateError> {
+        let action = self.ask_tools();
         let now = Instant::now();
         let last = self.last_update.replace(now);
         let since = last.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
-        self.run_frame(self.config.update_step.unwrap_or(since))
+        let most = self.world.resource::<Time<Virtual>>().max_delta();
+        let delta = match action {
+            FrameAction::Run => self.config.update_step.unwrap_or(since),
+            FrameAction::RunFor(delta) => delta,
+            FrameAction::Skip => return Ok(()),
+        };
+        self.run_frame(delta, most)
     }
 
     /// Runs one frame of `dt` seconds. Start-up runs first if it has not yet.
     ///
-    /// No clock is asked: the same steps give the same world, on every machine.
+    /// No clock is asked: the same steps give the same world, on every machine. All of `dt` counts, unless
+    /// [`set_max_delta`](super::Time::set_max_delta) said otherwise.
     ///
     /// # Panics
     /// When `dt` is negative, not finite or too large, systems cannot be ordered, or one of them panics or fails; see
@@ -51,43 +74,81 @@ impl App {
     ///
     /// # Errors
     /// When `dt` is negative, not finite or too large, or systems cannot be ordered; then nothing has run.
+    #[track_caller]
     pub fn try_step(&mut self, dt: f64) -> Result<(), UpdateError> {
-        self.run_frame(Duration::try_from_secs_f64(dt).map_err(|_| UpdateError::Delta { dt })?)
+        match Duration::try_from_secs_f64(dt) {
+            Ok(_) if self.ask_tools() == FrameAction::Skip => Ok(()),
+            Ok(dt) => self.run_frame(dt, self.world.resource::<Time<Virtual>>().max_step()),
+            Err(_) => Err(UpdateError::Delta { dt }),
+        }
     }
 
-    fn run_frame(&mut self, real: Duration) -> Result<(), UpdateError> {
+    #[track_caller]
+    fn run_frame(&mut self, real: Duration, most: Duration) -> Result<(), UpdateError> {
         let too_long = || UpdateError::Delta { dt: real.as_secs_f64() };
         let clock = self.world.resource::<Time<Virtual>>();
-        let delta = clock.delta_of(real).ok_or_else(too_long)?;
+        let delta = clock.delta_of(real, most).ok_or_else(too_long)?;
         clock.elapsed().checked_add(delta).ok_or_else(too_long)?;
         let elapsed = self.real_elapsed.checked_add(real).ok_or_else(too_long)?;
         self.try_startup()?;
         self.real_elapsed = elapsed;
         self.begin_frame(real, delta);
-        let fixed_before = match self.config.fixed_place {
-            FixedPlace::FrameStart => {
-                self.run_fixed(delta);
-                None
-            }
-            FixedPlace::BeforeUpdate => Some(Update.label()),
-        };
-        for at in 0..self.phases.len() {
-            if fixed_before.as_ref() == Some(&self.phases[at].label) {
-                self.run_fixed(delta);
-            }
-            if self.phases[at].when == When::Update {
-                self.run_at(at);
+        if let Some(mut stepping) = self.world.get_resource_mut::<Stepping>() {
+            stepping.next_frame();
+        }
+        for at in 0..self.steps.as_ref().map_or(0, Vec::len) {
+            match self.steps.as_ref().expect("start-up built the phases")[at] {
+                Step::Phase(at) => self.run_at(at),
+                Step::Fixed => self.run_fixed(delta),
+                Step::Transitions => self.run_transitions(),
             }
         }
         self.world.end_frame();
+        self.note_history();
+        self.tell_tools();
         Ok(())
+    }
+
+    /// Works out what a frame runs. Phases without systems are left out, unless somebody looks at the frame.
+    pub(super) fn plan_frame(&self) -> Vec<Step> {
+        let fixed = |phase: &Phase| phase.when == When::Fixed && !phase.schedule.is_empty();
+        let mut fixed = self.phases.iter().any(fixed).then_some(Step::Fixed);
+        let update = Update.label();
+        let first = self.runs(When::First).filter(|&at| self.is_run(&self.phases[at]));
+        let mut steps: Vec<Step> = first.map(Step::Phase).collect();
+        if self.config.fixed_place == FixedPlace::FrameStart {
+            steps.extend(fixed.take());
+        }
+        for at in self.runs(When::Update) {
+            let phase = &self.phases[at];
+            if phase.label == update {
+                steps.extend(fixed.take());
+            }
+            if self.is_run(phase) {
+                steps.push(Step::Phase(at));
+            }
+            if phase.then_transitions && self.transitions.is_some() {
+                steps.push(Step::Transitions);
+            }
+        }
+        steps
+    }
+
+    /// Whether a phase is not passed over.
+    pub(super) fn is_run(&self, phase: &Phase) -> bool {
+        cfg!(feature = "trace") || self.config.timings || !phase.schedule.is_empty()
+    }
+
+    /// The phases that run at certain times, by position.
+    fn runs(&self, when: When) -> impl Iterator<Item = usize> + '_ {
+        self.phases.iter().enumerate().filter(move |(_, phase)| phase.when == when).map(|(at, _)| at)
     }
 
     /// Moves the clocks on.
     fn begin_frame(&mut self, real: Duration, delta: Duration) {
         self.frames += 1;
         self.world.resource_mut::<Time<Real>>().begin_frame(self.frames, real);
-        let clock = self.world.resource_mut::<Time<Virtual>>();
+        let mut clock = self.world.resource_mut::<Time<Virtual>>();
         clock.begin_frame(self.frames, delta);
         clock.note_speed();
         let shown = *clock;
@@ -95,24 +156,21 @@ impl App {
     }
 
     /// The fixed phases, as often as their time has come.
+    #[track_caller]
     fn run_fixed(&mut self, delta: Duration) {
-        let fixed = |phase: &Phase| phase.when == When::Fixed && !phase.schedule.is_empty();
-        if !self.phases.iter().any(fixed) {
-            return;
-        }
         let due = self.world.resource_mut::<Time<Fixed>>().accumulate(delta, self.config.max_fixed_steps);
         for _ in 0..due {
-            let fixed = self.world.resource_mut::<Time<Fixed>>();
+            let mut fixed = self.world.resource_mut::<Time<Fixed>>();
             fixed.begin_step(self.frames);
             let fixed = *fixed;
-            let time = self.world.resource_mut::<Time>();
+            let mut time = self.world.resource_mut::<Time>();
             time.show(&fixed);
             time.set_alpha(fixed.overstep_fraction_f64());
             self.run_all(When::Fixed);
         }
         let alpha = self.world.resource::<Time<Fixed>>().overstep_fraction_f64();
         let frame = *self.world.resource::<Time<Virtual>>();
-        let time = self.world.resource_mut::<Time>();
+        let mut time = self.world.resource_mut::<Time>();
         time.show(&frame);
         time.set_alpha(alpha);
     }

@@ -9,11 +9,30 @@
 //!
 //! Times are whole nanoseconds: sums are exact, and the same on every machine.
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::time::Duration;
 
+use phalanx_store::Duplicate;
+
+use crate::capture::probe::shown;
+use crate::capture::{Capture, Copying, DigestHasher, Shown};
 use crate::resources::Resource;
+use crate::tracking::{Readable, RowTicks, Tracked};
 
 /// What time it is, on one of the clocks of an app: `Time` is the one that fits the phase.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// fn clock(time: Res<Time>, fixed: Res<Time<Fixed>>, mut game: ResMut<Time<Virtual>>) {
+///     println!("{} s since the last frame, steps of {:?}", time.delta_secs(), fixed.timestep());
+///     game.set_relative_speed(0.5); // slow motion from the next frame on
+/// }
+///
+/// let mut app = App::new();
+/// app.add_systems(Update, clock);
+/// app.step(0.25);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Time<C = ()> {
     clock: C,
@@ -34,11 +53,14 @@ pub struct Virtual {
     speed: f64,
     effective: f64,
     max_delta: Duration,
+    /// Whether the maximum was set, and holds for steps that are given, too.
+    is_limit_set: bool,
 }
 
 impl Default for Virtual {
     fn default() -> Self {
-        Self { paused: false, speed: 1.0, effective: 1.0, max_delta: Duration::MAX }
+        let max_delta = Duration::from_millis(250);
+        Self { paused: false, speed: 1.0, effective: 1.0, max_delta, is_limit_set: false }
     }
 }
 
@@ -56,7 +78,42 @@ impl Default for Fixed {
     }
 }
 
-impl<C: Send + Sync + 'static> Resource for Time<C> {}
+impl<C: Send + Sync + 'static> Resource for Time<C> {
+    /// The clocks of an app are restored and compared, but for the real one, which no checkpoint can turn back. Those
+    /// of other types are what `register_checkpoint_of_resource` makes of them.
+    fn capture() -> Capture<Self> {
+        fn of<C: Copy + Debug + Send + Sync + 'static, T: 'static>() -> Option<Capture<T>> {
+            let digest = |time: &Time<C>, hasher: &mut DigestHasher| {
+                hasher.debug(time);
+                true
+            };
+            let show = |time: &Time<C>, fields: &mut Vec<Shown>| {
+                fields.push(shown("", time, Some(format!("{time:?}")), |time, hasher| {
+                    hasher.debug(time);
+                    true
+                }));
+            };
+            let copying = Copying::By(Duplicate::bytes());
+            let capture: Capture<Time<C>> = Capture::none().copying(copying).digesting(digest, show);
+            let capture: &dyn Any = &capture;
+            capture.downcast_ref::<Capture<T>>().copied()
+        }
+        let real: &dyn Any = &Capture::<Time<Real>>::none().copying(Copying::Skip).without_digest();
+        let real = real.downcast_ref::<Capture<Self>>().copied();
+        real.or_else(of::<(), Self>)
+            .or_else(of::<Virtual, Self>)
+            .or_else(of::<Fixed, Self>)
+            .unwrap_or_default()
+    }
+}
+
+impl<C: Send + Sync + 'static> Tracked for Time<C> {
+    type Track = RowTicks;
+}
+
+impl<C: Send + Sync + 'static> Readable for Time<C> {
+    type Ref<'a> = &'a Self;
+}
 
 impl<C> Time<C> {
     /// The time since the frame before; in the fixed phases, the fixed step.
@@ -187,26 +244,40 @@ impl Time<Virtual> {
         self.clock.speed = speed;
     }
 
-    /// The most time that a frame may take on this clock; without limit unless it is set.
+    /// The most time that a frame may take on this clock, before its speed is applied: 250 ms unless it is set.
+    ///
+    /// It keeps one slow frame, or a pause in a debugger, from being caught up with at once. `App::update` keeps to it;
+    /// `App::step`, which is told the time, only once it is set.
     pub fn max_delta(&self) -> Duration {
         self.clock.max_delta
     }
 
-    /// Sets the most time that a frame may take on this clock.
+    /// Sets the most time that a frame may take on this clock, for `App::update` and for `App::step`.
+    ///
+    /// # Panics
+    /// When it is zero.
+    #[track_caller]
     pub fn set_max_delta(&mut self, most: Duration) {
+        assert!(!most.is_zero(), "a frame may not take zero at most: to stop the clock, pause it");
         self.clock.max_delta = most;
+        self.clock.is_limit_set = true;
     }
 
-    /// What a frame of `real` takes on this clock; `None` when that is too much to count.
-    pub(crate) fn delta_of(&self, real: Duration) -> Option<Duration> {
-        let Virtual { paused, speed, max_delta, .. } = self.clock;
-        let delta = match paused {
+    /// The most time that a step may take which is given by the caller.
+    pub(crate) fn max_step(&self) -> Duration {
+        if self.clock.is_limit_set { self.clock.max_delta } else { Duration::MAX }
+    }
+
+    /// What a frame of `real` time, of which at most `most` counts, takes on this clock; `None` when that is too much.
+    pub(crate) fn delta_of(&self, real: Duration, most: Duration) -> Option<Duration> {
+        let Virtual { paused, speed, .. } = self.clock;
+        let real = real.min(most);
+        Some(match paused {
             true => Duration::ZERO,
             // Exact where nothing is to be multiplied.
             false if speed.to_bits() == 1.0f64.to_bits() => real,
             false => Duration::try_from_secs_f64(real.as_secs_f64() * speed).ok()?,
-        };
-        Some(delta.min(max_delta))
+        })
     }
 
     pub(crate) fn note_speed(&mut self) {

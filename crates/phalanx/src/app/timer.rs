@@ -8,6 +8,15 @@ use super::time::{Real, Time, Virtual};
 use crate::system::Res;
 
 /// Counts time while it is not paused.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// use std::time::Duration;
+///
+/// let mut watch = Stopwatch::new();
+/// watch.tick(Duration::from_millis(1500));
+/// assert_eq!(watch.elapsed_secs(), 1.5);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stopwatch {
     elapsed: Duration,
@@ -271,24 +280,55 @@ impl Timer {
 }
 
 /// A condition that holds each time a duration is over, on the clock of the phase.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # use std::time::Duration;
+/// let mut app = App::new();
+/// app.add_systems(Update, (|| println!("it holds")).run_if(on_timer(Duration::from_secs(2))));
+/// app.step(0.1);
+/// ```
 pub fn on_timer(duration: Duration) -> impl FnMut(Res<'_, Time>) -> bool + Clone {
     let mut timer = Timer::new(duration, TimerMode::Repeating);
     move |time| timer.tick(time.delta()).just_finished()
 }
 
 /// A condition that holds each time a duration is over, on the real clock.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # use std::time::Duration;
+/// let mut app = App::new();
+/// app.add_systems(Update, (|| println!("it holds")).run_if(on_real_timer(Duration::from_secs(2))));
+/// app.step(0.1);
+/// ```
 pub fn on_real_timer(duration: Duration) -> impl FnMut(Res<'_, Time<Real>>) -> bool + Clone {
     let mut timer = Timer::new(duration, TimerMode::Repeating);
     move |time| timer.tick(time.delta()).just_finished()
 }
 
 /// A condition that holds once, when a duration is over.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # use std::time::Duration;
+/// let mut app = App::new();
+/// app.add_systems(Update, (|| println!("it holds")).run_if(once_after_delay(Duration::from_secs(2))));
+/// app.step(0.1);
+/// ```
 pub fn once_after_delay(duration: Duration) -> impl FnMut(Res<'_, Time>) -> bool + Clone {
     let mut timer = Timer::new(duration, TimerMode::Once);
     move |time| timer.tick(time.delta()).just_finished()
 }
 
 /// Whether the virtual clock is stopped.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut app = App::new();
+/// app.add_systems(Update, (|| println!("it holds")).run_if(not(paused)));
+/// app.step(0.1);
+/// ```
 #[allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 pub fn paused(time: Res<'_, Time<Virtual>>) -> bool {
     time.is_paused()

@@ -52,6 +52,13 @@ impl Journal {
         self.record(Change::Dropped(id));
     }
 
+    /// Begins anew with other archetypes: whoever has a cursor starts afresh.
+    pub(super) fn restart(&mut self, living: Vec<ArchetypeId>) {
+        self.forgotten += self.changes.len() as u64 + 1;
+        self.changes.clear();
+        self.living = living;
+    }
+
     fn record(&mut self, change: Change) {
         self.changes.push(change);
         let kept = self.living.len() * 2 + 64;

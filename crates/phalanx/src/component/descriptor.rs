@@ -3,14 +3,17 @@
 //! `AnyComponent::describe` fills a [`Descriptor`]; the registry reads it once per world. Nothing here runs
 //! per entity, so plain vectors and boxes are fine.
 
+use std::any::{Any, TypeId};
 use std::borrow::Cow;
 
-use super::AnyComponent;
+use super::{AnyComponent, Component};
+use crate::capture::{Capture, ColumnCapture};
+use crate::fields::{DebugFn, Fields, ValueField, WholeValue};
 use crate::registry::ComponentId;
 use crate::registry::{Components, RegisterError};
 use crate::schema::StorageKind;
 use crate::storage::Storage;
-use phalanx_store::{AnyColId, Init, SetId, SetPlan, Store, Tick};
+use phalanx_store::{AnyColId, ColId, Entity, Init, SetId, SetPlan, Store, Tick};
 
 /// How a component is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +65,26 @@ pub struct Descriptor {
     pub(crate) requirements: Vec<Requirement>,
     pub(crate) storage: StorageKind,
     pub(crate) set: Option<DeclareSet>,
+    pub(crate) value: Option<WholeValue>,
+    pub(crate) default: Option<Init>,
+    pub(crate) attached: Vec<Attached>,
+    /// In the order of the fields' columns.
+    pub(crate) captures: Vec<ColumnCapture>,
+    pub(crate) type_id: Option<TypeId>,
+    pub(crate) any: Option<AnyAccess>,
+    #[cfg(feature = "serde")]
+    pub(crate) saving: Option<super::ComponentSaving>,
 }
+
+/// How the value of a whole component is reached without naming its type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnyAccess {
+    pub(crate) get: for<'a> fn(&'a Store, Entity) -> Option<&'a dyn Any>,
+    pub(crate) get_mut: for<'a> fn(&'a mut Store, Entity) -> Option<&'a mut dyn Any>,
+}
+
+/// Something that a component declares, and that somebody above the registry understands.
+pub(crate) type Attached = Box<dyn Any + Send + Sync>;
 
 /// Declares a sparse component's set to a store, and plans how values of a Rust type go in and out.
 pub(crate) type DeclareSet = fn(&mut Store, &[AnyColId]) -> (SetId, Option<SetPlan>);
@@ -78,6 +100,14 @@ impl Descriptor {
             requirements: Vec::new(),
             storage: StorageKind::Table,
             set: None,
+            value: None,
+            default: None,
+            attached: Vec::new(),
+            captures: Vec::new(),
+            type_id: None,
+            any: None,
+            #[cfg(feature = "serde")]
+            saving: None,
         }
     }
 
@@ -99,10 +129,34 @@ impl Descriptor {
         self.push("", column)
     }
 
+    /// Declares that values are kept whole, so that they can be lent without naming their type.
+    pub fn any<C: Component>(&mut self) -> &mut Self {
+        self.any = Some(AnyAccess {
+            get: |store, entity| Some(store.get::<C::Read>(entity, C::ids()).map(C::wrap_ref)?),
+            get_mut: |store, entity| {
+                let row = store.get_mut::<C::Write>(entity, C::ids())?;
+                Some(C::wrap_mut(row, Tick::ZERO).into_inner())
+            },
+        });
+        self
+    }
+
     /// Declares the next field and its column.
     pub fn field(&mut self, name: impl Into<Cow<'static, str>>, column: AnyColId) -> &mut Self {
         self.layout = Layout::Fields;
         self.push(name, column)
+    }
+
+    /// Tells which fields a whole value has, in the order of [`Fields`], and how a value is printed, if it can be.
+    pub fn value<C: Fields>(&mut self, fields: Vec<ValueField>, debug: Option<DebugFn>) -> &mut Self {
+        self.value = Some(WholeValue::of::<C>(fields, debug));
+        self
+    }
+
+    /// Tells how a value is made from nothing, if it can be.
+    pub fn default_value(&mut self, init: Option<Init>) -> &mut Self {
+        self.default = init;
+        self
     }
 
     /// Sets how writes are tracked.
@@ -118,6 +172,12 @@ impl Descriptor {
         self
     }
 
+    /// Tells what can be done with the values of the next column, in the order in which columns were declared.
+    pub fn capture<T: Send + Sync + 'static>(&mut self, column: ColId<T>, capture: Capture<T>) -> &mut Self {
+        self.captures.push(ColumnCapture::new(column, capture));
+        self
+    }
+
     /// Declares that the component lives where `C::Storage` says.
     pub fn storage<C: AnyComponent>(&mut self) -> &mut Self {
         if C::Storage::SPARSE {
@@ -128,10 +188,17 @@ impl Descriptor {
                 } else {
                     store.declare_set(columns)
                 };
-                let plan = store.set_plan::<C::Leaves>(set, C::leaf_ids());
+                let plan = store.set_plan::<C::ColumnValues>(set, C::column_ids());
                 (set, Some(plan.expect("a component's leaves are its columns")))
             });
         }
+        self
+    }
+
+    /// Declares that values of the component are saved.
+    #[cfg(feature = "serde")]
+    pub fn saved<C: super::Saved>(&mut self) -> &mut Self {
+        self.saving = Some(super::ComponentSaving::of::<C>());
         self
     }
 
@@ -139,8 +206,14 @@ impl Descriptor {
     pub fn require<C: AnyComponent>(&mut self, make: fn() -> C) -> &mut Self {
         self.requirements.push(Requirement {
             register: Components::register::<C>,
-            init: Init::new(C::leaf_ids(), move |now: Tick| make().into_leaves(now)),
+            init: Init::new(C::column_ids(), move |now: Tick| make().into_column_values(now)),
         });
+        self
+    }
+
+    /// Attaches a declaration that the registry only keeps, such as the hooks of the component.
+    pub fn attach<T: Any + Send + Sync>(&mut self, declaration: T) -> &mut Self {
+        self.attached.push(Box::new(declaration));
         self
     }
 

@@ -7,20 +7,59 @@ use std::marker::PhantomData;
 
 use phalanx_store::{Fetch, ReadFetch, SetFetch, SetGroupId, Tick};
 
-use crate::component::{AnyComponent, Queryable};
+use crate::component::AnyComponent;
 use crate::query::Without;
 use crate::registry::{ComponentId, Components, RegisterError};
-use crate::storage::{OwnableStorage, SetStorage};
+use crate::storage::{OwnableComponent, SparseComponent};
 
 /// The components whose sets a group reorders, so that members come first.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] #[component(storage = "sparse")] struct Stunned(f32);
+/// # #[derive(Component)] #[component(storage = "sparse")] struct Burning(f32);
+/// let mut world = World::new();
+/// let group = world.group::<Own<(Stunned,)>, Get<(Burning,)>, ()>()?; // orders the set of `Stunned` alone
+/// world.spawn((Stunned(1.0), Burning(2.0)));
+/// assert_eq!(group.len(&world), 1);
+/// # Ok::<(), phalanx::group::GroupError>(())
+/// ```
 pub struct Own<T>(PhantomData<fn() -> T>);
+
 /// The components that members have, whose sets keep their order.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] #[component(storage = "sparse")] struct Stunned(f32);
+/// # #[derive(Component)] #[component(storage = "sparse")] struct Burning(f32);
+/// let mut world = World::new();
+/// let group = world.group::<Own<(Stunned,)>, Get<(Burning,)>, ()>()?; // orders the set of `Stunned` alone
+/// world.spawn((Stunned(1.0), Burning(2.0)));
+/// assert_eq!(group.len(&world), 1);
+/// # Ok::<(), phalanx::group::GroupError>(())
+/// ```
 pub struct Get<T>(PhantomData<fn() -> T>);
 
 /// A group of entities that have certain sparse components, kept up to date by the world that made it.
 ///
-/// The handle is good for this group in this world alone: after the group was dissolved, and in any other world, methods
-/// that return a `Result` fail, and the others panic.
+/// The handle is good for this group in this world alone: after the group was dissolved, and in any other world,
+/// methods that return a `Result` fail, and the others panic.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] #[component(storage = "sparse")] struct Stunned(f32);
+/// # #[derive(Component)] #[component(storage = "sparse")] struct Burning(f32);
+/// let mut world = World::new();
+/// let group = world.group::<Own<(Stunned, Burning)>, Get<()>, ()>()?; // kept up to date from now on
+/// world.spawn((Stunned(1.0), Burning(2.0)));
+/// world.spawn(Stunned(5.0));
+/// let (stunned, burning) = group.slices_mut(&mut world); // equal, aligned slices
+/// for (stunned, burning) in stunned.iter_mut().zip(burning) {
+///     stunned.0 += burning.0;
+/// }
+/// assert_eq!(group.len(&world), 1);
+/// # Ok::<(), phalanx::group::GroupError>(())
+/// ```
 pub struct Group<O, G = Get<()>, F = ()> {
     pub(crate) id: SetGroupId,
     terms: PhantomData<fn() -> (O, G, F)>,
@@ -96,14 +135,14 @@ macro_rules! group_tuple {
                 Ok(())
             }
         }
-        group_tuple!(@parts Own OwnableStorage $(($name $at))*);
-        group_tuple!(@parts Get SetStorage $(($name $at))*);
+        group_tuple!(@parts Own OwnableComponent $(($name $at))*);
+        group_tuple!(@parts Get SparseComponent $(($name $at))*);
     };
     (@parts $part:ident $storage:ident $(($name:ident $at:tt))*) => {
         #[allow(unused_variables, clippy::unused_unit)]
         impl<$($name),*> GroupParts for $part<($($name,)*)>
         where
-            $($name: AnyComponent<Storage: $storage> + Queryable<Read: SetFetch, Write: SetFetch>,)*
+            $($name: $storage,)*
         {
             type Read = ($($name::Read,)*);
             type Write = ($($name::Write,)*);

@@ -16,6 +16,8 @@ use std::iter::FusedIterator;
 use std::slice;
 use std::vec;
 
+use crate::capture::{CanCopy, Capture, Copying, DigestHasher, Shown};
+
 /// Equally long vectors. Implemented for `Vec<T>` and for tuples of such, not to be implemented elsewhere.
 pub trait Columns: Default + Send + Sync + 'static {
     /// One value per column: a message, taken apart.
@@ -29,6 +31,19 @@ pub trait Columns: Default + Send + Sync + 'static {
     /// The values of one message after the other.
     type Drain<'a>: DoubleEndedIterator<Item = Self::Values> + ExactSizeIterator;
 
+    /// What checkpoints and digests can do with each column.
+    type Captures: Default + Send + Sync;
+
+    /// Copies of all messages; `None` when a column cannot be copied.
+    fn duplicate(&self, captures: &Self::Captures) -> Option<Self>;
+    /// Whether all columns can be copied.
+    fn can_copy(captures: &Self::Captures) -> CanCopy;
+    /// The columns' digest; false when one has none.
+    fn digest(&self, captures: &Self::Captures, hasher: &mut DigestHasher) -> bool;
+    /// Whether digests leave all columns out.
+    fn is_digest_skipped(captures: &Self::Captures) -> bool;
+    /// The fields of the message at `index`.
+    fn show(&self, captures: &Self::Captures, index: usize, fields: &mut Vec<Shown>);
     /// How many messages there are.
     fn len(&self) -> usize;
     /// Whether there are no messages.
@@ -55,7 +70,28 @@ impl<T: Send + Sync + 'static> Columns for Vec<T> {
     type Slices<'a> = &'a [T];
     type Iter<'a> = slice::Iter<'a, T>;
     type Drain<'a> = vec::Drain<'a, T>;
+    type Captures = Capture<T>;
 
+    fn duplicate(&self, capture: &Capture<T>) -> Option<Self> {
+        match &capture.copy {
+            Copying::By(copy) => Some(copy.many(self)),
+            Copying::Skip | Copying::Impossible => None,
+        }
+    }
+    fn can_copy(capture: &Capture<T>) -> CanCopy {
+        capture.copy.kind()
+    }
+    fn digest(&self, capture: &Capture<T>, hasher: &mut DigestHasher) -> bool {
+        self.iter().all(|value| capture.digest(value, hasher))
+    }
+    fn is_digest_skipped(capture: &Capture<T>) -> bool {
+        capture.digest_skipped
+    }
+    fn show(&self, capture: &Capture<T>, index: usize, fields: &mut Vec<Shown>) {
+        if let Some(value) = self.as_slice().get(index) {
+            fields.extend(capture.show(value));
+        }
+    }
     fn len(&self) -> usize {
         self.len()
     }
@@ -93,6 +129,25 @@ macro_rules! impl_columns {
             type Slices<'a> = ($($T::Slices<'a>,)+);
             type Iter<'a> = Abreast<($($T::Iter<'a>,)+)>;
             type Drain<'a> = Abreast<($($T::Drain<'a>,)+)>;
+            type Captures = ($($T::Captures,)+);
+
+            fn duplicate(&self, captures: &Self::Captures) -> Option<Self> {
+                Some(($(self.$n.duplicate(&captures.$n)?,)+))
+            }
+            fn can_copy(captures: &Self::Captures) -> CanCopy {
+                let all = [$($T::can_copy(&captures.$n)),+];
+                let one = |kind| all.iter().find(|known| **known == kind).copied();
+                one(CanCopy::No).or(one(CanCopy::Skipped)).unwrap_or(CanCopy::Yes)
+            }
+            fn digest(&self, captures: &Self::Captures, hasher: &mut DigestHasher) -> bool {
+                true $(&& self.$n.digest(&captures.$n, hasher))+
+            }
+            fn is_digest_skipped(captures: &Self::Captures) -> bool {
+                true $(&& $T::is_digest_skipped(&captures.$n))+
+            }
+            fn show(&self, captures: &Self::Captures, index: usize, fields: &mut Vec<Shown>) {
+                $(self.$n.show(&captures.$n, index, fields);)+
+            }
 
             fn len(&self) -> usize {
                 self.0.len()

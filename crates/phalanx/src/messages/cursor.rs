@@ -8,7 +8,7 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
-use super::{Columns, Message};
+use super::{Columns, Message, MessageId, Messages};
 
 /// How far one reader has come in the channel of `M`. The default has seen nothing.
 ///
@@ -25,6 +25,33 @@ impl<M> Cursor<M> {
 
     pub(super) fn next(&self) -> u64 {
         self.next
+    }
+
+    /// The number of the next message, to be set by a checkpoint.
+    pub(crate) fn number_mut(&mut self) -> &mut u64 {
+        &mut self.next
+    }
+}
+
+impl<M: Message> Cursor<M> {
+    /// The messages of a channel that this has not seen, oldest first; see [`Messages::read`].
+    pub fn read<'a>(&'a mut self, messages: &'a Messages<M>) -> Unread<'a, M> {
+        messages.read(self)
+    }
+
+    /// How many messages of a channel this has not seen.
+    pub fn len(&self, messages: &Messages<M>) -> usize {
+        messages.unread(self)
+    }
+
+    /// Whether this has seen all messages of a channel.
+    pub fn is_empty(&self, messages: &Messages<M>) -> bool {
+        self.len(messages) == 0
+    }
+
+    /// Skips what is unseen.
+    pub fn clear(&mut self, messages: &Messages<M>) {
+        *self = messages.cursor();
     }
 }
 
@@ -109,6 +136,24 @@ impl<'a, M: Message> Iterator for Unread<'a, M> {
 }
 
 impl<M: Message> ExactSizeIterator for Unread<'_, M> {}
+
+/// As [`Unread`], each message with its number.
+pub struct UnreadWithId<'a, M: Message>(pub(crate) Unread<'a, M>);
+
+impl<'a, M: Message> Iterator for UnreadWithId<'a, M> {
+    type Item = (M::Ref<'a>, MessageId);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let id = MessageId(self.0.cursor.next);
+        Some((self.0.next()?, id))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<M: Message> ExactSizeIterator for UnreadWithId<'_, M> {}
 
 impl<M: Message> FusedIterator for Unread<'_, M> {}
 

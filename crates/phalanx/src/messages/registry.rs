@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 use phalanx_store::{FirstPanic, SharedSlots, SlotMut, SlotRef, Slots};
 
 use super::{Message, Messages};
+use crate::capture::{CanCopy, Digest, Shown};
 
 /// The number of a message type in one world, given when the type is first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,21 +29,34 @@ impl ChannelId {
 pub struct MessageRegistry {
     index: HashMap<TypeId, ChannelId>,
     /// The types' names, by number.
-    names: Vec<&'static str>,
-    channels: Slots<Box<dyn Channel>>,
+    pub(super) names: Vec<&'static str>,
+    /// How the types are saved, by number.
+    #[cfg(feature = "serde")]
+    pub(super) saving: Vec<Option<super::MessageSaving>>,
+    pub(super) channels: Slots<Box<dyn Channel>>,
 }
 
 const TYPED: &str = "a channel has the type whose id it is";
 
 impl MessageRegistry {
     pub(crate) fn new() -> Self {
-        Self { index: HashMap::new(), names: Vec::new(), channels: Slots::new() }
+        Self {
+            index: HashMap::new(),
+            names: Vec::new(),
+            #[cfg(feature = "serde")]
+            saving: Vec::new(),
+            channels: Slots::new(),
+        }
     }
 
     /// Makes a channel for the type if there is none yet, and returns its number.
     pub fn register<M: Message>(&mut self) -> ChannelId {
-        let Self { index, names, channels } = self;
+        let Self { index, names, channels, .. } = self;
+        #[cfg(feature = "serde")]
+        let saving = &mut self.saving;
         *index.entry(TypeId::of::<M>()).or_insert_with(|| {
+            #[cfg(feature = "serde")]
+            saving.push(M::saving());
             names.push(std::any::type_name::<M>());
             ChannelId(channels.push(Box::new(Messages::<M>::new())))
         })
@@ -104,6 +118,48 @@ impl MessageRegistry {
         self.names.get(id.0).copied()
     }
 
+    /// The numbers of all channels, in the order of their types' names: the same in every world with the same types.
+    pub(crate) fn ids_by_name(&self) -> Vec<ChannelId> {
+        let mut ids: Vec<ChannelId> = (0..self.names.len()).map(ChannelId).collect();
+        ids.sort_by_key(|id| self.names[id.0]);
+        ids
+    }
+
+    /// The types that cannot be copied.
+    pub(crate) fn uncopied(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let impossible =
+            self.channels.iter().zip(&self.names).filter(|(channel, _)| channel.can_copy() == CanCopy::No);
+        impossible.map(|(_, name)| *name)
+    }
+
+    /// Copies of all channels that can be copied, by number.
+    pub(crate) fn image(&self) -> ChannelsImage {
+        ChannelsImage(self.channels.iter().map(|channel| channel.duplicate()).collect())
+    }
+
+    /// Copies for all channels as they were, those that came since without messages.
+    pub(crate) fn prepare(&self, image: &ChannelsImage) -> Vec<Option<Box<dyn Channel>>> {
+        let copies = self.channels.iter().enumerate().map(|(at, channel)| match image.0.get(at) {
+            Some(copy) => copy.as_ref()?.duplicate(),
+            None => (channel.can_copy() == CanCopy::Yes).then(|| channel.emptied()),
+        });
+        copies.collect()
+    }
+
+    /// Exchanges all channels with their copies.
+    pub(crate) fn exchange(&mut self, copies: &mut [Option<Box<dyn Channel>>]) {
+        for (channel, copy) in self.channels.iter_mut().zip(copies) {
+            if let Some(copy) = copy {
+                channel.exchange(&mut **copy);
+            }
+        }
+    }
+
+    /// A channel, whatever its type.
+    pub(crate) fn channel(&self, id: ChannelId) -> Option<&dyn Channel> {
+        self.channels.get(id.0).map(|channel| &**channel)
+    }
+
     /// Opens a session in which channels are lent one by one.
     pub(crate) fn share(&mut self) -> SharedChannels<'_> {
         SharedChannels(self.channels.share())
@@ -114,6 +170,9 @@ impl MessageRegistry {
         SharedChannels(self.channels.share_read())
     }
 }
+
+/// The channels at one moment, by number.
+pub(crate) struct ChannelsImage(Vec<Option<Box<dyn Channel>>>);
 
 /// Channels that threads borrow one by one.
 pub(crate) struct SharedChannels<'w>(SharedSlots<'w, Box<dyn Channel>>);
@@ -147,6 +206,15 @@ pub(crate) trait Channel: Any + Send + Sync {
     fn expire(&mut self);
     fn sweep(&mut self);
     fn drop_all(&mut self, panics: &mut FirstPanic);
+    fn can_copy(&self) -> CanCopy;
+    fn duplicate(&self) -> Option<Box<dyn Channel>>;
+    /// Exchanges the content with that of a channel of the same type.
+    fn exchange(&mut self, other: &mut dyn Channel);
+    /// An empty channel of the same type.
+    fn emptied(&self) -> Box<dyn Channel>;
+    fn digest(&self) -> Option<Result<Digest, Vec<Shown>>>;
+    fn show(&self, index: usize) -> Vec<Shown>;
+    fn len(&self) -> usize;
 }
 
 impl<M: Message> Channel for Messages<M> {
@@ -160,6 +228,34 @@ impl<M: Message> Channel for Messages<M> {
 
     fn drop_all(&mut self, panics: &mut FirstPanic) {
         Messages::drop_all(self, panics);
+    }
+
+    fn can_copy(&self) -> CanCopy {
+        Messages::can_copy(self)
+    }
+
+    fn duplicate(&self) -> Option<Box<dyn Channel>> {
+        Some(Box::new(Messages::duplicate(self)?))
+    }
+
+    fn exchange(&mut self, other: &mut dyn Channel) {
+        Messages::exchange(self, typed_mut(other));
+    }
+
+    fn emptied(&self) -> Box<dyn Channel> {
+        Box::new(Self::with_keep(self.keep()))
+    }
+
+    fn digest(&self) -> Option<Result<Digest, Vec<Shown>>> {
+        Messages::digest(self)
+    }
+
+    fn show(&self, index: usize) -> Vec<Shown> {
+        Messages::show(self, index)
+    }
+
+    fn len(&self) -> usize {
+        Messages::len(self)
     }
 }
 

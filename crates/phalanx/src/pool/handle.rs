@@ -8,25 +8,37 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, Seat};
+use phalanx_store::{CachedLocation, Entity};
 
 /// An entity of the pool `P`, in 16 bytes, with its last known place.
 ///
 /// Two handles are equal when they name the same entity, wherever they believe it to be.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// # #[derive(Pool)] struct Orcs { health: Health }
+/// let mut world = World::new();
+/// let orc = world.spawn_in(Orcs { health: Health(9) });
+/// let pool = world.pool::<Orcs>();
+/// let handle: Handle<Orcs> = pool.handle(orc)?;
+/// assert_eq!(pool.get::<Health>(handle)?.0, 9);
+/// # Ok::<(), phalanx::world::PoolEntityError>(())
+/// ```
 pub struct Handle<P> {
-    seat: Seat,
+    cached_location: CachedLocation,
     pool: PhantomData<fn() -> P>,
 }
 
 impl<P> Handle<P> {
-    pub(crate) fn new(seat: Seat) -> Self {
-        Self { seat, pool: PhantomData }
+    pub(crate) fn new(cached_location: CachedLocation) -> Self {
+        Self { cached_location, pool: PhantomData }
     }
 
     /// The entity.
     #[inline]
     pub fn entity(&self) -> Entity {
-        self.seat.entity()
+        self.cached_location.entity()
     }
 }
 
@@ -78,7 +90,7 @@ pub trait PoolKey<P>: sealed::Sealed {
     fn entity(&self) -> Entity;
     /// Where it was last seen, to be looked at and to be corrected.
     #[doc(hidden)]
-    fn seat(&mut self) -> Option<&mut Seat>;
+    fn cached_location(&mut self) -> Option<&mut CachedLocation>;
 }
 
 impl sealed::Sealed for Entity {}
@@ -88,7 +100,7 @@ impl<P> PoolKey<P> for Entity {
         *self
     }
     #[inline]
-    fn seat(&mut self) -> Option<&mut Seat> {
+    fn cached_location(&mut self) -> Option<&mut CachedLocation> {
         None
     }
 }
@@ -97,11 +109,11 @@ impl<P> sealed::Sealed for Handle<P> {}
 impl<P> PoolKey<P> for Handle<P> {
     #[inline]
     fn entity(&self) -> Entity {
-        self.seat.entity()
+        self.cached_location.entity()
     }
     #[inline]
-    fn seat(&mut self) -> Option<&mut Seat> {
-        Some(&mut self.seat)
+    fn cached_location(&mut self) -> Option<&mut CachedLocation> {
+        Some(&mut self.cached_location)
     }
 }
 
@@ -109,10 +121,10 @@ impl<P> sealed::Sealed for &mut Handle<P> {}
 impl<P> PoolKey<P> for &mut Handle<P> {
     #[inline]
     fn entity(&self) -> Entity {
-        self.seat.entity()
+        self.cached_location.entity()
     }
     #[inline]
-    fn seat(&mut self) -> Option<&mut Seat> {
-        Some(&mut self.seat)
+    fn cached_location(&mut self) -> Option<&mut CachedLocation> {
+        Some(&mut self.cached_location)
     }
 }

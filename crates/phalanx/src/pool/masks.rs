@@ -34,6 +34,13 @@ impl Masks {
         }
     }
 
+    pub(super) fn clear(&mut self) {
+        match self {
+            Self::Narrow(masks) => masks.clear(),
+            Self::Wide(masks) => masks.clear(),
+        }
+    }
+
     pub(super) fn remove(&mut self, at: usize) {
         match self {
             Self::Narrow(masks) => drop(masks.remove(at)),

@@ -20,7 +20,7 @@ use crate::registry::{ComponentId, Components};
 use crate::signature::Signature;
 
 /// How a value of a pool's struct gets into a row.
-pub(crate) struct SpawnWay {
+pub(crate) struct SpawnEdge {
     /// The components that the value has.
     pub(crate) presence: u128,
     pub(crate) edge: Edge,
@@ -28,9 +28,11 @@ pub(crate) struct SpawnWay {
     pub(crate) then: Option<Edge>,
     /// What must come along into sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
+    /// The components that come, to which somebody listens.
+    pub(crate) heard: Signature,
 }
 
-impl SpawnWay {
+impl SpawnEdge {
     /// Whether something comes along that does not stand in the first row.
     pub(crate) fn adds(&self) -> bool {
         self.then.is_some() || !self.required_sparse.is_empty()
@@ -73,7 +75,7 @@ pub struct PoolRecord {
     shape: TableShape,
     /// Where the last search ended.
     last: usize,
-    pub(crate) spawns: Vec<SpawnWay>,
+    pub(crate) spawns: Vec<SpawnEdge>,
 }
 
 impl PoolRecord {
@@ -197,6 +199,12 @@ impl PoolRecord {
             }
             self.last = 0;
         }
+    }
+
+    fn forget_archetypes(&mut self) {
+        self.ids.clear();
+        self.masks.clear();
+        self.last = 0;
     }
 
     /// Whether a bundle with these components may come.
@@ -377,7 +385,12 @@ impl Pools {
     }
 
     /// Forgets how values get into rows, which ends when tables are dropped.
-    pub(crate) fn forget_ways(&mut self) {
+    /// Forgets which archetypes there are: they are about to be added anew.
+    pub(crate) fn forget_archetypes(&mut self) {
+        self.records.iter_mut().for_each(PoolRecord::forget_archetypes);
+    }
+
+    pub(crate) fn forget_edges(&mut self) {
         self.records.iter_mut().for_each(|record| record.spawns.clear());
     }
 

@@ -160,7 +160,7 @@ impl QueryCache {
         let state = match self.index.get(&wanted) {
             Some(&at) => &*self.states[at],
             None => self.find_or_add(wanted, || {
-                Ok(Box::new(QueryState::<D, F>::try_new(store, archetypes, components)?))
+                Ok(Box::new(QueryState::<D, F>::prepared(store, archetypes, components)?))
             })?,
         };
         Ok(state.as_any().downcast_ref().expect("a state is kept under its own type"))

@@ -10,10 +10,11 @@ use phalanx_store::{Chunk, ChunkRows, Chunks, DenseFetch, Entity, Fetch, Tick};
 use super::Query;
 use super::data::QueryData;
 use super::filter::{ArchetypeFilter, QueryFilter};
+use super::moment::Moment;
 use super::state::Both;
 
 // The bound stands at each function, not at the block: only so does its message reach the user.
-impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
+impl<'w, D: QueryData, F: QueryFilter> Query<'w, '_, D, F> {
     /// Reads every table that matches, as slices of equal length.
     #[inline]
     pub fn chunks(&self) -> QueryChunks<'_, D::ReadOnly, F>
@@ -90,10 +91,10 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// # let mut world = World::new();
     /// # world.spawn_batch((0..5_000).map(|_| Light(1.0)));
     /// # world.clear_trackers();
-    /// # let entity = world.query::<Entity>().into_iter().nth(3_000).unwrap();
+    /// # let entity = world.view::<Entity>().into_iter().nth(3_000).unwrap();
     /// # world.get_mut::<Light>(entity).unwrap().0 = 2.0;
     /// let since = world.last_tick();
-    /// let mut query = world.query_mut::<&mut Light>();
+    /// let mut query = world.view_mut::<&mut Light>();
     /// let rows: usize = query.chunks_changed_since_mut(since).map(|block| block.slices().len()).sum();
     /// assert_eq!(rows, 1_024);
     /// ```
@@ -113,7 +114,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
 /// The matching tables of a query.
 pub struct QueryTables<'w, D: QueryData, F: QueryFilter = ()> {
     chunks: Chunks<'w, Both<D, F>>,
-    since: Tick,
+    since: Moment<'w>,
 }
 
 impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryTables<'w, D, F> {
@@ -134,12 +135,12 @@ impl<D: QueryData, F: QueryFilter> FusedIterator for QueryTables<'_, D, F> {}
 /// The matching rows of one table.
 pub struct QueryTable<'w, D: QueryData, F: QueryFilter = ()> {
     chunk: Chunk<'w, Both<D, F>>,
-    since: Tick,
+    since: Moment<'w>,
 }
 
 impl<'w, D: QueryData, F: QueryFilter> QueryTable<'w, D, F> {
     #[cfg(feature = "parallel")]
-    pub(super) fn new(chunk: Chunk<'w, Both<D, F>>, since: Tick) -> Self {
+    pub(super) fn new(chunk: Chunk<'w, Both<D, F>>, since: Moment<'w>) -> Self {
         Self { chunk, since }
     }
 
@@ -185,7 +186,7 @@ impl<'w, D: QueryData, F: QueryFilter> QueryTable<'w, D, F> {
 /// The rows of one table.
 pub struct TableRows<'w, D: QueryData, F: QueryFilter = ()> {
     rows: ChunkRows<'w, Both<D, F>>,
-    since: Tick,
+    since: Moment<'w>,
 }
 
 impl<'w, D: QueryData, F: QueryFilter> Iterator for TableRows<'w, D, F> {
@@ -195,7 +196,7 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for TableRows<'w, D, F> {
     fn next(&mut self) -> Option<D::Item<'w>> {
         loop {
             let (ticks, row) = self.rows.next()?;
-            if F::ARCHETYPAL || F::keep(ticks, self.since) {
+            if F::ARCHETYPAL || F::keep(ticks, self.since.tick) {
                 return Some(D::item(row, self.since));
             }
         }
@@ -211,7 +212,7 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for TableRows<'w, D, F> {
     fn fold<B, G: FnMut(B, D::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
         let since = self.since;
         self.rows.fold(init, |state, (ticks, row)| {
-            if F::ARCHETYPAL || F::keep(ticks, since) { f(state, D::item(row, since)) } else { state }
+            if F::ARCHETYPAL || F::keep(ticks, since.tick) { f(state, D::item(row, since)) } else { state }
         })
     }
 }

@@ -75,13 +75,36 @@ impl Condition {
         }
     }
 
+    /// All parts that an entity does not meet; of alternatives, all of them together.
+    pub fn failures(&self, has: &dyn Fn(AnyColId) -> bool) -> Vec<&Self> {
+        match self {
+            Self::All(parts) => parts.iter().flat_map(|part| part.failures(has)).collect(),
+            _ if self.holds(has) => Vec::new(),
+            _ => vec![self],
+        }
+    }
+
     /// The sparse components that every match must have.
-    pub(crate) fn leaders(&self) -> Vec<(AnyColId, &'static str)> {
+    pub(crate) fn drivers(&self) -> Vec<(AnyColId, &'static str)> {
         match self {
             Self::InSet(key, name) => vec![(*key, *name)],
-            Self::All(parts) => parts.iter().flat_map(Self::leaders).collect(),
+            Self::All(parts) => parts.iter().flat_map(Self::drivers).collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// Whether a sparse component is asked for, which is looked up per entity.
+    pub(super) fn is_per_row(&self) -> bool {
+        match self {
+            Self::InSet(..) | Self::NotInSet(..) => true,
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::is_per_row),
+            _ => false,
+        }
+    }
+
+    /// Whether another condition is one that must hold for this one.
+    pub(super) fn asks_for(&self, other: &Self) -> bool {
+        self == other || matches!(self, Self::All(parts) if parts.iter().any(|part| part.asks_for(other)))
     }
 
     /// Whether a component or pool in it is not registered yet, so that its filter may still change.

@@ -3,19 +3,42 @@
 //! [`QueryData`] maps what the user writes (`(&mut Position, Option<&Health>)`) to the store's fetch and
 //! wraps the items. Everything here inlines away; the loops are the store's.
 
-use phalanx_store::{Entity, Ents, Fetch, Opt, ReadFetch, Tick};
+use phalanx_store::{Entity, EntityIds, Fetch, Opt, ReadFetch, Tick};
 
 use super::condition::Condition;
-use crate::component::{AnyComponent, Queryable, RowTracked};
+use super::moment::Moment;
+use crate::component::{AnyComponent, Component, Queryable, RowTracked};
 use crate::storage::Storage;
-use crate::tracking::Ref;
+use crate::tracking::{Mut, Ref};
 
 /// Something a query can yield per entity.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Health(f32);
+/// #[derive(Component)]
+/// struct Armour(f32);
+///
+/// #[derive(QueryData)]
+/// struct Toughness {
+///     health: &'static Health,
+///     armour: Option<&'static Armour>,
+/// }
+///
+/// let mut world = World::new();
+/// world.spawn((Health(2.0), Armour(1.0)));
+/// for one in world.view::<Toughness>() {
+///     assert_eq!(one.health.0 + one.armour.map_or(0.0, |armour| armour.0), 3.0);
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be asked for in a query",
     label = "not query data",
-    note = "query data are `Entity`, `&T`, `&mut T`, `Option<..>`, `Has<T>`, `Ref<T>`, tuples of them and `#[derive(QueryData)]` structs",
-    note = "components are named by reference: write `&{Self}` or `&mut {Self}`"
+    note = "query data are `Entity`, `EntityRef`, `&T`, `&mut T`, `Option<..>`, `Has<T>`, `Ref<T>`, `Mut<T>`, `AnyOf<(..)>`, tuples of them and `#[derive(QueryData)]` structs",
+    note = "components are named by reference: write `&{Self}` or `&mut {Self}`",
+    note = "a tuple has at most 15 parts: nest tuples for more, as in `((&A, &B), (&C, &D))`"
 )]
 pub trait QueryData {
     /// The columns visited.
@@ -34,7 +57,7 @@ pub trait QueryData {
     /// How each term is written, with the number of columns it uses.
     fn terms(out: &mut Vec<Term>);
     /// Wraps a row. `since` is the moment after which changes count as new.
-    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w>;
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w>;
     /// Wraps a run of rows.
     fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w>;
 }
@@ -43,7 +66,7 @@ pub trait QueryData {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not data that a query can read without writing",
     label = "not data to be read",
-    note = "to read, ask for `&T` instead of `&mut T`; to write, use `query_mut` or `iter_mut`",
+    note = "to read, ask for `&T` instead of `&mut T`; to write, use `view_mut` or `iter_mut`",
     note = "components are named by reference, and have `#[derive(Component)]`"
 )]
 pub trait ReadOnlyQueryData: QueryData<Fetch: ReadFetch, ReadOnly = Self> {}
@@ -55,12 +78,14 @@ pub struct Term {
     pub text: String,
     /// How many column uses it stands for.
     pub columns: usize,
+    /// Whether it reads whatever an entity has.
+    pub whole: bool,
 }
 
 impl Term {
     /// A term that names a component, `before` and `after` it.
     fn named(before: &str, name: &str, after: &str, columns: usize) -> Self {
-        Self { text: format!("{before}{name}{after}"), columns }
+        Self { text: format!("{before}{name}{after}"), columns, whole: false }
     }
 }
 
@@ -69,6 +94,13 @@ pub(crate) fn columns_of<F: Fetch>(ids: F::Ids) -> usize {
     let mut columns = 0;
     F::visit(ids, &mut |_| columns += 1);
     columns
+}
+
+/// The data of a query, as they were written.
+pub(crate) fn written<D: QueryData>() -> String {
+    let mut terms = Vec::new();
+    D::terms(&mut terms);
+    terms.into_iter().map(|term| term.text).collect::<Vec<_>>().join(", ")
 }
 
 /// The last part of a type's path.
@@ -89,7 +121,7 @@ fn last_part(name: &'static str) -> &'static str {
 }
 
 impl QueryData for Entity {
-    type Fetch = Ents;
+    type Fetch = EntityIds;
     type ReadOnly = Self;
     type Item<'w> = Entity;
     type Chunk<'w> = &'w [Entity];
@@ -99,10 +131,10 @@ impl QueryData for Entity {
         Condition::always()
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term { text: "Entity".to_owned(), columns: 0 });
+        out.push(Term { text: "Entity".to_owned(), columns: 0, whole: false });
     }
     #[inline(always)]
-    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Moment<'w>) -> Self::Item<'w> {
         row
     }
     #[inline(always)]
@@ -132,7 +164,7 @@ impl<'t, T: Queryable> QueryData for &'t T {
         out.push(Term::named("&", short_name::<T>(), "", columns_of::<T::Read>(T::ids())));
     }
     #[inline(always)]
-    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Moment<'w>) -> Self::Item<'w> {
         T::wrap_ref(row)
     }
     #[inline(always)]
@@ -158,8 +190,34 @@ impl<'t, T: Queryable> QueryData for &'t mut T {
         out.push(Term::named("&mut ", short_name::<T>(), "", columns_of::<T::Write>(T::ids())));
     }
     #[inline(always)]
-    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
-        T::wrap_mut(row, since)
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
+        T::wrap_mut(row, since.tick)
+    }
+    #[inline(always)]
+    fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+        T::wrap_slice_mut(rows)
+    }
+}
+
+/// The same as `&mut T`, by the name of what it yields.
+impl<'t, T: Component> QueryData for Mut<'t, T> {
+    type Fetch = T::Write;
+    type ReadOnly = &'t T;
+    type Item<'w> = Mut<'w, T>;
+    type Chunk<'w> = &'w mut [T];
+
+    fn ids() -> <Self::Fetch as Fetch>::Ids {
+        T::ids()
+    }
+    fn condition() -> Condition {
+        <&T as QueryData>::condition()
+    }
+    fn terms(out: &mut Vec<Term>) {
+        out.push(Term::named("Mut<", short_name::<T>(), ">", columns_of::<T::Write>(T::ids())));
+    }
+    #[inline(always)]
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
+        T::wrap_mut(row, since.tick)
     }
     #[inline(always)]
     fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
@@ -187,7 +245,7 @@ impl<D: QueryData> QueryData for Option<D> {
         }
     }
     #[inline(always)]
-    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
         row.map(|row| D::item(row, since))
     }
     #[inline(always)]
@@ -198,6 +256,17 @@ impl<D: QueryData> QueryData for Option<D> {
 impl<D: ReadOnlyQueryData> ReadOnlyQueryData for Option<D> {}
 
 /// Yields whether the entity has a component.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Frozen;
+/// # #[derive(Component)] struct Health(f32);
+/// let mut world = World::new();
+/// world.spawn((Health(1.0), Frozen));
+/// for (health, frozen) in world.view::<(&Health, Has<Frozen>)>() {
+///     println!("{} {}", health.0, if frozen { "frozen" } else { "" });
+/// }
+/// ```
 pub struct Has<T>(std::marker::PhantomData<fn() -> T>);
 
 impl<T: AnyComponent> QueryData for Has<T> {
@@ -216,7 +285,7 @@ impl<T: AnyComponent> QueryData for Has<T> {
         out.push(Term::named("Has<", short_name::<T>(), ">", 0));
     }
     #[inline(always)]
-    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Tick) -> Self::Item<'w> {
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Moment<'w>) -> Self::Item<'w> {
         row
     }
     #[inline(always)]
@@ -242,9 +311,9 @@ impl<'t, T: RowTracked> QueryData for Ref<'t, T> {
         out.push(Term::named("Ref<", short_name::<T>(), ">", columns_of::<Self::Fetch>(Self::ids())));
     }
     #[inline(always)]
-    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
+    fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
         let (value, added, changed) = row;
-        Ref::new(T::wrap_ref(value), *added, *changed, since)
+        Ref::new(T::wrap_ref(value), *added, *changed, since.tick)
     }
     #[inline(always)]
     fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
@@ -273,7 +342,7 @@ macro_rules! data_tuple {
                 $($name::terms(out);)*
             }
             #[inline(always)]
-            fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Tick) -> Self::Item<'w> {
+            fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
                 ($($name::item(row.$at, since),)*)
             }
             #[inline(always)]
@@ -285,3 +354,39 @@ macro_rules! data_tuple {
     };
 }
 phalanx_store::for_each_tuple!(data_tuple);
+
+macro_rules! long_data_tuple {
+    ([$(($first:ident $at:tt))*] [$(($second:ident $then:tt))*]) => {
+        impl<$($first: QueryData,)* $($second: QueryData),*> QueryData for ($($first,)* $($second,)*) {
+            type Fetch = (($($first::Fetch,)*), ($($second::Fetch,)*));
+            type ReadOnly = ($($first::ReadOnly,)* $($second::ReadOnly,)*);
+            type Item<'w> = ($($first::Item<'w>,)* $($second::Item<'w>,)*);
+            type Chunk<'w> = ($($first::Chunk<'w>,)* $($second::Chunk<'w>,)*);
+
+            fn ids() -> <Self::Fetch as Fetch>::Ids {
+                <(($($first,)*), ($($second,)*))>::ids()
+            }
+            fn condition() -> Condition {
+                <(($($first,)*), ($($second,)*))>::condition()
+            }
+            fn terms(out: &mut Vec<Term>) {
+                <(($($first,)*), ($($second,)*))>::terms(out);
+            }
+            #[inline(always)]
+            fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
+                let (first, second) = row;
+                ($($first::item(first.$at, since),)* $($second::item(second.$then, since),)*)
+            }
+            #[inline(always)]
+            fn chunk<'w>(rows: <Self::Fetch as Fetch>::Slices<'w>) -> Self::Chunk<'w> {
+                let (first, second) = rows;
+                ($($first::chunk(first.$at),)* $($second::chunk(second.$then),)*)
+            }
+        }
+        impl<$($first: ReadOnlyQueryData,)* $($second: ReadOnlyQueryData),*> ReadOnlyQueryData
+            for ($($first,)* $($second,)*)
+        {
+        }
+    };
+}
+phalanx_store::for_each_long_tuple!(long_data_tuple);

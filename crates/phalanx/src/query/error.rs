@@ -7,6 +7,8 @@ use std::fmt;
 
 use phalanx_store::Entity;
 
+use crate::names::short_type_name;
+
 /// Why a query has nothing for an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -48,21 +50,27 @@ impl fmt::Display for QueryEntityError {
 
 impl std::error::Error for QueryEntityError {}
 
-/// Why a query has no single match.
+/// Why a query has no single match; with the query's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QuerySingleError {
     /// Nothing matches.
-    None,
+    NoEntities(&'static str),
     /// More than one entity matches.
-    Several,
+    MultipleEntities(&'static str),
 }
 
 impl fmt::Display for QuerySingleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::None => write!(f, "no entity matches the query, where one was expected"),
-            Self::Several => write!(f, "several entities match the query, where one was expected"),
+            Self::NoEntities(query) => {
+                write!(f, "no entity matches `{}`, where one was expected", short_type_name(query))
+            }
+            Self::MultipleEntities(query) => write!(
+                f,
+                "several entities match `{}`, where one was expected: add a filter, or iterate",
+                short_type_name(query)
+            ),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use phalanx_store::{Entities, Entity, Fetch, Sets};
 
-use super::data::QueryData;
+use super::data::{QueryData, written};
 use super::error::QueryEntityError;
 use super::filter::QueryFilter;
 use super::state::Both;
@@ -20,8 +20,10 @@ impl Context<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn why(&self, entity: Entity, entities: &Entities, sets: Sets<'_>) -> QueryEntityError {
-        let Some(place) = entities.locate(entity) else { return QueryEntityError::NoSuchEntity { entity } };
-        let archetype = self.archetypes.of_table(place.table);
+        let Some(location) = entities.locate(entity) else {
+            return QueryEntityError::NoSuchEntity { entity };
+        };
+        let archetype = self.archetypes.of_table(location.table);
         let (signature, pool) = (self.archetypes.signature(archetype), self.archetypes.pool_of(archetype));
         let has = |key| match self.archetypes.pools().by_key(key) {
             Some(asked) => asked == pool,
@@ -35,7 +37,7 @@ impl Context<'_> {
     }
 }
 
-impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
+impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.
     pub fn filter(&self) -> &Filter {
         self.context.filter
@@ -46,33 +48,30 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         self.as_readonly().into_get(entity).err()
     }
 
-    /// What leads the walk, in words.
-    fn leader(&self) -> String {
-        let Some((mut columns, entities)) = self.view.leader() else {
-            return "led by tables, sparse sets are looked up per row".to_owned();
+    /// What drives the walk, in words.
+    fn driver(&self) -> String {
+        let Some((mut columns, entities)) = self.view.driver_set() else {
+            return "driven by tables, sparse sets are looked up per row".to_owned();
         };
         let owner = columns.find_map(|column| self.context.components.of_column(column));
         let name = owner.map_or("a component not met yet", ComponentInfo::name);
         format!(
-            "led by the sparse set of {name} with {} rows, tables are looked up per entity",
+            "driven by the sparse set of {name} with {} rows, tables are looked up per entity",
             entities.len()
         )
     }
 
-    /// The query's plan in words: terms, condition, what leads the walk, tables in the order of their visit with
+    /// The query's plan in words: terms, condition, what drives the walk, tables in the order of their visit with
     /// their rows.
     pub fn explain(&self) -> String {
-        let mut terms = Vec::new();
-        D::terms(&mut terms);
-        let terms: Vec<String> = terms.into_iter().map(|term| term.text).collect();
         let mut text = String::new();
         let rows = match (<Both<D, F> as Fetch>::DENSE, F::ARCHETYPAL) {
             (true, true) => "no check per row".to_owned(),
             (true, false) => "row ticks are checked per row".to_owned(),
-            (false, _) => self.leader(),
+            (false, _) => self.driver(),
         };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "data:   {}", terms.join(", "));
+        let _ = writeln!(text, "data:   {}", written::<D>());
         let _ = writeln!(text, "where:  {} ({rows})", self.context.condition);
         let _ = writeln!(
             text,

@@ -13,10 +13,32 @@ use crate::component::{AnyComponent, RowTracked};
 use crate::storage::{Storage, TableStorage};
 
 /// A condition on entities.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Player;
+/// #[derive(Component)]
+/// struct Dead;
+///
+/// #[derive(QueryFilter)]
+/// struct Playing {
+///     player: With<Player>,
+///     dead: Without<Dead>,
+/// }
+///
+/// let mut world = World::new();
+/// world.spawn(Player);
+/// world.spawn((Player, Dead));
+/// assert_eq!(world.view_filtered::<Entity, Playing>().count(), 1);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a query filter",
     label = "expected a filter",
-    note = "filters are `With<T>`, `Without<T>`, `Or<(..)>`, `AnyOf<(..)>`, `Changed<T>`, `Added<T>`, `InPool<P>`, `NotInPool<P>`, tuples of them and `#[derive(QueryFilter)]` structs"
+    note = "filters are `With<T>`, `Without<T>`, `Or<(..)>`, `Changed<T>`, `Added<T>`, `InPool<P>`, `NotInPool<P>`, tuples of them and `#[derive(QueryFilter)]` structs",
+    note = "`AnyOf<(&A, &B)>` is data; as a filter write `Or<(With<A>, With<B>)>`",
+    note = "a tuple has at most 15 parts: nest tuples for more"
 )]
 pub trait QueryFilter {
     /// What is read per row when all of the filter must hold and the archetype matches.
@@ -49,16 +71,82 @@ pub trait QueryFilter {
 pub trait ArchetypeFilter: QueryFilter<Fetch: DenseFetch, OrFetch: DenseFetch> {}
 
 /// Entities that have `T`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(f32);
+/// # #[derive(Component)] struct Player;
+/// fn heal_players(mut players: Query<&mut Health, With<Player>>) {
+///     players.iter_mut().for_each(|mut health| health.0 += 1.0);
+/// }
+/// # World::new().run_system_once(heal_players).unwrap();
+/// ```
 pub struct With<T>(PhantomData<fn() -> T>);
+
 /// Entities that lack `T`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(f32);
+/// # #[derive(Component)] struct Player;
+/// let mut world = World::new();
+/// world.spawn_batch([Health(1.0), Health(2.0)]);
+/// world.spawn((Health(3.0), Player));
+/// assert_eq!(world.view_filtered::<&Health, Without<Player>>().count(), 2);
+/// ```
 pub struct Without<T>(PhantomData<fn() -> T>);
+
 /// Entities for which at least one of a tuple of filters holds.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Cat;
+/// # #[derive(Component)] struct Dog;
+/// let mut world = World::new();
+/// world.spawn(Cat);
+/// world.spawn(Dog);
+/// assert_eq!(world.view_filtered::<Entity, Or<(With<Cat>, With<Dog>)>>().count(), 2);
+/// ```
 pub struct Or<T>(PhantomData<fn() -> T>);
-/// Entities that have at least one of a tuple of components; `AnyOf<()>` matches everything.
-pub struct AnyOf<T>(PhantomData<fn() -> T>);
+
 /// Entities whose `T` was written, or came, after the query's moment.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// #[component(track = "row")] // needed: remembers for each row when it changed
+/// struct Health(f32);
+///
+/// fn show(changed: Query<(Entity, &Health), Changed<Health>>) -> usize {
+///     changed.iter().count()
+/// }
+///
+/// let mut world = World::new();
+/// let all: Vec<Entity> = world.spawn_batch([Health(1.0), Health(2.0)]).collect();
+/// let show = world.register_system(show);
+/// assert_eq!(world.run_system(show).unwrap(), 2); // the first run sees everything
+/// assert_eq!(world.run_system(show).unwrap(), 0);
+/// world.get_mut::<Health>(all[1]).unwrap().0 = 9.0;
+/// assert_eq!(world.run_system(show).unwrap(), 1);
+/// ```
 pub struct Changed<T>(PhantomData<fn() -> T>);
+
 /// Entities whose `T` came after the query's moment.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Component)]
+/// #[component(track = "row")]
+/// struct Enemy;
+///
+/// fn greet(new: Query<Entity, Added<Enemy>>) {
+///     new.iter().for_each(|entity| println!("{entity} appears"));
+/// }
+/// # let mut world = World::new();
+/// # world.spawn(Enemy);
+/// # world.run_system_once(greet).unwrap();
+/// ```
 pub struct Added<T>(PhantomData<fn() -> T>);
 
 macro_rules! presence_filter {
@@ -180,34 +268,48 @@ macro_rules! filter_tuple {
             }
         }
         impl<$($name: ArchetypeFilter),*> ArchetypeFilter for Or<($($name,)*)> {}
-
-        #[allow(unused_variables, clippy::unused_unit)]
-        impl<$($name: AnyComponent),*> QueryFilter for AnyOf<($($name,)*)> {
-            type Fetch = ($(<$name::Storage as Storage>::Has,)*);
-            type OrFetch = ($(<$name::Storage as Storage>::Has,)*);
-            const ARCHETYPAL: bool = true $(&& !$name::Storage::SPARSE)*;
-
-            fn ids() -> <Self::Fetch as Fetch>::Ids {
-                ($($name::key(),)*)
-            }
-            fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
-                ($($name::key(),)*)
-            }
-            fn condition() -> Condition {
-                let any: Vec<Condition> = vec![$(With::<$name>::condition()),*];
-                if any.is_empty() { Condition::always() } else { Condition::Any(any) }
-            }
-            #[inline(always)]
-            fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {
-                Self::ARCHETYPAL || Self::keep_or(row, since)
-            }
-            #[inline(always)]
-            fn keep_or(row: <Self::OrFetch as Fetch>::Item<'_>, _: Tick) -> bool {
-                let has: &[bool] = &[$(row.$at),*];
-                has.is_empty() || has.contains(&true)
-            }
-        }
-        impl<$($name: AnyComponent<Storage = TableStorage>),*> ArchetypeFilter for AnyOf<($($name,)*)> {}
     };
 }
 phalanx_store::for_each_tuple!(filter_tuple);
+
+/// A filter that is another one by a longer name.
+macro_rules! same_filter {
+    ([$($part:ident)*] $long:ty = $short:ty) => {
+        impl<$($part: QueryFilter),*> QueryFilter for $long {
+            type Fetch = <$short as QueryFilter>::Fetch;
+            type OrFetch = <$short as QueryFilter>::OrFetch;
+            const ARCHETYPAL: bool = <$short as QueryFilter>::ARCHETYPAL;
+            const ANY_TABLE: bool = <$short as QueryFilter>::ANY_TABLE;
+
+            fn ids() -> <Self::Fetch as Fetch>::Ids {
+                <$short>::ids()
+            }
+            fn or_ids() -> <Self::OrFetch as Fetch>::Ids {
+                <$short>::or_ids()
+            }
+            fn condition() -> Condition {
+                <$short>::condition()
+            }
+            #[inline(always)]
+            fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                <$short>::keep(row, since)
+            }
+            #[inline(always)]
+            fn keep_or(row: <Self::OrFetch as Fetch>::Item<'_>, since: Tick) -> bool {
+                <$short>::keep_or(row, since)
+            }
+        }
+        impl<$($part: ArchetypeFilter),*> ArchetypeFilter for $long {}
+    };
+}
+
+macro_rules! long_filter_tuple {
+    ([$(($first:ident $at:tt))*] [$(($second:ident $then:tt))*]) => {
+        same_filter!([$($first)* $($second)*] ($($first,)* $($second,)*) = (($($first,)*), ($($second,)*)));
+        same_filter!(
+            [$($first)* $($second)*]
+            Or<($($first,)* $($second,)*)> = Or<(Or<($($first,)*)>, Or<($($second,)*)>)>
+        );
+    };
+}
+phalanx_store::for_each_long_tuple!(long_filter_tuple);

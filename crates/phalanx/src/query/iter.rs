@@ -5,23 +5,40 @@
 
 use std::iter::FusedIterator;
 
-use phalanx_store::{DenseFetch, Rows, Tick};
+use phalanx_store::{DenseFetch, Rows, View};
 
 use super::Row;
 use super::data::QueryData;
 use super::filter::{ArchetypeFilter, QueryFilter};
+use super::moment::Moment;
 use super::state::Both;
 
 /// The matches of a query, one by one.
 pub struct QueryIter<'w, D: QueryData, F: QueryFilter = ()> {
     rows: Rows<'w, Both<D, F>>,
-    since: Tick,
+    since: Moment<'w>,
 }
 
 impl<'w, D: QueryData, F: QueryFilter> QueryIter<'w, D, F> {
     #[inline]
-    pub(super) fn new(rows: Rows<'w, Both<D, F>>, since: Tick) -> Self {
+    pub(super) fn new(rows: Rows<'w, Both<D, F>>, since: Moment<'w>) -> Self {
         Self { rows, since }
+    }
+
+    /// The next match: the same as `next`, for loops that are written for queries which lend one match at a time.
+    #[inline]
+    pub fn fetch_next(&mut self) -> Option<D::Item<'w>> {
+        self.next()
+    }
+
+    /// The moment after which changes count as new.
+    pub(super) fn since(&self) -> Moment<'w> {
+        self.since
+    }
+
+    /// The rows again; `None` when one was yielded.
+    pub(super) fn into_view(self) -> Option<View<'w, Both<D, F>>> {
+        self.rows.into_view()
     }
 }
 
@@ -33,7 +50,7 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryIter<'w, D, F> {
     fn next(&mut self) -> Option<D::Item<'w>> {
         loop {
             let Some((ticks, row)): Option<Row<'w, D, F>> = self.rows.next() else { return None };
-            if F::ARCHETYPAL || F::keep(ticks, self.since) {
+            if F::ARCHETYPAL || F::keep(ticks, self.since.tick) {
                 return Some(D::item(row, self.since));
             }
         }
@@ -49,7 +66,7 @@ impl<'w, D: QueryData, F: QueryFilter> Iterator for QueryIter<'w, D, F> {
     fn fold<B, G: FnMut(B, D::Item<'w>) -> B>(self, init: B, mut f: G) -> B {
         let since = self.since;
         self.rows.fold(init, |state, (ticks, row)| {
-            if F::ARCHETYPAL || F::keep(ticks, since) { f(state, D::item(row, since)) } else { state }
+            if F::ARCHETYPAL || F::keep(ticks, since.tick) { f(state, D::item(row, since)) } else { state }
         })
     }
 }

@@ -1,19 +1,21 @@
-//! Several entities at once: by list, by array, and in combinations.
+//! Several entities at once, by list or by array.
 //!
-//! Reading may yield the same entity as often as it is asked for. Writing may not, so the writing forms are
-//! not iterators: each item must be given back before the next one is fetched.
+//! Reading may yield the same entity as often as it is asked for. Writing may not: either each item is given back
+//! before the next one is fetched, or the entities are checked to differ.
 
 use std::borrow::Borrow;
+use std::iter::FusedIterator;
 
-use phalanx_store::{Entity, Many, Tick};
+use phalanx_store::{Entity, Fetch, Many, NoRow, Unique};
 
-use super::Query;
-use super::data::QueryData;
+use super::data::{QueryData, ReadOnlyQueryData};
 use super::error::QueryEntityError;
 use super::filter::QueryFilter;
+use super::moment::Moment;
 use super::state::Both;
+use super::{Context, Query};
 
-impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
+impl<'w, D: QueryData, F: QueryFilter> Query<'w, '_, D, F> {
     /// Reads several entities; the same one may occur twice.
     ///
     /// # Errors
@@ -22,11 +24,18 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         &self,
         entities: [Entity; N],
     ) -> Result<[<D::ReadOnly as QueryData>::Item<'_>; N], QueryEntityError> {
-        for entity in entities {
-            self.get(entity)?;
-        }
-        Ok(entities
-            .map(|entity| self.get(entity).unwrap_or_else(|_| unreachable!("each entity was found before"))))
+        self.as_readonly().get_many_inner(entities)
+    }
+
+    /// Reads several different entities.
+    ///
+    /// # Errors
+    /// For the first entity that is dead, does not match, or occurs twice.
+    pub fn get_many_unique<const N: usize>(
+        &self,
+        entities: [Entity; N],
+    ) -> Result<[<D::ReadOnly as QueryData>::Item<'_>; N], QueryEntityError> {
+        self.as_readonly().get_many_unique_inner(entities)
     }
 
     /// Reads and writes several different entities.
@@ -37,6 +46,57 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         &mut self,
         entities: [Entity; N],
     ) -> Result<[D::Item<'_>; N], QueryEntityError> {
+        self.reborrow().get_many_unique_inner(entities)
+    }
+
+    /// As [`Query::get_many_mut`].
+    ///
+    /// # Errors
+    /// As for [`Query::get_many_mut`].
+    pub fn get_many_unique_mut<const N: usize>(
+        &mut self,
+        entities: [Entity; N],
+    ) -> Result<[D::Item<'_>; N], QueryEntityError> {
+        self.get_many_mut(entities)
+    }
+
+    /// As [`Query::get_many`], for as long as the query would have lived.
+    ///
+    /// # Errors
+    /// For the first entity that is dead or does not match.
+    pub fn get_many_inner<const N: usize>(
+        self,
+        entities: [Entity; N],
+    ) -> Result<[D::Item<'w>; N], QueryEntityError>
+    where
+        D: ReadOnlyQueryData,
+    {
+        for entity in entities {
+            self.get_inner(entity)?;
+        }
+        Ok(entities
+            .map(|entity| self.get_inner(entity).unwrap_or_else(|_| unreachable!("it was found before"))))
+    }
+
+    /// As [`Query::get_many_mut`], for as long as the query would have lived.
+    ///
+    /// # Errors
+    /// As for [`Query::get_many_mut`].
+    pub fn get_many_mut_inner<const N: usize>(
+        self,
+        entities: [Entity; N],
+    ) -> Result<[D::Item<'w>; N], QueryEntityError> {
+        self.get_many_unique_inner(entities)
+    }
+
+    /// As [`Query::get_many_mut`], for as long as the query would have lived.
+    ///
+    /// # Errors
+    /// As for [`Query::get_many_mut`].
+    pub fn get_many_unique_inner<const N: usize>(
+        self,
+        entities: [Entity; N],
+    ) -> Result<[D::Item<'w>; N], QueryEntityError> {
         for (at, &entity) in entities.iter().enumerate() {
             if entities[..at].contains(&entity) {
                 return Err(QueryEntityError::Repeated { entity });
@@ -44,95 +104,149 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
             self.get(entity)?;
         }
         let since = self.since;
-        let rows = self.view.get_many_mut(entities).expect("each entity was found, and found once");
+        let rows = self.view.into_get_many(entities).expect("each entity was found, and found once");
         Ok(rows.map(|(_, row)| D::item(row, since)))
     }
 
-    /// Reads the entities of a list that match, in the list's order, as often as they occur.
+    /// Reads the entities of a list, in the list's order, as often as they occur; an error stands for each that is
+    /// dead or does not match.
     ///
-    /// The fastest way to many entities in any order: what neighbours in the list have in common is looked up once.
+    /// [`QueryManyIter::matched`] skips those, and is the fastest way to many entities in any order: what neighbours
+    /// in the list have in common is looked up once.
     pub fn iter_many<I: IntoIterator<Item: Borrow<Entity>>>(
         &self,
         entities: I,
-    ) -> QueryMany<'_, D::ReadOnly, F, I::IntoIter> {
-        QueryMany { rows: self.view.read_only().into_many(entities.into_iter()), since: self.since }
+    ) -> QueryManyIter<'_, D::ReadOnly, F, I::IntoIter> {
+        self.as_readonly().iter_many_inner(entities)
     }
 
-    /// Reads and writes the entities of a list that match, one after the other.
+    /// Reads and writes the entities of a list, one after the other.
     pub fn iter_many_mut<I: IntoIterator<Item: Borrow<Entity>>>(
         &mut self,
         entities: I,
-    ) -> ManyMut<'_, D, F, I::IntoIter> {
-        ManyMut { query: self.reborrow(), entities: entities.into_iter() }
+    ) -> QueryManyIter<'_, D, F, I::IntoIter> {
+        self.reborrow().iter_many_inner(entities)
     }
 
-    /// Reads each unordered choice of `K` matches, in the query's order.
-    pub fn iter_combinations<const K: usize>(
+    /// As [`Query::iter_many_mut`], for as long as the query would have lived.
+    pub fn iter_many_inner<I: IntoIterator<Item: Borrow<Entity>>>(
+        self,
+        entities: I,
+    ) -> QueryManyIter<'w, D, F, I::IntoIter> {
+        QueryManyIter { query: self.without_state(), entities: entities.into_iter() }
+    }
+
+    /// Reads the entities of a list without repetitions; an error stands for each that is dead, does not match, or came
+    /// before.
+    pub fn iter_many_unique<I: IntoIterator<Item: Borrow<Entity>>>(
         &self,
-    ) -> impl Iterator<Item = [<D::ReadOnly as QueryData>::Item<'_>; K]>
-    where
-        for<'a> <D::ReadOnly as QueryData>::Item<'a>: Clone,
-    {
-        let items: Vec<_> = self.iter().collect();
-        let mut choice = Choice::<K>::new(items.len());
-        std::iter::from_fn(move || Some(choice.next()?.map(|at| items[at].clone())))
+        entities: I,
+    ) -> QueryManyUniqueIter<'_, D::ReadOnly, F, I::IntoIter> {
+        self.as_readonly().iter_many_unique_inner(entities)
     }
 
-    /// Reads and writes each unordered choice of `K` matches, one after the other.
-    pub fn iter_combinations_mut<const K: usize>(&mut self) -> CombinationsMut<'_, D, F, K> {
-        let mut entities = Vec::new();
-        match self.view.leader() {
-            Some((_, led)) => entities.extend_from_slice(led),
-            None => {
-                for table in self.view.read_only().newer_than(self.since).into_chunks() {
-                    entities.extend_from_slice(table.entities());
-                }
-            }
-        }
-        if !Self::EXACT {
-            entities.retain(|&entity| self.contains(entity));
-        }
-        CombinationsMut { choice: Choice::new(entities.len()), entities, query: self.reborrow() }
+    /// As [`Query::iter_many_unique`], to be read and written.
+    pub fn iter_many_unique_mut<I: IntoIterator<Item: Borrow<Entity>>>(
+        &mut self,
+        entities: I,
+    ) -> QueryManyUniqueIter<'_, D, F, I::IntoIter> {
+        self.reborrow().iter_many_unique_inner(entities)
+    }
+
+    /// As [`Query::iter_many_unique_mut`], for as long as the query would have lived.
+    pub fn iter_many_unique_inner<I: IntoIterator<Item: Borrow<Entity>>>(
+        self,
+        entities: I,
+    ) -> QueryManyUniqueIter<'w, D, F, I::IntoIter> {
+        let (since, context) = (self.since, self.context);
+        let why = Why { entities: self.view.entities(), sets: self.view.sets(), context };
+        QueryManyUniqueIter { rows: self.view.into_unique(entities.into_iter()), since, why }
     }
 }
 
-/// The positions of `K` of `n` things, in lexicographic order.
-struct Choice<const K: usize> {
-    next: Option<[usize; K]>,
-    n: usize,
+/// What tells why a query has nothing for an entity.
+struct Why<'w> {
+    entities: &'w phalanx_store::Entities,
+    sets: phalanx_store::Sets<'w>,
+    context: Context<'w>,
 }
 
-impl<const K: usize> Choice<K> {
-    fn new(n: usize) -> Self {
-        Self { next: (K <= n).then(|| std::array::from_fn(|at| at)), n }
+/// The entities of a list, as a query sees them.
+///
+/// To be read, it is an iterator. To be written, each match is fetched with [`QueryManyIter::fetch_next`] and given back
+/// before the next one.
+pub struct QueryManyIter<'w, D: QueryData, F: QueryFilter, I> {
+    query: Query<'w, 'w, D, F>,
+    entities: I,
+}
+
+impl<'w, D: QueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> QueryManyIter<'w, D, F, I> {
+    /// What the query has for the next entity.
+    pub fn fetch_next(&mut self) -> Option<Result<D::Item<'_>, QueryEntityError>> {
+        let entity = *self.entities.next()?.borrow();
+        Some(self.query.get_mut(entity))
     }
 
-    fn next(&mut self) -> Option<[usize; K]> {
-        let now = self.next?;
-        let movable = (0..K).rev().find(|&at| now[at] + K < self.n + at);
-        self.next = movable.map(|at| {
-            let first = now[at] + 1;
-            std::array::from_fn(|other| if other < at { now[other] } else { first + other - at })
-        });
-        Some(now)
+    /// Those that match, without the errors.
+    pub fn matched(self) -> QueryManyMatchedIter<'w, D, F, I> {
+        QueryManyMatchedIter { rows: self.query.view.into_many(self.entities), since: self.query.since }
+    }
+
+    /// Panics for the first entity that does not match.
+    pub fn unwrapped(self) -> QueryManyUnwrappedIter<'w, D, F, I> {
+        QueryManyUnwrappedIter(self)
     }
 }
 
-/// The matches of a list of entities, to be read.
-pub struct QueryMany<'w, D: QueryData, F: QueryFilter, I> {
+impl<'w, D: ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> Iterator
+    for QueryManyIter<'w, D, F, I>
+{
+    type Item = Result<D::Item<'w>, QueryEntityError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entity = *self.entities.next()?.borrow();
+        Some(self.query.get_inner(entity))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.entities.size_hint()
+    }
+}
+
+impl<D: ReadOnlyQueryData, F: QueryFilter, I: DoubleEndedIterator<Item: Borrow<Entity>>> DoubleEndedIterator
+    for QueryManyIter<'_, D, F, I>
+{
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let entity = *self.entities.next_back()?.borrow();
+        Some(self.query.get_inner(entity))
+    }
+}
+
+/// The matches of a list of entities; from [`QueryManyIter::matched`].
+pub struct QueryManyMatchedIter<'w, D: QueryData, F: QueryFilter, I> {
     rows: Many<'w, Both<D, F>, I>,
-    since: Tick,
+    since: Moment<'w>,
 }
 
-impl<'w, D: super::ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> Iterator
-    for QueryMany<'w, D, F, I>
+impl<D: QueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> QueryManyMatchedIter<'_, D, F, I> {
+    /// The next match.
+    pub fn fetch_next(&mut self) -> Option<D::Item<'_>> {
+        let since = self.since;
+        let keep =
+            |(ticks, _): <<Both<D, F> as Fetch>::ReadOnly as Fetch>::Item<'_>| F::keep(ticks, since.tick);
+        self.rows.lend_next(keep).map(|(_, row)| D::item(row, since))
+    }
+}
+
+impl<'w, D: ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> Iterator
+    for QueryManyMatchedIter<'w, D, F, I>
 {
     type Item = D::Item<'w>;
 
     #[inline]
     fn next(&mut self) -> Option<D::Item<'w>> {
         let since = self.since;
-        self.rows.find_map(|(ticks, row)| F::keep(ticks, since).then(|| D::item(row, since)))
+        self.rows.find_map(|(ticks, row)| F::keep(ticks, since.tick).then(|| D::item(row, since)))
     }
 
     #[inline]
@@ -141,7 +255,7 @@ impl<'w, D: super::ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item: Borrow<E
         self.rows.fold(
             first,
             |sum, (ticks, row)| {
-                if F::keep(ticks, since) { then(sum, D::item(row, since)) } else { sum }
+                if F::keep(ticks, since.tick) { then(sum, D::item(row, since)) } else { sum }
             },
         )
     }
@@ -151,47 +265,85 @@ impl<'w, D: super::ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item: Borrow<E
     }
 }
 
-/// The matches of a list of entities, to be written.
-pub struct ManyMut<'w, D: QueryData, F: QueryFilter, I> {
-    query: Query<'w, D, F>,
-    entities: I,
-}
+/// The entities of a list, each of which must match; from [`QueryManyIter::unwrapped`].
+pub struct QueryManyUnwrappedIter<'w, D: QueryData, F: QueryFilter, I>(QueryManyIter<'w, D, F, I>);
 
-impl<D: QueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> ManyMut<'_, D, F, I> {
-    /// The next match.
+impl<D: QueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> QueryManyUnwrappedIter<'_, D, F, I> {
+    /// What the query has for the next entity.
+    ///
+    /// # Panics
+    /// When that is nothing.
+    #[track_caller]
     pub fn fetch_next(&mut self) -> Option<D::Item<'_>> {
-        let query = &self.query;
-        let entity = self.entities.find(|entity| query.contains(*entity.borrow()))?;
-        self.query.get_mut(*entity.borrow()).ok()
+        self.0.fetch_next().map(or_panic)
     }
 }
 
-/// Choices of `K` matches, to be written.
-pub struct CombinationsMut<'w, D: QueryData, F: QueryFilter, const K: usize> {
-    query: Query<'w, D, F>,
-    entities: Vec<Entity>,
-    choice: Choice<K>,
-}
+impl<'w, D: ReadOnlyQueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> Iterator
+    for QueryManyUnwrappedIter<'w, D, F, I>
+{
+    type Item = D::Item<'w>;
 
-impl<D: QueryData, F: QueryFilter, const K: usize> CombinationsMut<'_, D, F, K> {
-    /// The next choice.
-    pub fn fetch_next(&mut self) -> Option<[D::Item<'_>; K]> {
-        let chosen = self.choice.next()?.map(|at| self.entities[at]);
-        self.query.get_many_mut(chosen).ok()
+    #[track_caller]
+    fn next(&mut self) -> Option<D::Item<'w>> {
+        self.0.next().map(or_panic)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::Choice;
-
-    #[test]
-    fn choices_are_lexicographic_and_complete() {
-        let mut choice = Choice::<2>::new(4);
-        let all: Vec<_> = std::iter::from_fn(|| choice.next()).collect();
-        assert_eq!(all, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
-        assert!(Choice::<3>::new(2).next().is_none());
-        let mut nothing = Choice::<0>::new(3);
-        assert_eq!((nothing.next(), nothing.next()), (Some([]), None));
+#[track_caller]
+fn or_panic<T>(found: Result<T, QueryEntityError>) -> T {
+    match found {
+        Ok(item) => item,
+        Err(error) => panic!("{error}"),
     }
+}
+
+/// The different entities of a list, as a query sees them; from [`Query::iter_many_unique`].
+pub struct QueryManyUniqueIter<'w, D: QueryData, F: QueryFilter, I> {
+    rows: Unique<'w, Both<D, F>, I>,
+    since: Moment<'w>,
+    why: Why<'w>,
+}
+
+impl<'w, D: QueryData, F: QueryFilter, I> QueryManyUniqueIter<'w, D, F, I> {
+    fn item(
+        &self,
+        entity: Entity,
+        found: Result<super::Row<'w, D, F>, NoRow>,
+    ) -> Result<D::Item<'w>, QueryEntityError> {
+        match found {
+            Ok((ticks, row)) => {
+                if F::keep(ticks, self.since.tick) {
+                    return Ok(D::item(row, self.since));
+                }
+            }
+            Err(NoRow::Repeated) => return Err(QueryEntityError::Repeated { entity }),
+            Err(_) => {}
+        }
+        Err(self.why.context.why(entity, self.why.entities, self.why.sets))
+    }
+}
+
+impl<'w, D: QueryData, F: QueryFilter, I: Iterator<Item: Borrow<Entity>>> Iterator
+    for QueryManyUniqueIter<'w, D, F, I>
+{
+    type Item = Result<D::Item<'w>, QueryEntityError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (entity, found) = self.rows.next()?;
+        Some(self.item(entity, found))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rows.size_hint()
+    }
+}
+
+impl<D: QueryData, F: QueryFilter, I: FusedIterator<Item: Borrow<Entity>>> FusedIterator
+    for QueryManyUniqueIter<'_, D, F, I>
+{
 }

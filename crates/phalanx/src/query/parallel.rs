@@ -13,10 +13,15 @@ use std::time::{Duration, Instant};
 
 use phalanx_store::BLOCK_ROWS;
 
+pub use chunks::ParChunks;
+
 use super::Query;
+use super::batching::BatchingStrategy;
 use super::chunks::QueryTable;
 use super::data::QueryData;
-use super::filter::QueryFilter;
+use super::filter::{ArchetypeFilter, QueryFilter};
+
+mod chunks;
 
 /// The rows of a set below which the walk along it is not given up for one along the tables.
 const SHORT_SET: usize = 2 * BLOCK_ROWS;
@@ -39,7 +44,7 @@ const PARTS: usize = 64;
 
 /// A query whose rows are visited by several threads.
 pub struct ParQuery<'w, D: QueryData, F: QueryFilter = ()> {
-    query: Query<'w, D, F>,
+    query: Query<'w, 'w, D, F>,
     batches: Batches,
 }
 
@@ -62,19 +67,28 @@ impl Batches {
     }
 }
 
-impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
+impl<'w, D: QueryData, F: QueryFilter> Query<'w, '_, D, F> {
     /// Reads every match on several threads, as far as that is faster.
     pub fn par_iter(&self) -> ParQuery<'_, D::ReadOnly, F> {
-        ParQuery { query: self.as_readonly(), batches: Batches::Timed }
+        ParQuery::new(self.as_readonly())
     }
 
     /// Reads and writes every match on several threads, as far as that is faster.
     pub fn par_iter_mut(&mut self) -> ParQuery<'_, D, F> {
-        ParQuery { query: self.reborrow(), batches: Batches::Timed }
+        ParQuery::new(self.reborrow())
+    }
+
+    /// As [`Query::par_iter_mut`], for as long as the query would have lived.
+    pub fn par_iter_inner(self) -> ParQuery<'w, D, F> {
+        ParQuery::new(self)
     }
 }
 
 impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
+    pub(crate) fn new(query: Query<'w, '_, D, F>) -> Self {
+        Self { query: query.without_state(), batches: Batches::Timed }
+    }
+
     /// How many blocks of 1,024 rows make one job, instead of some microseconds of work. From two jobs on, several
     /// threads take part.
     #[must_use]
@@ -91,16 +105,24 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     /// # #[derive(Component)] struct Path(u64);
     /// # let mut world = World::new();
     /// # world.spawn_batch((0..100).map(Path));
-    /// world.query_mut::<&mut Path>().par_iter_mut().batch_rows(16).for_each(|mut path| {
+    /// world.view_mut::<&mut Path>().par_iter_mut().batch_rows(16).for_each(|mut path| {
     ///     path.0 += 1;
     /// });
-    /// # assert!(world.query::<&Path>().iter().map(|path| path.0).eq(1..101));
+    /// # assert!(world.view::<&Path>().iter().map(|path| path.0).eq(1..101));
     /// ```
     #[must_use]
     pub fn batch_rows(mut self, rows: usize) -> Self {
         let rows = rows.max(1);
         self.batches = Batches::Fixed { rows, small: rows.saturating_add(1) };
         self
+    }
+
+    /// How rows are cut into jobs, in bevy's words, instead of by the time that they take.
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "as in bevy")]
+    pub fn batching_strategy(self, strategy: BatchingStrategy) -> Self {
+        let rows = strategy.calc_batch_size(|| self.query.view.most(), rayon::current_num_threads());
+        self.batch_rows(rows)
     }
 
     /// The number of rows below which the calling thread does everything; with as many or more, several threads take
@@ -114,11 +136,34 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
 
     /// Calls a function for each match. A panic in it is passed on when all jobs have ended.
     pub fn for_each(self, f: impl Fn(D::Item<'w>) + Send + Sync) {
-        let Some(mut pace) = self.pace() else { return self.query.into_iter().for_each(f) };
-        let run = |table: QueryTable<'w, D, F>| table.rows().for_each(&f);
+        match self.pace() {
+            None => self.query.into_iter().for_each(f),
+            Some(pace) => self.for_each_run(pace, |rows| rows.rows().for_each(&f)),
+        }
+    }
+
+    /// Calls a function for each match, with a value that is made for each run of rows that a thread visits.
+    pub fn for_each_init<T>(
+        self,
+        init: impl Fn() -> T + Send + Sync,
+        f: impl Fn(&mut T, D::Item<'w>) + Send + Sync,
+    ) {
+        match self.pace() {
+            None => {
+                let mut value = init();
+                self.query.into_iter().for_each(|item| f(&mut value, item));
+            }
+            Some(pace) => self.for_each_run(pace, |rows| {
+                let mut value = init();
+                rows.rows().for_each(|item| f(&mut value, item));
+            }),
+        }
+    }
+
+    fn for_each_run(self, mut pace: Pace, run: impl Fn(QueryTable<'w, D, F>) + Sync) {
         let since = self.query.since;
         let mut tables =
-            self.query.view.newer_than(since).into_chunks().map(|chunk| QueryTable::new(chunk, since));
+            self.query.view.newer_than(since.tick).into_chunks().map(|chunk| QueryTable::new(chunk, since));
         // What is left of a table, and how many of its rows were visited.
         let mut begun: Option<(QueryTable<'w, D, F>, usize)> = None;
         while let Step::Visit(mut rows) = pace.step() {
@@ -145,11 +190,11 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
             }
         }
         let together = pace.jobs_together(jobs.len(), rows);
-        share(&mut jobs, together, &|job| job.take().into_iter().for_each(run));
+        share(&mut jobs, together, &|job| job.take().into_iter().for_each(&run));
     }
 
-    /// Maps each match and combines the results, in the order of rows; `identity` must be neutral. Where rows are parted
-    /// depends on their number alone, so the result is the same whatever the threads.
+    /// Maps each match and combines the results, in the order of rows; `identity` must be neutral. Where rows are
+    /// parted depends on their number alone, so the result is the same whatever the threads.
     pub fn map_reduce<T: Send>(
         self,
         identity: impl Fn() -> T + Send + Sync,
@@ -160,7 +205,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         let Some(mut pace) = self.pace() else { return self.query.into_iter().fold(identity(), add) };
         let fold = |part: QueryTable<'w, D, F>| part.rows().fold(identity(), add);
         let since = self.query.since;
-        let parts = self.query.view.newer_than(since).into_runs(pace.part_rows());
+        let parts = self.query.view.newer_than(since.tick).into_runs(pace.part_rows());
         let mut parts = parts.into_iter().map(|chunk| QueryTable::new(chunk, since));
         let mut sum = identity();
         while let Step::Visit(mut rows) = pace.step() {
@@ -183,7 +228,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     fn pace(&self) -> Option<Pace> {
         let (rows, view) = (self.query.view.most(), &self.query.view);
         let alone = match self.batches {
-            Batches::Timed => rows < SHORT_SET && view.leader().is_some(),
+            Batches::Timed => rows < SHORT_SET && view.driver_set().is_some(),
             Batches::Fixed { small, .. } => rows < small,
         };
         (!alone).then_some(Pace {

@@ -10,14 +10,39 @@ use phalanx_store::{Entity, Fetch, HasCol, Tick};
 
 use super::condition::Condition;
 use super::data::{Has, QueryData};
-use super::filter::{Added, AnyOf, ArchetypeFilter, Changed, Or, QueryFilter, With, Without};
-use crate::component::{AnyComponent, Queryable, RowTracked};
+use super::filter::{Added, ArchetypeFilter, Changed, Or, QueryFilter, With, Without};
+use crate::component::{AnyComponent, Component, Queryable, RowTracked};
 use crate::pool::{Declares, Pool, key};
-use crate::tracking::Ref;
+use crate::tracking::{Mut, Ref};
 
 /// Entities of the pool `P`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// #[derive(Pool)]
+/// struct Orcs {
+///     health: Health,
+/// }
+///
+/// let mut world = World::new();
+/// world.spawn_in(Orcs { health: Health(3) });
+/// world.spawn(Health(1));
+/// assert_eq!(world.view_filtered::<&Health, InPool<Orcs>>().count(), 1);
+/// ```
 pub struct InPool<P>(PhantomData<fn() -> P>);
+
 /// Entities of all pools but `P`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// # #[derive(Pool)] struct Orcs { health: Health }
+/// let mut world = World::new();
+/// world.spawn_in(Orcs { health: Health(3) });
+/// world.spawn(Health(1));
+/// assert_eq!(world.view_filtered::<&Health, NotInPool<Orcs>>().single().unwrap().0, 1);
+/// ```
 pub struct NotInPool<P>(PhantomData<fn() -> P>);
 
 macro_rules! pool_filter {
@@ -72,6 +97,7 @@ impl<P: Declares<T::Owner>, T: Queryable> QueryIn<P> for &mut T {}
 impl<P: Pool, D: QueryIn<P>> QueryIn<P> for Option<D> {}
 impl<P: Declares<T>, T: AnyComponent> QueryIn<P> for Has<T> {}
 impl<P: Declares<T>, T: RowTracked> QueryIn<P> for Ref<'_, T> {}
+impl<P: Declares<T>, T: Component> QueryIn<P> for Mut<'_, T> {}
 
 impl<P: Declares<T>, T: AnyComponent> FilterIn<P> for With<T> {}
 impl<P: Declares<T>, T: AnyComponent> FilterIn<P> for Without<T> {}
@@ -83,7 +109,18 @@ macro_rules! scope_tuple {
         impl<P_, $($name: QueryIn<P_>),*> QueryIn<P_> for ($($name,)*) {}
         impl<P_, $($name: FilterIn<P_>),*> FilterIn<P_> for ($($name,)*) {}
         impl<P_, $($name: FilterIn<P_>),*> FilterIn<P_> for Or<($($name,)*)> {}
-        impl<P_: Pool $(+ Declares<$name>)*, $($name: AnyComponent),*> FilterIn<P_> for AnyOf<($($name,)*)> {}
     };
 }
 phalanx_store::for_each_tuple!(scope_tuple);
+
+macro_rules! long_scope_tuple {
+    ([$(($first:ident $at:tt))*] [$(($second:ident $then:tt))*]) => {
+        impl<P_, $($first: QueryIn<P_>,)* $($second: QueryIn<P_>),*> QueryIn<P_> for ($($first,)* $($second,)*) {}
+        impl<P_, $($first: FilterIn<P_>,)* $($second: FilterIn<P_>),*> FilterIn<P_> for ($($first,)* $($second,)*) {}
+        impl<P_, $($first: FilterIn<P_>,)* $($second: FilterIn<P_>),*> FilterIn<P_>
+            for Or<($($first,)* $($second,)*)>
+        {
+        }
+    };
+}
+phalanx_store::for_each_long_tuple!(long_scope_tuple);

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use phalanx_store::{Admission, Alias, Fetch, Lead, Prepared, Store};
+use phalanx_store::{Access, Admission, Alias, DriverChoice, Fetch, Prepared, Store};
 
 use super::condition::{Condition, Filter};
 use super::data::{QueryData, Term, columns_of};
@@ -31,7 +31,7 @@ pub(crate) type Both<D, F> = (<F as QueryFilter>::Fetch, <D as QueryData>::Fetch
 /// struct Health(f32);
 ///
 /// let mut world = World::new();
-/// let mut wounded = world.query_state::<&Health>();
+/// let mut wounded = world.query::<&Health>();
 /// world.spawn(Health(3.0));
 /// assert_eq!(wounded.iter(&world).count(), 1);
 /// ```
@@ -55,8 +55,8 @@ pub(crate) struct Asked {
     open: Option<usize>,
     /// Set when the admitted tables are not those of `matches`.
     stale: bool,
-    /// What leads the walk.
-    pub(crate) lead: Lead,
+    /// What drives the walk.
+    pub(crate) driver: DriverChoice,
 }
 
 /// Two terms of a query that use the same column, one of them to write.
@@ -72,20 +72,41 @@ pub struct QueryConflict {
 impl QueryConflict {
     /// `filter` is how many columns the filter uses.
     #[cold]
-    fn new(alias: Alias, filter: usize, terms_of: fn(&mut Vec<Term>)) -> Self {
-        let mut terms = vec![Term { text: "the filter".to_owned(), columns: filter }];
-        terms_of(&mut terms);
-        let term_of = |mut use_number: usize| {
-            for term in &terms {
-                if use_number < term.columns {
-                    return term.text.clone();
-                }
-                use_number -= term.columns;
-            }
-            unreachable!("every column use belongs to a term")
-        };
-        Self { first: term_of(alias.first), second: term_of(alias.second) }
+    pub(super) fn new(alias: Alias, filter: usize, terms_of: fn(&mut Vec<Term>)) -> Self {
+        let terms = all_terms(filter, terms_of);
+        Self { first: term_of(alias.first, &terms), second: term_of(alias.second, &terms) }
     }
+
+    /// The conflict of a query that writes something and also reads whatever its entities have.
+    fn with_whole(uses: &[Access], filter: usize, terms_of: fn(&mut Vec<Term>)) -> Option<Self> {
+        let writes = uses.iter().position(|access| access.writes)?;
+        let terms = all_terms(filter, terms_of);
+        let whole = terms.iter().find(|term| term.whole)?;
+        Some(Self { first: whole.text.clone(), second: term_of(writes, &terms) })
+    }
+}
+
+/// The terms of a query after its filter, which uses so many columns.
+fn all_terms(filter: usize, terms_of: fn(&mut Vec<Term>)) -> Vec<Term> {
+    let mut terms = vec![Term { text: "the filter".to_owned(), columns: filter, whole: false }];
+    terms_of(&mut terms);
+    terms
+}
+
+/// The term to which a use of a column belongs.
+fn term_of(mut use_number: usize, terms: &[Term]) -> String {
+    for term in terms {
+        if use_number < term.columns {
+            return term.text.clone();
+        }
+        use_number -= term.columns;
+    }
+    unreachable!("every column use belongs to a term")
+}
+
+/// Whether a query reads whatever its entities have.
+pub(crate) fn reads_whole(terms_of: fn(&mut Vec<Term>)) -> bool {
+    all_terms(0, terms_of).iter().any(|term| term.whole)
 }
 
 impl fmt::Display for QueryConflict {
@@ -101,12 +122,21 @@ impl fmt::Display for QueryConflict {
 impl std::error::Error for QueryConflict {}
 
 impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
-    pub(crate) fn try_new(
+    pub(crate) fn prepared(
         store: &Store,
         archetypes: &Archetypes,
         components: &Components,
     ) -> Result<Self, QueryConflict> {
         Ok(Self { fetch: prepare::<D, F>(store, archetypes, components)? })
+    }
+
+    /// Panics unless the archetypes are of the world that the query was made by.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn expect_own(&self, archetypes: &Archetypes) {
+        if self.fetch.asked.matches.is_foreign(archetypes) {
+            foreign(D::terms);
+        }
     }
 
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.
@@ -119,27 +149,41 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         self.fetch.asked.archetypes()
     }
 
-    /// From now on the set of `T` leads the walk; see [`Query::driven_by`](super::Query::driven_by).
+    /// From now on the set of `T` drives the walk; see [`Query::driven_by`](super::Query::driven_by).
     ///
     /// # Panics
     /// When `T` is not a sparse component that every match must have.
     #[track_caller]
-    pub fn drive_by<T: AnyComponent>(&mut self) -> &mut Self {
-        self.fetch.asked.lead = super::lead_of::<T>(&self.fetch.asked.condition);
+    pub fn driven_by<T: AnyComponent>(&mut self) -> &mut Self {
+        self.fetch.asked.driver = super::driver_of::<T>(&self.fetch.asked.condition);
         self
     }
 
-    /// From now on tables lead the walk.
-    pub fn drive_by_tables(&mut self) -> &mut Self {
-        self.fetch.asked.lead = Lead::Tables;
+    /// From now on tables drive the walk.
+    pub fn driven_by_tables(&mut self) -> &mut Self {
+        self.fetch.asked.driver = DriverChoice::Tables;
         self
     }
 
-    /// From now on the shortest leads the walk, as it does unless told otherwise.
-    pub fn drive_by_shortest(&mut self) -> &mut Self {
-        self.fetch.asked.lead = Lead::Shortest;
+    /// From now on the shortest drives the walk, as it does unless told otherwise.
+    pub fn driven_by_shortest(&mut self) -> &mut Self {
+        self.fetch.asked.driver = DriverChoice::Shortest;
         self
     }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn foreign(terms_of: fn(&mut Vec<Term>)) -> ! {
+    let mut terms = Vec::new();
+    terms_of(&mut terms);
+    let data: Vec<String> = terms.into_iter().map(|term| term.text).collect();
+    let data = data.join(", ");
+    panic!(
+        "a `QueryState` for `{data}` was asked of another world than the one that made it: it serves that world only; \
+         call `query` or `query_filtered` of this world to make one for it"
+    )
 }
 
 /// Prepares a query: the state does not depend on how long its references live.
@@ -151,6 +195,10 @@ pub(crate) fn prepare<D: QueryData, F: QueryFilter>(
     let ids = (F::ids(), D::ids());
     match store.prepare::<Both<D, F>>(ids) {
         Ok(mut prepared) => {
+            let filter = columns_of::<F::Fetch>(ids.0);
+            if let Some(conflict) = QueryConflict::with_whole(prepared.uses(), filter, D::terms) {
+                return Err(conflict);
+            }
             let conditions = [D::condition, F::condition];
             let asked = Asked::new(conditions, prepared.admission(), store, archetypes, components);
             Ok(FetchState { prepared, asked })
@@ -196,9 +244,20 @@ impl Asked {
         let condition = Condition::All(vec![data(), filter()]);
         let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
         let open = open(&condition, components, archetypes);
-        let mut asked = Self { condition, matches, open, stale: true, lead: Lead::Shortest };
+        let mut asked = Self { condition, matches, open, stale: true, driver: DriverChoice::Shortest };
         asked.admit_all(prepared, store, archetypes);
         asked
+    }
+
+    /// A query of which no table is admitted yet, nor will be when archetypes come.
+    pub(crate) fn unvisited(
+        [data, filter]: [fn() -> Condition; 2],
+        archetypes: &Archetypes,
+        components: &Components,
+    ) -> Self {
+        let condition = Condition::All(vec![data(), filter()]);
+        let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
+        Self { condition, matches, open: None, stale: false, driver: DriverChoice::Shortest }
     }
 
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.
@@ -213,7 +272,7 @@ impl Asked {
 
     /// Whether no archetype came or went, and no component that is asked for can have come.
     #[inline]
-    fn is_current(&self, archetypes: &Archetypes) -> bool {
+    pub(crate) fn is_current(&self, archetypes: &Archetypes) -> bool {
         self.matches.is_current(archetypes) && self.open.is_none()
     }
 

@@ -4,10 +4,12 @@
 //! with equal schemas share column ids and registering in ever new worlds does not use ids up.
 
 use std::borrow::Cow;
+use std::fmt::Debug;
 
-use phalanx_store::{AnyColId, Col, ColId, Entity, Init};
+use phalanx_store::{AnyColId, Col, ColId, Duplicate, Entity, Init};
 
 use super::{ComponentId, ComponentInfo, Components, FieldInfo, RegisterError, index_of};
+use crate::capture::{Capture, ColumnCapture, Copying, Digest, DigestHasher, Digestible, Shown};
 use crate::component::{Layout, Track};
 use crate::schema::{Schema, StorageKind};
 use crate::value::{FieldType, Scalar};
@@ -28,8 +30,10 @@ impl Components {
         }
         let mut fields = Vec::new();
         let mut inits = Vec::new();
+        let mut captures = Vec::new();
         for (name, scalar) in schema.iter() {
-            let (column, init) = scalar_column(schema.name(), name, scalar);
+            let (column, init, capture) = scalar_column(schema.name(), name, scalar);
+            captures.push(capture);
             fields.push(FieldInfo { name: Cow::Owned(name.to_owned()), column, scalar: Some(scalar) });
             inits.push(init);
         }
@@ -37,6 +41,7 @@ impl Components {
             let column = ColId::<()>::named(schema.name());
             fields.push(FieldInfo { name: Cow::Borrowed(""), column: column.any(), scalar: None });
             inits.push(Init::new(column, |_| Col(())));
+            captures.push(scalar_capture(column));
         }
         self.insert(ComponentInfo {
             id: ComponentId::from_index(self.len()),
@@ -48,6 +53,7 @@ impl Components {
             fields,
             required: Vec::new(),
             defaults: inits,
+            value: None,
             storage: schema.storage_kind(),
             set: match schema.storage_kind() {
                 StorageKind::Table => None,
@@ -55,14 +61,34 @@ impl Components {
                 StorageKind::Stable => Some(|store, columns| (store.declare_stable_set(columns), None)),
             },
             schema: Some(schema),
+            attached: Vec::new(),
+            captures,
+            type_id: None,
+            any: None,
+            #[cfg(feature = "serde")]
+            saving: None,
         })
     }
 }
 
-fn scalar_column(schema: &str, field: &str, scalar: FieldType) -> (AnyColId, Init) {
-    fn column<T: Scalar>(name: &str) -> (AnyColId, Init) {
+/// What can be done with a column of scalars: everything.
+fn scalar_capture<T: Copy + Digestible + Debug + Send + Sync + 'static>(id: ColId<T>) -> ColumnCapture {
+    let digest = |value: &T, hasher: &mut DigestHasher| {
+        value.digest(hasher);
+        true
+    };
+    let show = |value: &T, fields: &mut Vec<Shown>| {
+        let digest = Some(Digest::of(value));
+        fields.push(Shown { digest, text: Some(format!("{value:?}")), ..Shown::unknown::<T>("") });
+    };
+    let copying = Copying::By(Duplicate::bytes());
+    ColumnCapture::new(id, Capture::none().copying(copying).digesting(digest, show))
+}
+
+fn scalar_column(schema: &str, field: &str, scalar: FieldType) -> (AnyColId, Init, ColumnCapture) {
+    fn column<T: Scalar + Digestible + Debug>(name: &str) -> (AnyColId, Init, ColumnCapture) {
         let id = ColId::<T>::named(name);
-        (id.any(), Init::new(id, |_| Col(T::ZERO)))
+        (id.any(), Init::new(id, |_| Col(T::ZERO)), scalar_capture(id))
     }
     // No name can contain the separator by accident and mean another field.
     let name = format!("{schema}\0{field}");

@@ -6,9 +6,12 @@
 //! An order also says what is visible: commands of the earlier system are applied before the later one runs, unless
 //! the order is one of those that end in `_ignore_deferred`.
 
-use crate::system::{BoxedSystem, Finish, IntoSystem, ParamConflict, System, SystemOutput};
+use std::marker::PhantomData;
+
+use crate::system::{BoxedSystem, Finish, ParamConflict, System, SystemCondition, SystemOutput};
 use crate::world::World;
 
+use super::ambiguity::Excepted;
 use super::graph::Hop;
 use super::label::{IntoSystemSet, SetId};
 
@@ -31,6 +34,7 @@ pub(crate) struct NodeConfig {
     pub(crate) before: Vec<(SetId, Hop)>,
     pub(crate) after: Vec<(SetId, Hop)>,
     pub(crate) conditions: Vec<BoxedCondition>,
+    pub(crate) ambiguous: Excepted,
     pub(crate) hooks: Hooks,
 }
 
@@ -40,6 +44,14 @@ pub(crate) enum Config {
 }
 
 impl Config {
+    /// How many systems there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many { parts, .. } => parts.iter().map(Self::len).sum(),
+        }
+    }
+
     fn each(&mut self, f: &mut impl FnMut(&mut NodeConfig)) {
         match self {
             Self::One(node) => f(node),
@@ -65,47 +77,110 @@ impl Config {
 pub struct SystemConfigs(pub(crate) Config);
 
 /// Systems that can be added to a schedule, with what is said about them.
+///
+/// Functions whose parameters are system parameters, other systems, and tuples of up to 20 of them. What can be said
+/// about them is in [`ConfigureSystems`].
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// fn input() {}
+/// fn movement() {}
+/// fn draw() {}
+///
+/// let mut app = App::new();
+/// app.add_systems(Update, ((input, movement).chain(), draw.after(movement)).run_if(|| true));
+/// app.step(0.1);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a system, nor a tuple of systems",
     label = "cannot be added to a schedule",
     note = "a system is a function whose parameters are system parameters; it returns nothing or `Result<(), E>`"
 )]
-pub trait IntoSystemConfigs<Marker>: Sized {
+pub trait IntoSystemConfigs<Marker>: ConfigureSystems<Marker> {
     /// The systems, configured.
     fn into_configs(self) -> SystemConfigs;
+}
 
+/// What can be said about systems: their order, their sets, when they run.
+///
+/// Everything that is written like a system has these methods, so that the compiler can say what is wrong with the
+/// one that is none.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a system, nor a tuple of systems",
+    label = "cannot be added to a schedule",
+    note = "a system is a function with up to 16 parameters; more go into a tuple or a `#[derive(SystemParam)]` struct",
+    note = "a tuple has up to 20 systems: put more into tuples inside the tuple"
+)]
+pub trait ConfigureSystems<Marker>: Sized {
     /// They run before the systems of a set, or those of a function, which see what they did by commands.
-    fn before<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
+    fn before<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let set = set.into_set();
         each(self.into_configs(), |node| node.before.push((set.clone(), Hop::After)))
     }
 
     /// They run after the systems of a set, or those of a function, and see what these did by commands.
-    fn after<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
+    fn after<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let set = set.into_set();
         each(self.into_configs(), |node| node.after.push((set.clone(), Hop::After)))
     }
 
     /// As [`before`](Self::before), without a sync point: commands may be applied later.
-    fn before_ignore_deferred<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
+    fn before_ignore_deferred<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let set = set.into_set();
         each(self.into_configs(), |node| node.before.push((set.clone(), Hop::AfterUnsynced)))
     }
 
     /// As [`after`](Self::after), without a sync point: commands may be applied later.
-    fn after_ignore_deferred<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
+    fn after_ignore_deferred<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let set = set.into_set();
         each(self.into_configs(), |node| node.after.push((set.clone(), Hop::AfterUnsynced)))
     }
 
+    /// As [`before`](Self::before), but only where it matters: before those systems that conflict with them, and before
+    /// all if they have commands.
+    fn before_weak<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
+        let set = set.into_set();
+        each(self.into_configs(), |node| node.before.push((set.clone(), Hop::Weak)))
+    }
+
+    /// As [`after`](Self::after), but only where it matters: after those systems that conflict with them or have commands.
+    fn after_weak<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
+        let set = set.into_set();
+        each(self.into_configs(), |node| node.after.push((set.clone(), Hop::Weak)))
+    }
+
     /// They belong to a set.
-    fn in_set<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs {
+    fn in_set<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let set = set.into_set();
         each(self.into_configs(), |node| node.sets.push(set.clone()))
     }
 
     /// They run only if a condition holds. For several systems it is asked once, before the first of them.
-    fn run_if<M>(self, condition: impl IntoSystem<(), bool, M>) -> SystemConfigs {
+    fn run_if<M>(self, condition: impl SystemCondition<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let condition: BoxedCondition = Box::new(condition.into_system());
         let mut configs = self.into_configs();
         match &mut configs.0 {
@@ -116,35 +191,88 @@ pub trait IntoSystemConfigs<Marker>: Sized {
     }
 
     /// Each part of the tuple runs after the part before it, and sees what that did by commands.
-    fn chain(self) -> SystemConfigs {
+    fn chain(self) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         chained(self.into_configs(), Hop::After)
     }
 
     /// As [`chain`](Self::chain), without sync points: commands may be applied later.
-    fn chain_ignore_deferred(self) -> SystemConfigs {
+    fn chain_ignore_deferred(self) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         chained(self.into_configs(), Hop::AfterUnsynced)
     }
 
+    /// As [`chain`](Self::chain), but only where it matters: between systems that conflict, or of which the earlier one has
+    /// commands.
+    fn chain_weak(self) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
+        chained(self.into_configs(), Hop::Weak)
+    }
+
+    /// Each of them runs only if the condition holds, which each asks for itself.
+    fn distributive_run_if<M>(self, condition: impl SystemCondition<M> + Clone) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
+        each(self.into_configs(), |node| node.conditions.push(Box::new(condition.clone().into_system())))
+    }
+
+    /// Their order relative to the systems of a set, or those of a function, does not matter though they conflict: no
+    /// [ambiguity](super::Ambiguity) is told.
+    fn ambiguous_with<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
+        let set = set.into_set();
+        each(self.into_configs(), |node| node.ambiguous.with.push(set.clone()))
+    }
+
+    /// Their order relative to all others does not matter.
+    fn ambiguous_with_all(self) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
+        each(self.into_configs(), |node| node.ambiguous.all = true)
+    }
+
     /// Another name than that of the function.
-    fn named(self, name: impl Into<String>) -> SystemConfigs {
+    fn named(self, name: impl Into<String>) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let name = name.into();
         each(self.into_configs(), |node| node.name = Some(name.clone()))
     }
 
     /// Runs a function when the system is added. Of several systems, the first has it.
-    fn on_added(self, hook: impl FnOnce(&mut World) + Send + 'static) -> SystemConfigs {
+    fn on_added(self, hook: impl FnOnce(&mut World) + Send + 'static) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let mut hook: Option<Hook> = Some(Box::new(hook));
         each(self.into_configs(), move |node| node.hooks.added = hook.take().or(node.hooks.added.take()))
     }
 
     /// Runs a function when the system is removed. Of several systems, the first has it.
-    fn on_removed(self, hook: impl FnOnce(&mut World) + Send + 'static) -> SystemConfigs {
+    fn on_removed(self, hook: impl FnOnce(&mut World) + Send + 'static) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let mut hook: Option<Hook> = Some(Box::new(hook));
         each(self.into_configs(), move |node| node.hooks.removed = hook.take().or(node.hooks.removed.take()))
     }
 
     /// Runs a function when the app ends. Of several systems, the first has it.
-    fn on_dispose(self, hook: impl FnOnce(&mut World) + Send + 'static) -> SystemConfigs {
+    fn on_dispose(self, hook: impl FnOnce(&mut World) + Send + 'static) -> SystemConfigs
+    where
+        Self: IntoSystemConfigs<Marker>,
+    {
         let mut hook: Option<Hook> = Some(Box::new(hook));
         each(self.into_configs(), move |node| node.hooks.dispose = hook.take().or(node.hooks.dispose.take()))
     }
@@ -162,28 +290,36 @@ fn chained(mut configs: SystemConfigs, hop: Hop) -> SystemConfigs {
     configs
 }
 
+impl ConfigureSystems<()> for SystemConfigs {}
 impl IntoSystemConfigs<()> for SystemConfigs {
     fn into_configs(self) -> SystemConfigs {
         self
     }
 }
 
-/// Marks single systems.
+/// Marks single systems that are no functions.
 #[doc(hidden)]
 pub struct IsSystem;
 
-impl<Out: SystemOutput, M, S: IntoSystem<(), Out, M>> IntoSystemConfigs<(IsSystem, Out, M)> for S {
+impl<S: System> ConfigureSystems<IsSystem> for S {}
+impl<S: System<In = (), Out: SystemOutput>> IntoSystemConfigs<IsSystem> for S {
     fn into_configs(self) -> SystemConfigs {
-        SystemConfigs(Config::One(Box::new(NodeConfig {
-            system: Box::new(Finish(self.into_system())),
-            name: None,
-            sets: Vec::new(),
-            before: Vec::new(),
-            after: Vec::new(),
-            conditions: Vec::new(),
-            hooks: Hooks::default(),
-        })))
+        single(self)
     }
+}
+
+/// One system, about which nothing is said yet.
+pub(crate) fn single(system: impl System<In = (), Out: SystemOutput>) -> SystemConfigs {
+    SystemConfigs(Config::One(Box::new(NodeConfig {
+        system: Box::new(Finish(system)),
+        name: None,
+        sets: Vec::new(),
+        before: Vec::new(),
+        after: Vec::new(),
+        conditions: Vec::new(),
+        ambiguous: Excepted::default(),
+        hooks: Hooks::default(),
+    })))
 }
 
 /// Marks tuples.
@@ -192,9 +328,12 @@ pub struct IsTuple;
 
 macro_rules! configs_tuple {
     ($(($name:ident $marker:ident))*) => {
-        impl<$($name, $marker),*> IntoSystemConfigs<(IsTuple, $($marker,)*)> for ($($name,)*)
-        where
-            $($name: IntoSystemConfigs<$marker>),*
+        impl<$($name: ConfigureSystems<$marker>, $marker),*> ConfigureSystems<(IsTuple, $($marker,)*)>
+            for ($($name,)*)
+        {
+        }
+        impl<$($name: IntoSystemConfigs<$marker>, $marker),*> IntoSystemConfigs<(IsTuple, $($marker,)*)>
+            for ($($name,)*)
         {
             #[allow(non_snake_case)]
             fn into_configs(self) -> SystemConfigs {
@@ -220,3 +359,36 @@ macro_rules! each_length {
 }
 each_length!((S1 M1) (S2 M2) (S3 M3) (S4 M4) (S5 M5) (S6 M6) (S7 M7) (S8 M8) (S9 M9) (S10 M10) (S11 M11)
     (S12 M12) (S13 M13) (S14 M14) (S15 M15) (S16 M16) (S17 M17) (S18 M18) (S19 M19) (S20 M20));
+
+/// A tuple with more systems than there may be.
+#[doc(hidden)]
+pub struct TooManySystems<T>(PhantomData<T>);
+
+/// Holds for no type.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this tuple has more than 20 systems",
+    label = "too many systems",
+    note = "put some of them into a tuple inside the tuple: `((a, b, c), d, e, ..)`; in a chain, `((a, b, c).chain(), d, e, ..).chain()`"
+)]
+pub trait AtMostTwentySystems {}
+
+macro_rules! too_many_systems {
+    ($(($name:ident $marker:ident))*) => {
+        impl<$($name: ConfigureSystems<$marker>, $marker),*> ConfigureSystems<(IsTuple, $($marker,)*)>
+            for ($($name,)*)
+        {
+        }
+        impl<$($name: ConfigureSystems<$marker>, $marker),*> IntoSystemConfigs<(IsTuple, $($marker,)*)>
+            for ($($name,)*)
+        where
+            TooManySystems<Self>: AtMostTwentySystems,
+        {
+            fn into_configs(self) -> SystemConfigs {
+                unreachable!("there is no such impl")
+            }
+        }
+    };
+}
+too_many_systems!((S1 M1) (S2 M2) (S3 M3) (S4 M4) (S5 M5) (S6 M6) (S7 M7) (S8 M8) (S9 M9) (S10 M10) (S11 M11)
+    (S12 M12) (S13 M13) (S14 M14) (S15 M15) (S16 M16) (S17 M17) (S18 M18) (S19 M19) (S20 M20) (S21 M21));

@@ -6,7 +6,8 @@
 use std::any::Any;
 use std::fmt;
 
-use super::SystemKey;
+use super::{Ambiguity, SystemKey};
+use crate::system::ParamConflict;
 
 /// Systems or sets that would each have to come before the next, in a circle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct UnknownConstraint {
     pub of: String,
     /// What it names.
     pub names: String,
+    /// Whether that is a function, and no label.
+    pub(crate) is_function: bool,
 }
 
 impl fmt::Display for UnknownConstraint {
@@ -67,6 +70,39 @@ impl fmt::Display for UnknownConstraint {
 
 impl std::error::Error for UnknownConstraint {}
 
+/// A constraint that names a function of which the schedule has several systems.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RepeatedSystem {
+    /// The system or set that has the constraint.
+    pub of: String,
+    /// The function that it names.
+    pub names: String,
+    /// How many systems there are of it.
+    pub systems: usize,
+}
+
+impl fmt::Display for RepeatedSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { of, names, systems } = self;
+        write!(
+            f,
+            "`{of}` is ordered relative to `{names}`, which was added {systems} times: the order holds for all of them; \
+             add it once, or put the one that is meant into a set and name that"
+        )
+    }
+}
+
+impl std::error::Error for RepeatedSystem {}
+
+/// Writes a warning to the standard error, or to the log with the feature `trace`.
+pub(crate) fn tell_warning(warning: &dyn fmt::Display) {
+    #[cfg(feature = "trace")]
+    tracing::warn!("{warning}");
+    #[cfg(not(feature = "trace"))]
+    eprintln!("warning: {warning}");
+}
+
 /// Why the order of a schedule cannot be worked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -75,6 +111,10 @@ pub enum BuildError {
     Cycle(OrderCycle),
     /// A constraint names nothing, and the schedule is strict.
     Unknown(UnknownConstraint),
+    /// Systems conflict, their order is not declared, and the schedule is to be without such.
+    Ambiguous(Vec<Ambiguity>),
+    /// Parameters of a system or a condition conflict.
+    Params(Box<ParamConflict>),
 }
 
 impl fmt::Display for BuildError {
@@ -82,6 +122,14 @@ impl fmt::Display for BuildError {
         match self {
             Self::Cycle(cycle) => cycle.fmt(f),
             Self::Unknown(unknown) => unknown.fmt(f),
+            Self::Ambiguous(pairs) => {
+                for (at, pair) in pairs.iter().enumerate() {
+                    let between = if at > 0 { "\n" } else { "" };
+                    write!(f, "{between}{pair}")?;
+                }
+                Ok(())
+            }
+            Self::Params(conflict) => conflict.fmt(f),
         }
     }
 }
@@ -91,6 +139,12 @@ impl std::error::Error for BuildError {}
 impl From<OrderCycle> for BuildError {
     fn from(cycle: OrderCycle) -> Self {
         Self::Cycle(cycle)
+    }
+}
+
+impl From<ParamConflict> for BuildError {
+    fn from(conflict: ParamConflict) -> Self {
+        Self::Params(Box::new(conflict))
     }
 }
 
@@ -134,4 +188,12 @@ pub(crate) fn named_panic(system: &str, payload: Box<dyn Any + Send>) -> Box<dyn
         Some(text) => Box::new(format!("system `{system}` panicked: {text}")),
         None => Box::new(SystemPanic { system: system.to_owned(), payload }),
     }
+}
+
+/// Says which system panicked. What it panicked with was told when it did, without the system's name.
+pub(crate) fn tell_panic(system: &str) {
+    #[cfg(feature = "trace")]
+    tracing::error!("system `{system}` panicked");
+    #[cfg(not(feature = "trace"))]
+    eprintln!("system `{system}` panicked");
 }

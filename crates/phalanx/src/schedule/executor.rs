@@ -11,7 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::error::named_panic;
+use phalanx_store::FirstPanic;
+
+use super::error::{named_panic, tell_panic};
 use super::graph::{Gate, Node};
 use super::plan::{Plan, Stage};
 use super::task::Task;
@@ -20,6 +22,12 @@ use crate::system::Mode;
 use crate::world::{SharedWorld, SystemError, World};
 
 /// On which threads systems run.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut app = App::new();
+/// app.configure(AppConfig { threads: Threads::N(4), ..Default::default() });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Threads {
@@ -40,6 +48,8 @@ pub(crate) struct Executor {
     /// Stages that take less than this stay on the calling thread.
     pub(crate) small: Duration,
     pub(crate) timed: bool,
+    /// Who is told after each system.
+    pub(crate) watch: Option<Watch>,
 }
 
 impl Default for Executor {
@@ -60,6 +70,7 @@ impl Executor {
             pool: super::parallel::Pool::new(threads),
             small: SMALL,
             timed: false,
+            watch: None,
         }
     }
 
@@ -73,6 +84,9 @@ impl Executor {
         false
     }
 }
+
+/// Is told the name of each system after it ran, with the world.
+pub(crate) type Watch = std::sync::Arc<std::sync::Mutex<dyn FnMut(&str, &World) + Send>>;
 
 /// The first panic in the order of the plan: where, and what.
 pub(crate) type Panicked = (usize, Box<dyn Any + Send>);
@@ -105,14 +119,19 @@ impl Tasks<'_> {
     }
 }
 
-/// Runs every system once, applies commands at sync points and at the end, hands errors to the handler.
+/// Who hears of errors, if not the world's own handler.
+pub(crate) type Handler<'h> = &'h mut dyn FnMut(&mut World, SystemError);
+
+/// Runs every system once, applies commands at sync points and at the end, hands errors to the handler, or to that of
+/// the world.
+#[track_caller]
 pub(crate) fn run(
     plan: &mut Plan,
     nodes: &mut [Node],
     gates: &mut [Gate],
     executor: &Executor,
     world: &mut World,
-    handler: &mut dyn FnMut(&mut World, SystemError),
+    mut handler: Option<Handler<'_>>,
 ) {
     let open: Vec<AtomicBool> = gates.iter().map(|_| AtomicBool::new(false)).collect();
     let mut tasks = Tasks { nodes, gates, order: &plan.order };
@@ -124,7 +143,7 @@ pub(crate) fn run(
         if stage.synced {
             apply(&mut tasks, &mut unapplied, start, world);
             world.flush();
-            hand_over(&mut tasks, &failed, start, world, handler);
+            hand_over(&mut tasks, &failed, start, world, &mut handler);
         }
         if let Some((at, payload)) = run_stage(stage, &mut tasks, &now, world) {
             // On threads, tasks that finished say so themselves.
@@ -135,9 +154,10 @@ pub(crate) fn run(
                 if std::mem::take(&mut task.finished) { task.apply(world) } else { task.discard() }
             }
             // The first panic is the one to be passed on; what a command then does is not lost, but waits.
-            let _ = catch_unwind(AssertUnwindSafe(|| world.flush()));
+            FirstPanic::ignore(|| world.flush());
             let name = tasks.at(at).name.clone();
             (0..plan.order.len()).for_each(|at| tasks.at(at).error = None);
+            tell_panic(&name);
             resume_unwind(named_panic(&name, payload));
         }
         if stage.mode == Mode::Exclusive && std::mem::take(&mut tasks.at(start).applies) {
@@ -147,7 +167,7 @@ pub(crate) fn run(
     }
     apply(&mut tasks, &mut unapplied, plan.order.len(), world);
     world.flush();
-    hand_over(&mut tasks, &failed, plan.order.len(), world, handler);
+    hand_over(&mut tasks, &failed, plan.order.len(), world, &mut handler);
 }
 
 /// Hands the commands of tasks before a position to the world.
@@ -162,20 +182,27 @@ fn apply(tasks: &mut Tasks<'_>, unapplied: &mut &[usize], before: usize, world: 
     }
 }
 
+#[track_caller]
 fn hand_over(
     tasks: &mut Tasks<'_>,
     failed: &AtomicBool,
     count: usize,
     world: &mut World,
-    handler: &mut dyn FnMut(&mut World, SystemError),
+    handler: &mut Option<Handler<'_>>,
 ) {
     if !failed.swap(false, Ordering::Relaxed) {
         return;
     }
     // All are taken first: after a handler that panics none is left for the next run.
     let errors: Vec<Box<SystemError>> = (0..count).filter_map(|at| tasks.at(at).error.take()).collect();
-    for error in errors {
-        handler(world, *error);
+    match handler {
+        Some(handler) => errors.into_iter().for_each(|error| handler(world, *error)),
+        // No closure: a panic is to point at whoever runs the schedule.
+        None => {
+            for error in errors {
+                world.fail(*error);
+            }
+        }
     }
 }
 
@@ -192,7 +219,9 @@ fn run_stage(stage: &mut Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mu
     let executor = now.executor;
     stage.ran_on_threads = false;
     if stage.mode == Mode::Exclusive {
-        return run_exclusive(stage, tasks, now, world);
+        let outcome = run_exclusive(stage, tasks, now, world);
+        tell(executor, tasks, stage.range.start, world);
+        return outcome;
     }
     if stage.is_behind(world) {
         for at in stage.range.clone() {
@@ -200,6 +229,9 @@ fn run_stage(stage: &mut Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mu
         }
     }
     let base = world.tick();
+    if executor.watch.is_some() {
+        return run_watched(stage, tasks, now, world);
+    }
     let wide = stage.waits.wide && executor.has_threads();
     let threads = wide && stage.pace.wants_threads(executor.small);
     let start = wide.then(Instant::now);
@@ -217,6 +249,31 @@ fn run_stage(stage: &mut Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mu
     }
     world.store.set_tick(tick_at(base, stage.range.len()));
     outcome
+}
+
+fn tell(executor: &Executor, tasks: &mut Tasks<'_>, at: usize, world: &World) {
+    if let Some(watch) = &executor.watch {
+        let mut watch = watch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        watch(&tasks.at(at).name, world);
+    }
+}
+
+/// Runs the systems of a stage one by one, each in a session of its own, and tells who watches.
+fn run_watched(stage: &Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mut World) -> Option<Panicked> {
+    let (start, base) = (stage.range.start, world.tick());
+    for at in stage.range.clone() {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let session = world.share();
+            let work = Work { world: &session, base, now: *now };
+            work.run(tasks.at(at), at - start);
+        }));
+        if let Err(payload) = outcome {
+            return Some((at, payload));
+        }
+        tell(now.executor, tasks, at, world);
+    }
+    world.store.set_tick(tick_at(base, stage.range.len()));
+    None
 }
 
 /// What tasks of a stage need to run.

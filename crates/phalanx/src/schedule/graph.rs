@@ -15,12 +15,13 @@ use std::any::TypeId;
 
 use hashbrown::HashMap;
 
-use super::SystemKey;
+use super::ambiguity::Excepted;
 use super::config::Hooks;
-use super::error::UnknownConstraint;
+use super::error::{RepeatedSystem, UnknownConstraint};
 use super::label::SetId;
 use super::sets::SetConfig;
 use super::task::Task;
+use super::{SystemKey, weak};
 
 /// A system of a schedule.
 pub(crate) struct Node {
@@ -29,6 +30,7 @@ pub(crate) struct Node {
     pub(crate) sets: Vec<SetId>,
     pub(crate) before: Vec<(SetId, Hop)>,
     pub(crate) after: Vec<(SetId, Hop)>,
+    pub(crate) ambiguous: Excepted,
     pub(crate) hooks: Hooks,
 }
 
@@ -67,6 +69,8 @@ pub(crate) enum Hop {
     After,
     /// An order that leaves commands for later.
     AfterUnsynced,
+    /// An order between systems that conflict; replaced by others before the graph is sorted.
+    Weak,
 }
 
 /// Everything that orders systems.
@@ -76,6 +80,8 @@ pub(crate) struct Constraints<'a> {
     pub(crate) gates: &'a [Gate],
     pub(crate) sets: &'a [SetConfig],
     pub(crate) chains: &'a [Chain],
+    /// Sets that are named only to say that the order of their systems does not matter.
+    pub(crate) excepted: &'a [(SetId, SetId)],
 }
 
 /// The position of a system among the nodes, whose keys ascend.
@@ -97,6 +103,7 @@ pub(crate) struct Graph {
     members: Vec<Vec<usize>>,
     index: HashMap<SetId, usize>,
     pub(crate) unknown: Vec<UnknownConstraint>,
+    pub(crate) repeated: Vec<RepeatedSystem>,
 }
 
 /// What a node stands for.
@@ -116,6 +123,7 @@ impl Graph {
             members: Vec::new(),
             index: HashMap::new(),
             unknown: Vec::new(),
+            repeated: Vec::new(),
         };
         graph.intern_all(all);
         graph.edges.resize_with(graph.systems + 2 * graph.sets.len(), Vec::new);
@@ -125,6 +133,7 @@ impl Graph {
         for chain in all.chains {
             graph.add_chain(all.nodes, chain);
         }
+        weak::resolve(&mut graph.edges, all.nodes);
         graph.find_unknown(all);
         graph
     }
@@ -133,11 +142,17 @@ impl Graph {
         for node in all.nodes {
             node.sets.iter().for_each(|set| self.intern(set));
             node.before.iter().chain(&node.after).for_each(|(set, _)| self.intern(set));
+            node.ambiguous.with.iter().for_each(|set| self.intern(set));
         }
         for config in all.sets {
             self.intern(&config.set);
             config.within.iter().for_each(|set| self.intern(set));
             config.before.iter().chain(&config.after).for_each(|(set, _)| self.intern(set));
+            config.ambiguous.with.iter().for_each(|set| self.intern(set));
+        }
+        for (first, second) in all.excepted {
+            self.intern(first);
+            self.intern(second);
         }
         for item in all.chains.iter().flat_map(|chain| chain.parts.iter().flatten()) {
             if let Item::Set(set) = item {
@@ -263,7 +278,11 @@ impl Graph {
         });
         for (of, set) in named.chain(sets) {
             if !known[self.index[set]] {
-                self.unknown.push(UnknownConstraint { of, names: set.to_string() });
+                let is_function = set.is_function();
+                self.unknown.push(UnknownConstraint { of, names: set.to_string(), is_function });
+            } else if set.is_function() && self.members[self.index[set]].len() > 1 {
+                let systems = self.members[self.index[set]].len();
+                self.repeated.push(RepeatedSystem { of, names: set.to_string(), systems });
             }
         }
     }
@@ -286,24 +305,48 @@ impl Graph {
 
     /// The systems that a gate is for, those of sets inside its sets included.
     pub(crate) fn gated(&self, nodes: &[Node], gate: &Gate) -> Vec<usize> {
-        let mut systems: Vec<usize> = match &gate.members {
-            Members::Systems(ids) => ids.iter().filter_map(|id| find(nodes, *id)).collect(),
-            Members::Sets(sets) => {
-                let mut wanted: Vec<usize> = sets.iter().map(|set| self.index[set]).collect();
-                let mut met = vec![false; self.sets.len()];
-                let mut systems = Vec::new();
-                while let Some(set) = wanted.pop() {
-                    if !std::mem::replace(&mut met[set], true) {
-                        systems.extend_from_slice(&self.members[set]);
-                        wanted.extend_from_slice(&self.inner[set]);
-                    }
-                }
+        match &gate.members {
+            Members::Systems(ids) => {
+                let mut systems: Vec<usize> = ids.iter().filter_map(|id| find(nodes, *id)).collect();
+                systems.sort_unstable();
+                systems.dedup();
                 systems
             }
-        };
+            Members::Sets(sets) => self.systems_in(sets.iter().map(|set| self.index[set]).collect()),
+        }
+    }
+
+    /// The systems of a set, and of sets inside it; none if nobody names the set.
+    pub(crate) fn systems_of(&self, set: &SetId) -> Vec<usize> {
+        self.index.get(set).map_or_else(Vec::new, |&at| self.systems_in(vec![at]))
+    }
+
+    fn systems_in(&self, mut sets: Vec<usize>) -> Vec<usize> {
+        let mut met = vec![false; self.sets.len()];
+        let mut systems = Vec::new();
+        while let Some(set) = sets.pop() {
+            if !std::mem::replace(&mut met[set], true) {
+                systems.extend_from_slice(&self.members[set]);
+                sets.extend_from_slice(&self.inner[set]);
+            }
+        }
         systems.sort_unstable();
         systems.dedup();
         systems
+    }
+
+    /// For each node, whether it is declared to come after a system, by way of whatever others.
+    pub(crate) fn all_followers(&self, system: usize) -> Vec<bool> {
+        let mut met = vec![false; self.edges.len()];
+        let mut open = vec![system];
+        while let Some(node) = open.pop() {
+            for &(to, _) in &self.edges[node] {
+                if !std::mem::replace(&mut met[to], true) {
+                    open.push(to);
+                }
+            }
+        }
+        met
     }
 
     /// The systems that are declared to come right after one, by whatever names.

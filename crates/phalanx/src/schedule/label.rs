@@ -10,6 +10,18 @@ use std::fmt::{self, Debug};
 use crate::system::{ExclusiveSystemParamFunction, IsExclusive, IsFunction, SystemParamFunction};
 
 /// Names a schedule: a phase of an app.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+/// struct Turn;
+///
+/// let mut world = World::new();
+/// let mut schedule = Schedule::new(Turn);
+/// schedule.add_systems(|| println!("a turn"));
+/// world.add_schedule(schedule);
+/// world.run_schedule(Turn);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a phase",
     note = "add `#[derive(ScheduleLabel, Debug)]` to `{Self}`"
@@ -22,6 +34,21 @@ pub trait ScheduleLabel: Debug + Send + Sync + 'static {
 }
 
 /// Names a set of systems.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
+/// enum Stage {
+///     Input,
+///     Physics,
+/// }
+///
+/// let mut app = App::new();
+/// app.configure_sets(Update, (Stage::Input, Stage::Physics).chain());
+/// app.add_systems(Update, (|| println!("second")).in_set(Stage::Physics));
+/// app.add_systems(Update, (|| println!("first")).in_set(Stage::Input));
+/// app.step(0.1);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a set of systems",
     note = "add `#[derive(SystemSet, Debug)]` to `{Self}`, or name a system's function"
@@ -29,7 +56,7 @@ pub trait ScheduleLabel: Debug + Send + Sync + 'static {
 pub trait SystemSet: Debug + Send + Sync + 'static {
     /// The set without its type.
     fn set(&self) -> SetId {
-        SetId(Label { of: TypeId::of::<Self>(), text: format!("{self:?}") })
+        SetId(Label { of: TypeId::of::<Self>(), text: format!("{self:?}") }, Names::Label)
     }
 }
 
@@ -54,15 +81,27 @@ impl fmt::Display for Label {
 
 /// A set of systems: a label, or all systems of one function.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct SetId(Label);
+pub struct SetId(Label, Names);
+
+/// What a set is named by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Names {
+    Label,
+    Function,
+}
 
 impl SetId {
     pub(crate) fn of_systems(key: TypeId, name: &str) -> Self {
-        Self(Label { of: key, text: name.to_owned() })
+        Self(Label { of: key, text: name.to_owned() }, Names::Function)
     }
 
     fn of_function<F: 'static>() -> Self {
         Self::of_systems(TypeId::of::<F>(), &crate::system::names::short_function::<F>())
+    }
+
+    /// Whether a function names the set, and no label.
+    pub(crate) fn is_function(&self) -> bool {
+        self.1 == Names::Function
     }
 
     /// The type of the label, or of the function.

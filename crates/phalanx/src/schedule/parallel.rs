@@ -1,9 +1,9 @@
 //! A stage on several threads, through rayon.
 //!
 //! Each task counts the earlier ones it waits for; whoever finishes counts its followers down and starts those that
-//! are free, the first of them on its own thread. A joint runs nothing: when its count is down, its followers' are. A task is locked only by the one that runs it, and holds no
-//! lock that another task could want, so a thread that takes a second task while the first one waits for
-//! inner parallel work cannot block itself.
+//! are free, the first of them on its own thread. A joint runs nothing: when its count is down, its followers' are. A
+//! task is locked only by the one that runs it, and holds no lock that another task could want, so a thread that takes
+//! a second task while the first one waits for inner parallel work cannot block itself.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};

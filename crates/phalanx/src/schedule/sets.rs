@@ -4,8 +4,9 @@
 //! set may lie in another, and its condition is asked once for all its systems. Tuples keep their structure: in
 //! `((A, B), C).chain()` both `A` and `B` come before `C`, and a condition of a tuple is asked once for all its sets.
 
-use crate::system::IntoSystem;
+use crate::system::SystemCondition;
 
+use super::ambiguity::Excepted;
 use super::config::BoxedCondition;
 use super::graph::Hop;
 use super::label::{IntoSystemSet, SetId, SystemSet};
@@ -16,6 +17,7 @@ pub(crate) struct SetConfig {
     pub(crate) before: Vec<(SetId, Hop)>,
     pub(crate) after: Vec<(SetId, Hop)>,
     pub(crate) within: Vec<SetId>,
+    pub(crate) ambiguous: Excepted,
 }
 
 pub(crate) enum Tree {
@@ -30,12 +32,29 @@ impl Tree {
             Self::Many { parts, .. } => parts.iter_mut().for_each(|part| part.each(f)),
         }
     }
+
+    /// The conditions of each single set.
+    fn each_conditions(&mut self, f: &mut impl FnMut(&mut Vec<BoxedCondition>)) {
+        match self {
+            Self::One { conditions, .. } => f(conditions),
+            Self::Many { parts, .. } => parts.iter_mut().for_each(|part| part.each_conditions(f)),
+        }
+    }
 }
 
 /// Sets, configured.
 pub struct SetConfigs(pub(crate) Tree);
 
 /// Sets of systems that can be configured.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)] struct Physics;
+/// # #[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)] struct Drawing;
+/// let mut app = App::new();
+/// app.configure_sets(Update, Drawing.after(Physics));
+/// app.configure_sets(Update, Physics.run_if(|| true));
+/// ```
 pub trait IntoSetConfigs<Marker>: Sized {
     /// The sets, configured.
     fn into_set_configs(self) -> SetConfigs;
@@ -64,6 +83,18 @@ pub trait IntoSetConfigs<Marker>: Sized {
         each(self.into_set_configs(), |config| config.after.push((set.clone(), Hop::AfterUnsynced)))
     }
 
+    /// As [`before`](Self::before), but only between systems that conflict, or of which the earlier one has commands.
+    fn before_weak<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
+        let set = set.into_set();
+        each(self.into_set_configs(), |config| config.before.push((set.clone(), Hop::Weak)))
+    }
+
+    /// As [`after`](Self::after), but only between systems that conflict, or of which the earlier one has commands.
+    fn after_weak<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
+        let set = set.into_set();
+        each(self.into_set_configs(), |config| config.after.push((set.clone(), Hop::Weak)))
+    }
+
     /// They lie in another set.
     fn in_set<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
         let set = set.into_set();
@@ -80,9 +111,35 @@ pub trait IntoSetConfigs<Marker>: Sized {
         chained(self.into_set_configs(), Hop::AfterUnsynced)
     }
 
+    /// As [`chain`](Self::chain), but only between systems that conflict, or of which the earlier one has commands.
+    fn chain_weak(self) -> SetConfigs {
+        chained(self.into_set_configs(), Hop::Weak)
+    }
+
+    /// The order of their systems relative to those of another set, or of a function, does not matter though they
+    /// conflict: no [ambiguity](super::Ambiguity) is told.
+    fn ambiguous_with<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
+        let set = set.into_set();
+        each(self.into_set_configs(), |config| config.ambiguous.with.push(set.clone()))
+    }
+
+    /// The order of their systems relative to all others does not matter.
+    fn ambiguous_with_all(self) -> SetConfigs {
+        each(self.into_set_configs(), |config| config.ambiguous.all = true)
+    }
+
+    /// The systems of each of them run only if the condition holds, which is asked once per set.
+    fn distributive_run_if<M>(self, condition: impl SystemCondition<M> + Clone) -> SetConfigs {
+        let mut configs = self.into_set_configs();
+        configs.0.each_conditions(&mut |conditions| {
+            conditions.push(Box::new(condition.clone().into_system()));
+        });
+        configs
+    }
+
     /// Their systems run only if a condition holds. For several sets it is asked once, before the first system of
     /// them.
-    fn run_if<M>(self, condition: impl IntoSystem<(), bool, M>) -> SetConfigs {
+    fn run_if<M>(self, condition: impl SystemCondition<M>) -> SetConfigs {
         let condition: BoxedCondition = Box::new(condition.into_system());
         let mut configs = self.into_set_configs();
         let (Tree::One { conditions, .. } | Tree::Many { conditions, .. }) = &mut configs.0;
@@ -115,7 +172,13 @@ pub struct IsSet;
 
 impl<S: SystemSet> IntoSetConfigs<IsSet> for S {
     fn into_set_configs(self) -> SetConfigs {
-        let config = SetConfig { set: self.set(), before: Vec::new(), after: Vec::new(), within: Vec::new() };
+        let config = SetConfig {
+            set: self.set(),
+            before: Vec::new(),
+            after: Vec::new(),
+            within: Vec::new(),
+            ambiguous: Excepted::default(),
+        };
         SetConfigs(Tree::One { config: Box::new(config), conditions: Vec::new() })
     }
 }

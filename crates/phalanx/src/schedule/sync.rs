@@ -23,6 +23,12 @@ use crate::system::{Access, Mode, ParamConflict, ParamError, System};
 use crate::world::{SharedWorld, World};
 
 /// When commands of systems are applied.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut app = App::new();
+/// app.configure(AppConfig { sync: SyncPoints::PhaseEnd, ..Default::default() }); // commands wait for the end of the phase
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyncPoints {
@@ -132,7 +138,7 @@ impl Front {
                 self.within = self.within.max(from.within);
             }
             // Through an empty set there are two orders: one that demands is enough.
-            Hop::After => self.must = self.must.max(from.ignored).max(from.within),
+            Hop::After | Hop::Weak => self.must = self.must.max(from.ignored).max(from.within),
             Hop::AfterUnsynced => self.ignored = self.ignored.max(from.ignored).max(from.within),
         }
     }

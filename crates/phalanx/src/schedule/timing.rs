@@ -3,11 +3,12 @@
 //! Times are taken only when asked for (`AppConfig::timings`): reading the clock costs more than an empty
 //! system.
 
-use std::time::Duration;
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
 
-use super::Schedule;
+use super::{Schedule, Skips};
 
-/// The time that one system took.
+/// The time that one system took, and how often it did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timing {
@@ -19,14 +20,22 @@ pub struct Timing {
     pub last: Duration,
     /// All runs together.
     pub total: Duration,
+    /// When the last run began, and on which thread.
+    pub started: Option<(Instant, ThreadId)>,
+    /// Whether the system did not run the last time; [`why_skipped`](super::ScheduleView::why_skipped) says why.
+    pub skipped: bool,
+    /// How often it was passed over, and why; counted whether times are taken or not.
+    pub skips: Skips,
 }
 
 impl Schedule {
     /// The time each system took so far, in the order they were added.
     pub fn timings(&self) -> Vec<Timing> {
         let timing = |node: &super::graph::Node| {
-            let spent = node.task.spent;
-            Timing { system: node.task.name.clone(), runs: spent.runs, last: spent.last, total: spent.total }
+            let super::task::Spent { runs, last, total, started } = node.task.spent;
+            let (system, skips, skipped) =
+                (node.task.name.clone(), node.task.skips, node.task.skipped().is_some());
+            Timing { system, runs, last, total, started, skipped, skips }
         };
         self.nodes.iter().map(timing).collect()
     }

@@ -2,8 +2,8 @@
 //!
 //! A view computes from the systems as they are; it changes nothing and needs no plan.
 
-use super::error::{OrderCycle, UnknownConstraint};
-use super::graph::Constraints;
+use super::ambiguity::Ambiguity;
+use super::error::{OrderCycle, RepeatedSystem, UnknownConstraint};
 use super::picture;
 use super::sort::{self, Sorted};
 use super::sync::ApplyDeferred;
@@ -27,8 +27,8 @@ pub struct ConflictPair {
 
 /// A schedule and its world, to be looked at.
 pub struct ScheduleView<'a> {
-    schedule: &'a Schedule,
-    world: &'a World,
+    pub(super) schedule: &'a Schedule,
+    pub(super) world: &'a World,
 }
 
 impl<'a> ScheduleView<'a> {
@@ -88,21 +88,40 @@ impl<'a> ScheduleView<'a> {
         let mut pairs = Vec::new();
         for (later, &b) in order.iter().enumerate() {
             for &a in &order[..later] {
-                let (first, second) = (&self.schedule.nodes[a].task, &self.schedule.nodes[b].task);
-                if !first.access.conflicts_with(&second.access) {
+                let parts = self.shared_parts(a, b);
+                if parts.is_empty() {
                     continue;
                 }
-                let mut parts: Vec<String> =
-                    first.access.conflicts(&second.access).map(|part| part.name(self.world)).collect();
-                if first.access.is_exclusive() || second.access.is_exclusive() {
-                    parts = vec!["everything".to_owned()];
-                }
-                parts.dedup();
                 let declared = followers[a].binary_search(&b).is_ok();
                 pairs.push(ConflictPair { first: self.name(a), second: self.name(b), parts, declared });
             }
         }
         Ok(pairs)
+    }
+
+    /// What keeps two systems from running at the same time; nothing when they may.
+    pub(super) fn shared_parts(&self, a: usize, b: usize) -> Vec<String> {
+        let (first, second) = (&self.schedule.nodes[a].task.access, &self.schedule.nodes[b].task.access);
+        if first.is_exclusive() || second.is_exclusive() {
+            return vec!["everything".to_owned()];
+        }
+        let mut parts: Vec<String> = first.conflicts(second).map(|part| part.name(self.world)).collect();
+        parts.dedup();
+        parts
+    }
+
+    /// The pairs of systems that conflict and whose order nobody declared, neither directly nor by way of others. They run
+    /// in the order in which they were added. Pairs that are excepted by `ambiguous_with` are left out.
+    ///
+    /// # Errors
+    /// When the constraints contradict each other.
+    pub fn ambiguities(&self) -> Result<Vec<Ambiguity>, OrderCycle> {
+        Ok(self.schedule.ambiguities(self.world, &self.sorted()?))
+    }
+
+    /// Constraints that name a function of which this schedule has several systems, and hold for all of them.
+    pub fn repeated(&self) -> Vec<RepeatedSystem> {
+        self.sorted().map_or_else(|_| Vec::new(), |sorted| sorted.graph.repeated)
     }
 
     /// Constraints that name no system of this schedule, and are ignored.
@@ -164,26 +183,28 @@ impl<'a> ScheduleView<'a> {
         Ok(picture::Drawing { names, levels, deferring, declared, conflicts })
     }
 
-    fn sorted(&self) -> Result<Sorted, OrderCycle> {
-        let Schedule { nodes, gates, sets, chains, sync, .. } = self.schedule;
-        sort::order(Constraints { nodes, gates, sets, chains }, *sync)
+    pub(super) fn sorted(&self) -> Result<Sorted, OrderCycle> {
+        sort::order(self.schedule.constraints(), self.schedule.sync)
     }
 
-    fn systems(&self, sorted: &Sorted) -> Vec<usize> {
+    pub(super) fn systems(&self, sorted: &Sorted) -> Vec<usize> {
         self.systems_with_levels(sorted).map(|(at, _)| at).collect()
     }
 
-    fn systems_with_levels<'s>(&self, sorted: &'s Sorted) -> impl Iterator<Item = (usize, u32)> + use<'s> {
+    pub(super) fn systems_with_levels<'s>(
+        &self,
+        sorted: &'s Sorted,
+    ) -> impl Iterator<Item = (usize, u32)> + use<'s> {
         let count = self.schedule.nodes.len();
         let tasks = sorted.order.iter().copied().zip(sorted.levels.iter().copied());
         tasks.filter(move |(node, _)| *node < count)
     }
 
-    fn followers(&self, sorted: &Sorted) -> Vec<Vec<usize>> {
+    pub(super) fn followers(&self, sorted: &Sorted) -> Vec<Vec<usize>> {
         (0..self.schedule.nodes.len()).map(|at| sorted.graph.followers(at)).collect()
     }
 
-    fn name(&self, at: usize) -> String {
+    pub(super) fn name(&self, at: usize) -> String {
         self.schedule.nodes[at].task.name.clone()
     }
 }

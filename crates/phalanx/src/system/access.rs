@@ -1,6 +1,7 @@
 //! What a system uses: sets of columns, resources and message channels.
 //!
-//! The column is the unit, so two systems that write different fields of one component do not conflict.
+//! The column is the unit, so two systems that write different fields of one component do not conflict. Nor do queries
+//! that write the same column and never meet in a table.
 //! Ids of entities count as one more part, written by whoever spawns through commands: two spawners keep
 //! their order, and with it the ids they get.
 //!
@@ -8,7 +9,9 @@
 
 use phalanx_store::AnyColId;
 
+use super::reach::Reach;
 use crate::messages::ChannelId;
+use crate::query::Condition;
 use crate::resources::ResourceId;
 use crate::world::World;
 
@@ -57,8 +60,14 @@ impl Part {
 pub struct Access {
     /// Sorted by part; whether it is written.
     uses: Vec<(Part, bool)>,
+    /// The queries among that, by which columns of tables are used.
+    reaches: Vec<Reach>,
+    /// The columns that are used otherwise as well.
+    whole: Vec<AnyColId>,
     reads_all: bool,
     exclusive: bool,
+    /// Whether it can only be used on the thread that runs the schedule.
+    pinned: bool,
 }
 
 impl Access {
@@ -69,7 +78,14 @@ impl Access {
 
     /// Everything, for writing.
     pub const fn exclusive() -> Self {
-        Self { uses: Vec::new(), reads_all: false, exclusive: true }
+        Self {
+            uses: Vec::new(),
+            reaches: Vec::new(),
+            whole: Vec::new(),
+            reads_all: false,
+            exclusive: true,
+            pinned: false,
+        }
     }
 
     /// Adds everything, for reading.
@@ -77,19 +93,43 @@ impl Access {
         self.reads_all = true;
     }
 
+    /// Says that the system must run on the thread that runs the schedule.
+    pub fn pin(&mut self) {
+        self.pinned = true;
+    }
+
+    /// Whether the system must run on the thread that runs the schedule.
+    pub fn is_pinned(&self) -> bool {
+        self.pinned
+    }
+
     /// Adds a part for reading.
     pub fn read(&mut self, part: Part) {
-        self.add(part, false);
+        self.add_whole(part, false);
     }
 
     /// Adds a part for writing.
     pub fn write(&mut self, part: Part) {
-        self.add(part, true);
+        self.add_whole(part, true);
     }
 
-    /// Adds a column.
-    pub(crate) fn use_column(&mut self, column: AnyColId, writes: bool) {
-        self.add(Part::Column(column), writes);
+    fn add_whole(&mut self, part: Part, writes: bool) {
+        self.add(part, writes);
+        if let Part::Column(column) = part {
+            self.whole.push(column);
+        }
+    }
+
+    /// Adds what a query uses.
+    pub(crate) fn use_query(&mut self, uses: &[phalanx_store::Access], reach: Reach) {
+        for used in uses {
+            if reach.use_of(used.column).is_some() {
+                self.add(Part::Column(used.column), used.writes);
+            } else {
+                self.add_whole(Part::Column(used.column), used.writes);
+            }
+        }
+        self.reaches.push(reach);
     }
 
     fn add(&mut self, part: Part, writes: bool) {
@@ -103,14 +143,22 @@ impl Access {
     pub fn extend(&mut self, other: &Self) {
         self.reads_all |= other.reads_all;
         self.exclusive |= other.exclusive;
+        self.pinned |= other.pinned;
         for &(part, writes) in &other.uses {
             self.add(part, writes);
         }
+        self.reaches.extend_from_slice(&other.reaches);
+        self.whole.extend_from_slice(&other.whole);
     }
 
     /// The parts in use, each with whether it is written.
     pub fn uses(&self) -> &[(Part, bool)] {
         &self.uses
+    }
+
+    /// What each query among that asks of an entity.
+    pub fn queries(&self) -> impl Iterator<Item = &Condition> {
+        self.reaches.iter().map(Reach::condition)
     }
 
     /// Whether everything is read.
@@ -138,7 +186,7 @@ impl Access {
         self.conflicts(other).next()
     }
 
-    /// All parts that both use and one of them writes.
+    /// All parts that both use and one of them writes; not columns that are only used by queries which never meet.
     pub fn conflicts<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = Part> + 'a {
         let written = |access: &'a Self, when: bool| {
             access.uses.iter().filter(move |(part, writes)| when && *writes && part.is_visible())
@@ -148,6 +196,35 @@ impl Access {
             let same = other.uses.binary_search_by_key(part, |(known, _)| *known);
             same.is_ok_and(|at| *writes || other.uses[at].1)
         });
-        seen.chain(shared).map(|(part, _)| *part)
+        seen.chain(shared.filter(|(part, _)| !self.shares(other, *part))).map(|(part, _)| *part)
+    }
+
+    /// Whether a part is a column of a sparse set that a query uses.
+    pub(crate) fn is_sparse(&self, part: Part) -> bool {
+        matches!(part, Part::Column(column) if self.whole.contains(&column))
+    }
+
+    /// Whether a part is a column of tables that only queries use.
+    fn is_by_queries(&self, part: Part) -> bool {
+        matches!(part, Part::Column(column) if !self.whole.contains(&column) && !self.reads_all)
+    }
+
+    /// Whether a part is a column that both use in different tables.
+    pub(crate) fn shares(&self, other: &Self, part: Part) -> bool {
+        let Part::Column(column) = part else { return false };
+        let by_queries = self.is_by_queries(part) && other.is_by_queries(part);
+        by_queries
+            && self.reaches.iter().all(|one| other.reaches.iter().all(|other| one.goes_with(other, column)))
+    }
+
+    /// Tells the queries of both which columns they use at once, in different tables.
+    pub(crate) fn split_shared(&self, other: &Self) {
+        for &(part, writes) in &self.uses {
+            let Part::Column(column) = part else { continue };
+            let Ok(at) = other.uses.binary_search_by_key(&part, |(known, _)| *known) else { continue };
+            if (writes || other.uses[at].1) && self.shares(other, part) {
+                self.reaches.iter().chain(&other.reaches).for_each(|reach| reach.split(column));
+            }
+        }
     }
 }

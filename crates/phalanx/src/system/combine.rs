@@ -1,7 +1,7 @@
-//! Systems made of systems: one after the other, changed results, conditions joined.
+//! Systems made of systems: one after the other, or with changed results. Joined conditions are in `condition`.
 //!
 //! The parts run as one system: together they have one place in the order, and their access is the union of
-//! both. [`and`] and [`or`] do not run the second part when the first one decides.
+//! both.
 
 use std::any::TypeId;
 
@@ -9,9 +9,11 @@ use phalanx_store::Tick;
 
 use super::access::Access;
 use super::failed::ParamError;
+use super::input::{SystemIn, SystemInput};
+use super::kept::StateVisitor;
 use super::meta::ParamConflict;
-use super::traits::{IntoSystem, Mode, System, run_in_own_session};
-use crate::world::{SharedWorld, World};
+use super::traits::{Mode, System};
+use crate::world::{FromWorld, SharedWorld, World};
 
 /// Two systems, of which the second gets what the first returns.
 pub struct Pipe<A, B> {
@@ -21,14 +23,17 @@ pub struct Pipe<A, B> {
     access: Access,
 }
 
-impl<A: System, B: System<In = A::Out>> Pipe<A, B> {
+impl<A: System, B: System> Pipe<A, B> {
     pub(crate) fn new(first: A, second: B) -> Self {
         let name = format!("{} | {}", first.name(), second.name());
         Self { first, second, name, access: Access::new() }
     }
 }
 
-impl<A: System, B: System<In = A::Out>> System for Pipe<A, B> {
+impl<A: System, B: System> System for Pipe<A, B>
+where
+    for<'i> B::In: SystemInput<Inner<'i> = A::Out>,
+{
     type In = A::In;
     type Out = B::Out;
 
@@ -57,11 +62,16 @@ impl<A: System, B: System<In = A::Out>> System for Pipe<A, B> {
         self.first.update(world);
         self.second.update(world);
     }
-    fn run(&mut self, input: A::In, world: &SharedWorld<'_>, now: Tick) -> Result<B::Out, ParamError> {
+    fn run(
+        &mut self,
+        input: SystemIn<'_, A>,
+        world: &SharedWorld<'_>,
+        now: Tick,
+    ) -> Result<B::Out, ParamError> {
         let between = self.first.run(input, world, now)?;
         self.second.run(between, world, now)
     }
-    fn run_alone(&mut self, input: A::In, world: &mut World) -> Result<B::Out, ParamError> {
+    fn run_alone(&mut self, input: SystemIn<'_, A>, world: &mut World) -> Result<B::Out, ParamError> {
         let between = self.first.run_alone(input, world)?;
         self.second.run_alone(between, world)
     }
@@ -73,10 +83,14 @@ impl<A: System, B: System<In = A::Out>> System for Pipe<A, B> {
         self.first.discard();
         self.second.discard();
     }
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.first.visit_state(visitor);
+        self.second.visit_state(visitor);
+    }
 }
 
 /// What two systems use together.
-fn joined(first: &impl System, second: &impl System) -> Access {
+pub(super) fn joined(first: &impl System, second: &impl System) -> Access {
     let mut access = first.access().clone();
     access.extend(second.access());
     access
@@ -119,10 +133,10 @@ impl<S: System, T, F: FnMut(S::Out) -> T + Send + 'static> System for Map<S, F> 
     fn update(&mut self, world: &World) {
         self.system.update(world);
     }
-    fn run(&mut self, input: S::In, world: &SharedWorld<'_>, now: Tick) -> Result<T, ParamError> {
+    fn run(&mut self, input: SystemIn<'_, S>, world: &SharedWorld<'_>, now: Tick) -> Result<T, ParamError> {
         self.system.run(input, world, now).map(&mut self.f)
     }
-    fn run_alone(&mut self, input: S::In, world: &mut World) -> Result<T, ParamError> {
+    fn run_alone(&mut self, input: SystemIn<'_, S>, world: &mut World) -> Result<T, ParamError> {
         self.system.run_alone(input, world).map(&mut self.f)
     }
     fn apply(&mut self, world: &mut World) {
@@ -131,95 +145,88 @@ impl<S: System, T, F: FnMut(S::Out) -> T + Send + 'static> System for Map<S, F> 
     fn discard(&mut self) {
         self.system.discard();
     }
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.system.visit_state(visitor);
+    }
 }
 
-/// Two conditions as one.
-struct Both<A, B> {
-    first: A,
-    second: B,
-    /// The result of the first that decides alone.
-    decides: bool,
-    name: String,
-    access: Access,
+/// A system that keeps what it is given.
+pub struct WithInput<S, T> {
+    system: S,
+    value: Option<T>,
+    /// Makes the value when the system is initialized, where there is none.
+    make: fn(&mut World) -> Option<T>,
 }
 
-impl<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>> System for Both<A, B> {
+impl<S, T> WithInput<S, T> {
+    pub(crate) fn new(system: S, value: T) -> Self {
+        Self { system, value: Some(value), make: |_| None }
+    }
+
+    pub(crate) fn from_world(system: S) -> Self
+    where
+        T: FromWorld,
+    {
+        Self { system, value: None, make: |world| Some(T::from_world(world)) }
+    }
+
+    /// What the system is given; `None` before it is initialized, if the world makes it.
+    pub fn value(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+
+    /// As [`WithInput::value`], to be changed.
+    pub fn value_mut(&mut self) -> Option<&mut T> {
+        self.value.as_mut()
+    }
+}
+
+const GIVEN: &str = "a system is initialized before it runs, and has its value then";
+
+impl<S: System, T: Send + 'static> System for WithInput<S, T>
+where
+    for<'i> S::In: SystemInput<Inner<'i> = &'i mut T>,
+{
     type In = ();
-    type Out = bool;
+    type Out = S::Out;
 
     fn name(&self) -> &str {
-        &self.name
+        self.system.name()
     }
     fn key(&self) -> TypeId {
-        TypeId::of::<Self>()
+        self.system.key()
     }
     fn mode(&self) -> Mode {
-        Mode::of(&self.access)
+        self.system.mode()
     }
     fn access(&self) -> &Access {
-        &self.access
+        self.system.access()
     }
     fn defers(&self) -> bool {
-        self.first.defers() || self.second.defers()
+        self.system.defers()
     }
     fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
-        self.first.initialize(world)?;
-        self.second.initialize(world)?;
-        self.access = joined(&self.first, &self.second);
-        Ok(())
+        if self.value.is_none() {
+            self.value = (self.make)(world);
+        }
+        self.system.initialize(world)
     }
     fn update(&mut self, world: &World) {
-        self.first.update(world);
-        self.second.update(world);
+        self.system.update(world);
     }
-    fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<bool, ParamError> {
-        let first = self.first.run((), world, now)?;
-        if first == self.decides { Ok(first) } else { self.second.run((), world, now) }
+    fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<S::Out, ParamError> {
+        self.system.run(self.value.as_mut().expect(GIVEN), world, now)
     }
-    fn run_alone(&mut self, (): (), world: &mut World) -> Result<bool, ParamError> {
-        if self.mode() != Mode::Exclusive {
-            return run_in_own_session(self, (), world);
-        }
-        let first = self.first.run_alone((), world)?;
-        if first == self.decides { Ok(first) } else { self.second.run_alone((), world) }
+    fn run_alone(&mut self, (): (), world: &mut World) -> Result<S::Out, ParamError> {
+        self.system.run_alone(self.value.as_mut().expect(GIVEN), world)
     }
     fn apply(&mut self, world: &mut World) {
-        self.first.apply(world);
-        self.second.apply(world);
+        self.system.apply(world);
     }
     fn discard(&mut self) {
-        self.first.discard();
-        self.second.discard();
+        self.system.discard();
     }
-}
-
-/// The opposite of a condition.
-pub fn not<M, C: IntoSystem<(), bool, M>>(condition: C) -> impl System<In = (), Out = bool> {
-    condition.map(|holds: bool| !holds)
-}
-
-/// Whether both conditions hold; the second is asked only if the first does.
-pub fn and<M, N>(
-    first: impl IntoSystem<(), bool, M>,
-    second: impl IntoSystem<(), bool, N>,
-) -> impl System<In = (), Out = bool> {
-    both(first.into_system(), second.into_system(), false, "and")
-}
-
-/// Whether one of the conditions holds; the second is asked only if the first does not.
-pub fn or<M, N>(
-    first: impl IntoSystem<(), bool, M>,
-    second: impl IntoSystem<(), bool, N>,
-) -> impl System<In = (), Out = bool> {
-    both(first.into_system(), second.into_system(), true, "or")
-}
-
-fn both<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>>(
-    first: A,
-    second: B,
-    decides: bool,
-    word: &str,
-) -> Both<A, B> {
-    let name = format!("{} {word} {}", first.name(), second.name());
-    Both { first, second, decides, name, access: Access::new() }
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.system.visit_state(visitor);
+    }
 }

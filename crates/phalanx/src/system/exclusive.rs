@@ -11,14 +11,23 @@ use phalanx_store::Tick;
 
 use super::access::Access;
 use super::failed::ParamError;
+use super::function::HasInput;
+use super::input::{SystemIn, SystemInput};
+use super::kept::{StateVisitor, visit_tick};
 use super::meta::ParamConflict;
 use super::names::short_function;
 use super::param::Local;
 use super::traits::{IntoSystem, Mode, System};
+use super::tuples::for_each_params;
 use crate::query::{QueryData, QueryFilter, QueryState};
-use crate::world::{SharedWorld, World};
+use crate::world::{FromWorld, SharedWorld, World};
 
 /// Something that an exclusive system can have beside the world.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand beside `&mut World` in a system",
+    label = "not a parameter of an exclusive system",
+    note = "beside `&mut World` there may be `Local` and `&mut QueryState`; ask the world for everything else, for example with `world.resource_mut` and `world.view_mut`"
+)]
 pub trait ExclusiveParam {
     /// What lives with the system.
     type State: Send + 'static;
@@ -29,17 +38,24 @@ pub trait ExclusiveParam {
     fn init(world: &mut World) -> Self::State;
     /// What the function gets.
     fn item(state: &mut Self::State) -> Self::Item<'_>;
+    /// Shows what is kept from run to run, for checkpoints.
+    fn visit_state(state: &mut Self::State, visitor: &mut dyn StateVisitor) {
+        let _ = (state, visitor);
+    }
 }
 
-impl<T: Default + Send + 'static> ExclusiveParam for Local<'_, T> {
+impl<T: FromWorld + Send + 'static> ExclusiveParam for Local<'_, T> {
     type State = T;
     type Item<'s> = Local<'s, T>;
 
-    fn init(_: &mut World) -> T {
-        T::default()
+    fn init(world: &mut World) -> T {
+        T::from_world(world)
     }
     fn item(state: &mut T) -> Local<'_, T> {
         Local(state)
+    }
+    fn visit_state(state: &mut T, visitor: &mut dyn StateVisitor) {
+        visitor.value(state, std::any::type_name::<T>());
     }
 }
 
@@ -48,7 +64,7 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> ExclusiveParam for &mut Q
     type Item<'s> = &'s mut QueryState<D, F>;
 
     fn init(world: &mut World) -> QueryState<D, F> {
-        world.query_state_filtered()
+        world.query_filtered()
     }
     fn item(state: &mut QueryState<D, F>) -> &mut QueryState<D, F> {
         state
@@ -68,10 +84,13 @@ macro_rules! exclusive_tuple {
             fn item(state: &mut Self::State) -> Self::Item<'_> {
                 ($($name::item(&mut state.$at),)*)
             }
+            fn visit_state(state: &mut Self::State, visitor: &mut dyn StateVisitor) {
+                $($name::visit_state(&mut state.$at, visitor);)*
+            }
         }
     };
 }
-phalanx_store::for_each_tuple!(exclusive_tuple);
+for_each_params!(exclusive_tuple);
 
 /// Marks systems made from exclusive functions.
 #[doc(hidden)]
@@ -80,7 +99,7 @@ pub struct IsExclusive;
 /// A function that takes the world, and perhaps something of its own.
 pub trait ExclusiveSystemParamFunction<Marker>: Send + 'static {
     /// What it is given.
-    type In;
+    type In: SystemInput;
     /// What it returns.
     type Out;
     /// What it has beside the world.
@@ -89,7 +108,7 @@ pub trait ExclusiveSystemParamFunction<Marker>: Send + 'static {
     /// Calls it.
     fn run(
         &mut self,
-        input: Self::In,
+        input: <Self::In as SystemInput>::Inner<'_>,
         world: &mut World,
         params: <Self::Param as ExclusiveParam>::Item<'_>,
     ) -> Self::Out;
@@ -148,10 +167,10 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
         Ok(())
     }
     fn update(&mut self, _: &World) {}
-    fn run(&mut self, _: F::In, _: &SharedWorld<'_>, _: Tick) -> Result<F::Out, ParamError> {
+    fn run(&mut self, _: SystemIn<'_, Self>, _: &SharedWorld<'_>, _: Tick) -> Result<F::Out, ParamError> {
         unreachable!("an exclusive system runs alone")
     }
-    fn run_alone(&mut self, input: F::In, world: &mut World) -> Result<F::Out, ParamError> {
+    fn run_alone(&mut self, input: SystemIn<'_, Self>, world: &mut World) -> Result<F::Out, ParamError> {
         let state = self.state.as_mut().expect("a system is initialized before it runs");
         let now = world.advance_tick();
         let before = std::mem::replace(&mut world.last_tick, self.last_run);
@@ -165,6 +184,12 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
     }
     fn apply(&mut self, _: &mut World) {}
     fn discard(&mut self) {}
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        visit_tick(&mut self.last_run, visitor);
+        if let Some(state) = &mut self.state {
+            F::Param::visit_state(state, visitor);
+        }
+    }
 }
 
 macro_rules! exclusive_function {
@@ -201,4 +226,42 @@ macro_rules! exclusive_function {
         }
     };
 }
-phalanx_store::for_each_tuple!(exclusive_function);
+for_each_params!(exclusive_function);
+
+macro_rules! exclusive_function_with_input {
+    ($(($name:ident $at:tt))*) => {
+        impl<Given, Out, Func, $($name: ExclusiveParam),*>
+            ExclusiveSystemParamFunction<(HasInput, fn(Given, &mut World, $($name,)*) -> Out)> for Func
+        where
+            Given: SystemInput + 'static,
+            Func: Send + 'static,
+            for<'a> &'a mut Func: FnMut(Given, &mut World, $($name),*) -> Out
+                + FnMut(Given::Param<'_>, &mut World, $(<$name as ExclusiveParam>::Item<'_>),*) -> Out,
+        {
+            type In = Given;
+            type Out = Out;
+            type Param = ($($name,)*);
+
+            #[allow(non_snake_case)]
+            fn run(
+                &mut self,
+                input: Given::Inner<'_>,
+                world: &mut World,
+                params: <Self::Param as ExclusiveParam>::Item<'_>,
+            ) -> Out {
+                #[allow(clippy::too_many_arguments)]
+                fn call<Given, Out, $($name),*>(
+                    mut f: impl FnMut(Given, &mut World, $($name),*) -> Out,
+                    input: Given,
+                    world: &mut World,
+                    $($name: $name),*
+                ) -> Out {
+                    f(input, world, $($name),*)
+                }
+                let ($($name,)*) = params;
+                call(self, Given::wrap(input), world, $($name),*)
+            }
+        }
+    };
+}
+for_each_params!(exclusive_function_with_input);

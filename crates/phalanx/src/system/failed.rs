@@ -3,10 +3,12 @@
 //! A parameter that cannot be had, such as a resource that the world lacks, keeps its system from running; the error
 //! goes to the error handler. It is found before the function is called, so nothing was done.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
 use super::meta::ParamConflict;
+use super::names::short_type_name;
 use crate::world::BoxedError;
 
 /// A parameter that could not be had. One pointer wide, as each parameter of each run may return it.
@@ -15,22 +17,47 @@ pub struct ParamError(Box<Parts>);
 
 #[derive(Debug)]
 struct Parts {
-    param: String,
-    reason: String,
+    param: Cow<'static, str>,
+    reason: Cow<'static, str>,
+    /// Whether the system is quietly not run.
+    skips: bool,
     /// In a schedule, the error that the system itself returned: so a run returns in one register.
     returned: Option<BoxedError>,
 }
 
 impl ParamError {
     /// An error about a parameter: what it needs, and what to do.
-    pub fn new(param: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self(Box::new(Parts { param: param.into(), reason: reason.into(), returned: None }))
+    pub fn new(param: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self(Box::new(Parts { param: param.into(), reason: reason.into(), skips: false, returned: None }))
+    }
+
+    /// As [`ParamError::new`], for a parameter without which the system is quietly not run.
+    pub fn skip(param: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(param, reason).into_skip()
+    }
+
+    /// The same, of which nobody is told.
+    #[must_use]
+    pub fn into_skip(mut self) -> Self {
+        self.0.skips = true;
+        self
+    }
+
+    /// Whether the system is quietly not run.
+    pub fn is_skip(&self) -> bool {
+        self.0.skips
     }
 
     /// The error that a system of a schedule returned.
     #[cold]
     pub(crate) fn returned(error: BoxedError) -> Self {
-        Self(Box::new(Parts { param: String::new(), reason: String::new(), returned: Some(error) }))
+        let nothing = Cow::Borrowed("");
+        Self(Box::new(Parts { param: nothing.clone(), reason: nothing, skips: false, returned: Some(error) }))
+    }
+
+    /// Whether the system ran, and returned an error of its own.
+    pub(crate) fn is_returned(&self) -> bool {
+        self.0.returned.is_some()
     }
 
     /// The error that the system returned, or this one.
@@ -54,7 +81,7 @@ impl ParamError {
 
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "its parameter `{}` needs {}", self.param(), self.reason())
+        write!(f, "its parameter `{}` needs {}", short_type_name(self.param()), self.reason())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions and closures as systems.
 //!
-//! A function is a system when each of its parameters is a [`SystemParam`], up to twelve; the first may be
-//! [`Input`], which is what a pipe passes on. The marker of the implementation is the function's own signature.
+//! A function is a system when each of its parameters is a [`SystemParam`], up to sixteen; the first may be
+//! an input ([`In`](super::In)), which is what a pipe passes on. The marker of the implementation is the function's own signature.
 
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -10,23 +10,14 @@ use phalanx_store::Tick;
 
 use super::access::Access;
 use super::failed::ParamError;
+use super::input::{SystemIn, SystemInput};
+use super::kept::{StateVisitor, visit_tick};
 use super::meta::{ParamConflict, Run, SystemMeta};
 use super::names::short_function;
 use super::param::SystemParam;
 use super::traits::{IntoSystem, Mode, System, run_in_own_session};
+use super::tuples::for_each_params;
 use crate::world::{SharedWorld, World};
-
-/// What the system before in a pipe returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Input<T>(pub T);
-
-impl<T> std::ops::Deref for Input<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
 
 /// Marks systems made from functions.
 #[doc(hidden)]
@@ -35,14 +26,18 @@ pub struct IsFunction;
 /// A function whose parameters are system parameters.
 pub trait SystemParamFunction<Marker>: Send + 'static {
     /// What it is given.
-    type In;
+    type In: SystemInput;
     /// What it returns.
     type Out;
     /// Its parameters.
     type Param: SystemParam;
 
     /// Calls it.
-    fn run(&mut self, input: Self::In, params: <Self::Param as SystemParam>::Item<'_>) -> Self::Out;
+    fn run(
+        &mut self,
+        input: <Self::In as SystemInput>::Inner<'_>,
+        params: <Self::Param as SystemParam>::Item<'_>,
+    ) -> Self::Out;
 }
 
 /// A system made from a function.
@@ -52,6 +47,18 @@ pub struct FunctionSystem<Marker, F: SystemParamFunction<Marker>> {
     meta: SystemMeta,
     last_run: Tick,
     of: PhantomData<fn() -> Marker>,
+}
+
+impl<Marker, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> {
+    /// A system whose parameters were made before.
+    pub(crate) fn with_state(
+        function: F,
+        state: <F::Param as SystemParam>::State,
+        mut meta: SystemMeta,
+    ) -> Self {
+        meta.name = short_function::<F>();
+        Self { function, state: Some(state), meta, last_run: Tick::ZERO, of: PhantomData }
+    }
 }
 
 impl<Marker: 'static, F: SystemParamFunction<Marker>> IntoSystem<F::In, F::Out, (IsFunction, Marker)> for F {
@@ -107,18 +114,23 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
     }
     // One copy of the function, for the schedule and for running alone.
     #[inline(never)]
-    fn run(&mut self, input: F::In, world: &SharedWorld<'_>, now: Tick) -> Result<F::Out, ParamError> {
+    fn run(
+        &mut self,
+        input: SystemIn<'_, Self>,
+        world: &SharedWorld<'_>,
+        now: Tick,
+    ) -> Result<F::Out, ParamError> {
         let Some(state) = &self.state else { unreachable!("a system is initialized before it runs") };
         let run = Run { name: self.meta.name(), now, since: self.last_run };
         let out = {
             let mut guard = F::Param::lock(state, world, run);
-            F::Param::check(&guard)?;
+            F::Param::check(&mut guard)?;
             self.function.run(input, F::Param::item(&mut guard))
         };
         self.last_run = now;
         Ok(out)
     }
-    fn run_alone(&mut self, input: F::In, world: &mut World) -> Result<F::Out, ParamError> {
+    fn run_alone(&mut self, input: SystemIn<'_, Self>, world: &mut World) -> Result<F::Out, ParamError> {
         run_in_own_session(self, input, world)
     }
     fn apply(&mut self, world: &mut World) {
@@ -129,6 +141,12 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
     fn discard(&mut self) {
         if let Some(state) = &mut self.state {
             F::Param::discard(state);
+        }
+    }
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        visit_tick(&mut self.last_run, visitor);
+        if let Some(state) = &mut self.state {
+            F::Param::visit_state(state, visitor);
         }
     }
 }
@@ -159,20 +177,21 @@ macro_rules! function {
         }
     };
 }
-phalanx_store::for_each_tuple!(function);
+for_each_params!(function);
 
-/// Marks functions whose first parameter is [`Input`].
+/// Marks functions whose first parameter is an input.
 #[doc(hidden)]
 pub struct HasInput;
 
 macro_rules! function_with_input {
     ($(($name:ident $at:tt))*) => {
         impl<Given, Out, Func, $($name: SystemParam),*>
-            SystemParamFunction<(HasInput, fn(Input<Given>, $($name,)*) -> Out)> for Func
+            SystemParamFunction<(HasInput, fn(Given, $($name,)*) -> Out)> for Func
         where
+            Given: SystemInput + 'static,
             Func: Send + 'static,
-            for<'a> &'a mut Func: FnMut(Input<Given>, $($name),*) -> Out
-                + FnMut(Input<Given>, $(<$name as SystemParam>::Item<'_>),*) -> Out,
+            for<'a> &'a mut Func: FnMut(Given, $($name),*) -> Out
+                + FnMut(Given::Param<'_>, $(<$name as SystemParam>::Item<'_>),*) -> Out,
         {
             type In = Given;
             type Out = Out;
@@ -180,19 +199,23 @@ macro_rules! function_with_input {
 
             #[inline]
             #[allow(non_snake_case)]
-            fn run(&mut self, input: Given, params: <Self::Param as SystemParam>::Item<'_>) -> Out {
+            fn run(
+                &mut self,
+                input: Given::Inner<'_>,
+                params: <Self::Param as SystemParam>::Item<'_>,
+            ) -> Out {
                 #[allow(clippy::too_many_arguments)]
                 fn call<Given, Out, $($name),*>(
-                    mut f: impl FnMut(Input<Given>, $($name),*) -> Out,
-                    input: Input<Given>,
+                    mut f: impl FnMut(Given, $($name),*) -> Out,
+                    input: Given,
                     $($name: $name),*
                 ) -> Out {
                     f(input, $($name),*)
                 }
                 let ($($name,)*) = params;
-                call(self, Input(input), $($name),*)
+                call(self, Given::wrap(input), $($name),*)
             }
         }
     };
 }
-phalanx_store::for_each_tuple!(function_with_input);
+for_each_params!(function_with_input);

@@ -4,10 +4,13 @@
 //! whoever adds the system refuses it then, and names both.
 
 use std::fmt;
+use std::sync::Arc;
 
 use phalanx_store::{Conflict, Tick};
 
-use super::access::{Access, Part};
+use super::access::Access;
+use super::reach::{Reach, SplitColumns};
+use crate::query::Extent;
 use crate::world::World;
 
 /// One run of a system, as its parameters see it.
@@ -45,17 +48,51 @@ pub struct ParamConflict {
     pub first: String,
     /// The second parameter.
     pub second: String,
-    /// What both use.
+    /// What both use; of a sparse component it says so.
     pub part: String,
+    /// The one parameter of which both are parts, a query.
+    pub within: Option<String>,
+}
+
+/// What stands behind the name of a sparse component.
+const SPARSE: &str = " (sparse)";
+/// For parts that filters do not divide.
+const MERGE: &str = "merge them, or put them into a `ParamSet`";
+/// For columns of tables that two queries use.
+const KEEP_APART: &str = "keep the queries in different tables with `With<X>` in one and `Without<X>` in the other, where \
+                          `X` is not sparse, or put them into a `ParamSet`";
+
+/// For parameters that read everything.
+const EXCLUSIVE: &str = "ask for what is read by queries of their own, or take `&mut World` alone";
+
+impl ParamConflict {
+    /// What to do about it.
+    fn way_out(&self) -> &'static str {
+        if [&self.first, &self.second]
+            .into_iter()
+            .any(|param| param == "&World" || param.contains("EntityRef"))
+        {
+            return EXCLUSIVE;
+        }
+        let queries = self.first.contains("Query<") && self.second.contains("Query<");
+        if queries && !self.part.ends_with(SPARSE) { KEEP_APART } else { MERGE }
+    }
 }
 
 impl fmt::Display for ParamConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { system, first, second, part } = self;
+        let Self { system, first, second, part, within } = self;
+        if let Some(query) = within {
+            return write!(
+                f,
+                "`{first}` and `{second}` in `{query}` of system `{system}` use the same data, and one of them writes: \
+                 ask for it once"
+            );
+        }
+        let way_out = self.way_out();
         write!(
             f,
-            "parameters `{first}` and `{second}` of system `{system}` both use `{part}`, and one of them writes: \
-             merge them, or put them into a `ParamSet`"
+            "parameters `{first}` and `{second}` of system `{system}` both use `{part}`, and one of them writes: {way_out}"
         )
     }
 }
@@ -70,11 +107,13 @@ pub struct SystemMeta {
     access: Access,
     conflict: Option<Box<ParamConflict>>,
     pub(crate) defers: bool,
+    split: Arc<SplitColumns>,
 }
 
 impl SystemMeta {
     pub(crate) fn new(name: String) -> Self {
-        Self { name, declared: Vec::new(), access: Access::new(), conflict: None, defers: false }
+        let split = Arc::default();
+        Self { name, declared: Vec::new(), access: Access::new(), conflict: None, defers: false, split }
     }
 
     /// The system's name.
@@ -94,18 +133,34 @@ impl SystemMeta {
             Some((name, part))
         });
         if let (None, Some((first, part))) = (&self.conflict, clash) {
-            let first = first.clone();
-            self.refuse(world, first, param.clone(), part);
+            let (first, second, mut part_name) = (first.clone(), param.clone(), part.name(world));
+            if access.is_sparse(part) {
+                part_name.push_str(SPARSE);
+            }
+            self.refuse(first, second, part_name);
         }
+        self.declared.iter().for_each(|(_, known)| known.split_shared(&access));
         self.access.extend(&access);
         self.declared.push((param, access));
     }
 
-    /// As [`SystemMeta::declare`], for a parameter that uses columns.
-    pub(crate) fn declare_columns(&mut self, world: &World, param: String, uses: &[phalanx_store::Access]) {
+    /// As [`SystemMeta::declare`], for a query that uses columns, or reads whatever its entities have. Returns the
+    /// columns that it has to split.
+    pub(crate) fn declare_query(
+        &mut self,
+        world: &World,
+        param: String,
+        uses: &[phalanx_store::Access],
+        reads_whole: bool,
+        extent: Extent,
+    ) -> Arc<SplitColumns> {
         let mut access = Access::new();
-        uses.iter().for_each(|used| access.use_column(used.column, used.writes));
+        if reads_whole {
+            access.read_all();
+        }
+        access.use_query(uses, Reach::new(extent, uses, Arc::clone(&self.split)));
         self.declare(world, param, access);
+        Arc::clone(&self.split)
     }
 
     /// Says that the system keeps something to be applied at the next sync point.
@@ -114,18 +169,31 @@ impl SystemMeta {
     }
 
     /// Says that a parameter contradicts itself.
-    pub(crate) fn refuse_query(&mut self, first: String, second: String, part: String) {
-        let system = self.name.clone();
-        self.conflict.get_or_insert_with(|| Box::new(ParamConflict { system, first, second, part }));
+    pub(crate) fn refuse_query(&mut self, first: String, second: String, query: String) {
+        let (system, part) = (self.name.clone(), first.clone());
+        let within = Some(query);
+        self.conflict.get_or_insert_with(|| Box::new(ParamConflict { system, first, second, part, within }));
     }
 
-    fn refuse(&mut self, world: &World, first: String, second: String, part: Part) {
-        self.refuse_query(first, second, part.name(world));
+    fn refuse(&mut self, first: String, second: String, part: String) {
+        let system = self.name.clone();
+        let conflict = ParamConflict { system, first, second, part, within: None };
+        self.conflict.get_or_insert_with(|| Box::new(conflict));
     }
 
     /// Adds parameters of which only one is in use at a time; `each` is what each of them declared.
     pub(crate) fn declare_set(&mut self, world: &World, name: String, each: Vec<Self>) {
         let mut all = Access::new();
+        // Whoever reads everything runs beside nobody who writes, so it cannot be in one set with a writer, either.
+        let reader = each.iter().position(|part| part.access.reads_everything());
+        let writer = each.iter().position(|part| part.access.writes_visibly());
+        if let (Some(reader), Some(writer)) = (reader, writer) {
+            let param =
+                |at: usize| each[at].declared.first().map_or_else(String::new, |(name, _)| name.clone());
+            let written = each[writer].access.first_conflict(&each[reader].access);
+            let part = written.map_or_else(String::new, |part| part.name(world));
+            self.refuse(param(reader), param(writer), part);
+        }
         for part in each {
             all.extend(&part.access);
             self.defers |= part.defers;
@@ -138,7 +206,7 @@ impl SystemMeta {
 
     /// The same system, with nothing declared yet.
     pub(crate) fn fork(&self) -> Self {
-        Self::new(self.name.clone())
+        Self { split: Arc::clone(&self.split), ..Self::new(self.name.clone()) }
     }
 
     /// What stands against the system; then it is again as `before`.

@@ -8,9 +8,10 @@ use phalanx_store::Tick;
 
 use super::access::Access;
 use super::failed::ParamError;
+use super::kept::StateVisitor;
 use super::meta::ParamConflict;
 use super::traits::{Mode, System};
-use crate::world::{BoxedError, SharedWorld, World};
+use crate::world::{AnyError, BoxedError, Returns, SharedWorld, World};
 
 /// Something that a system of a schedule may return.
 #[diagnostic::on_unimplemented(
@@ -36,6 +37,18 @@ impl<E: Into<BoxedError>> SystemOutput for Result<(), E> {
     #[inline]
     fn into_result(self) -> Result<(), BoxedError> {
         self.map_err(Into::into)
+    }
+}
+
+impl SystemOutput for <fn() -> ! as Returns>::Output {
+    fn into_result(self) -> Result<(), BoxedError> {
+        self
+    }
+}
+
+impl SystemOutput for Result<(), AnyError> {
+    fn into_result(self) -> Result<(), BoxedError> {
+        self.map_err(AnyError::into_boxed)
     }
 }
 
@@ -82,5 +95,8 @@ impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
     }
     fn discard(&mut self) {
         self.0.discard();
+    }
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.0.visit_state(visitor);
     }
 }

@@ -6,28 +6,72 @@
 //!
 //! Parameters know the session, not the schedule.
 
+pub use about::{SystemChangeTick, SystemName};
+pub use deferred::{Deferred, SystemBuffer};
 pub use local::Local;
 pub use message::{MessageReader, MessageWriter};
+pub use mutator::{MessageMutator, PopulatedMessageReader};
+pub use non_send::NonSendMarker;
+pub use optional::If;
+pub use parallel_commands::ParallelCommands;
+pub use reactive::Reactive;
+pub use removed::{RemovalId, RemovedComponents};
 pub use resource::{Res, ResMut};
 pub use set::{ParamSet, ParamTuple};
+pub use single::{Populated, Single};
 
 use super::failed::ParamError;
+use super::kept::StateVisitor;
 use super::meta::{Run, SystemMeta};
+use super::tuples::for_each_params;
 use crate::world::{SharedWorld, World};
 
+mod about;
 mod commands;
+mod deferred;
+mod list;
 mod local;
 mod message;
+mod mutator;
+mod non_send;
+mod optional;
+mod parallel_commands;
 mod query;
+mod reactive;
+mod removed;
 mod resource;
 mod set;
+mod single;
+mod structure;
 mod whole;
 
 /// Something that a system can have as a parameter.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(f32);
+/// # #[derive(Resource, Default)] struct Score(u32);
+/// #[derive(SystemParam)]
+/// struct Scoring<'w, 's> {
+///     score: ResMut<'w, Score>,
+///     healths: Query<'w, 's, &'static Health>,
+/// }
+///
+/// fn score(mut scoring: Scoring) {
+///     scoring.score.0 += scoring.healths.count() as u32;
+/// }
+///
+/// let mut world = World::new();
+/// world.init_resource::<Score>();
+/// world.spawn(Health(1.0));
+/// world.run_system_once(score).unwrap();
+/// assert_eq!(world.resource::<Score>().0, 1);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a system",
     label = "not a system parameter",
-    note = "parameters are `Query`, `Res`, `ResMut`, `Commands`, `MessageReader`, `MessageWriter`, `Local`, `ParamSet`, `&World`, tuples of them, and `#[derive(SystemParam)]` structs"
+    note = "parameters are `Query`, `Res`, `ResMut`, `Commands`, `MessageReader`, `MessageWriter`, `Local`, `ParamSet`, `Single`, `Populated`, `&World`, `Option`s and tuples of them, and `#[derive(SystemParam)]` structs",
+    note = "`&mut World` stands first and makes the system exclusive; `In` stands first in a system that is given something, by `other.pipe(this)`"
 )]
 pub trait SystemParam {
     /// What lives with the system.
@@ -50,9 +94,14 @@ pub trait SystemParam {
     /// # Errors
     /// When it cannot: the system is not run then, and the error goes to the error handler.
     #[inline]
-    fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
+    fn check(guard: &mut Self::Guard<'_>) -> Result<(), ParamError> {
         let _ = guard;
         Ok(())
+    }
+    /// Whether the item can be had, without a reason.
+    #[inline]
+    fn is_available(guard: &mut Self::Guard<'_>) -> bool {
+        Self::check(guard).is_ok()
     }
     /// What the function gets.
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g>;
@@ -63,6 +112,10 @@ pub trait SystemParam {
     /// Forgets what was recorded.
     fn discard(state: &mut Self::State) {
         let _ = state;
+    }
+    /// Shows what is kept from run to run, for checkpoints.
+    fn visit_state(state: &mut Self::State, visitor: &mut dyn StateVisitor) {
+        let _ = (state, visitor);
     }
 }
 
@@ -85,9 +138,13 @@ macro_rules! param_tuple {
                 ($($name::lock(&state.$at, world, run),)*)
             }
             #[inline]
-            fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
-                $($name::check(&guard.$at)?;)*
+            fn check(guard: &mut Self::Guard<'_>) -> Result<(), ParamError> {
+                $($name::check(&mut guard.$at)?;)*
                 Ok(())
+            }
+            #[inline]
+            fn is_available(guard: &mut Self::Guard<'_>) -> bool {
+                true $(&& $name::is_available(&mut guard.$at))*
             }
             #[inline]
             fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {
@@ -99,7 +156,10 @@ macro_rules! param_tuple {
             fn discard(state: &mut Self::State) {
                 $($name::discard(&mut state.$at);)*
             }
+            fn visit_state(state: &mut Self::State, visitor: &mut dyn StateVisitor) {
+                $($name::visit_state(&mut state.$at, visitor);)*
+            }
         }
     };
 }
-phalanx_store::for_each_tuple!(param_tuple);
+for_each_params!(param_tuple);

@@ -9,10 +9,12 @@ use std::any::TypeId;
 use phalanx_store::Tick;
 
 use super::access::Access;
-use super::combine::{Map, Pipe};
+use super::combine::{Map, Pipe, WithInput};
 use super::failed::ParamError;
+use super::input::{SystemIn, SystemInput};
+use super::kept::StateVisitor;
 use super::meta::ParamConflict;
-use crate::world::{SharedWorld, World};
+use crate::world::{FromWorld, SharedWorld, World};
 
 /// How a system wants the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +32,8 @@ impl Mode {
     /// How somebody with this access wants the world.
     pub(crate) fn of(access: &Access) -> Self {
         match access.reads_everything() {
-            _ if access.is_exclusive() => Self::Exclusive,
+            // A system that belongs to a thread runs there, alone.
+            _ if access.is_exclusive() || access.is_pinned() => Self::Exclusive,
             // Nothing can be written in a reading session, so the parts run one after the other, alone.
             true if access.writes_visibly() => Self::Exclusive,
             true => Self::Reading,
@@ -40,9 +43,19 @@ impl Mode {
 }
 
 /// Something that runs on a world.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// fn run(world: &mut World, system: impl System<In = (), Out = u32>) -> u32 {
+///     world.run_system_once(system).unwrap()
+/// }
+///
+/// let answer = IntoSystem::into_system(|| 42_u32);
+/// assert_eq!(run(&mut World::new(), answer), 42);
+/// ```
 pub trait System: Send + 'static {
-    /// What it is given.
-    type In;
+    /// What it is given: `()`, [`In<T>`](super::In) and its kin.
+    type In: SystemInput;
     /// What it returns.
     type Out;
 
@@ -70,7 +83,12 @@ pub trait System: Send + 'static {
     ///
     /// # Panics
     /// When the system is exclusive, is not initialized, or does itself.
-    fn run(&mut self, input: Self::In, world: &SharedWorld<'_>, now: Tick) -> Result<Self::Out, ParamError>;
+    fn run(
+        &mut self,
+        input: SystemIn<'_, Self>,
+        world: &SharedWorld<'_>,
+        now: Tick,
+    ) -> Result<Self::Out, ParamError>;
     /// Runs alone on a world.
     ///
     /// # Errors
@@ -78,32 +96,77 @@ pub trait System: Send + 'static {
     ///
     /// # Panics
     /// When the system is not initialized, or does itself.
-    fn run_alone(&mut self, input: Self::In, world: &mut World) -> Result<Self::Out, ParamError>;
+    fn run_alone(&mut self, input: SystemIn<'_, Self>, world: &mut World) -> Result<Self::Out, ParamError>;
     /// Hands recorded commands to the world, which applies them at its next flush.
     fn apply(&mut self, world: &mut World);
     /// Forgets recorded commands.
     fn discard(&mut self);
+    /// Shows what is kept from run to run, for checkpoints.
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        let _ = visitor;
+    }
 }
 
 /// Something that can be made into a system: functions, closures, and systems themselves.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// fn count(all: Query<Entity>) -> usize {
+///     all.count()
+/// }
+/// fn show(In(count): In<usize>) {
+///     println!("{count} entities");
+/// }
+///
+/// let mut app = App::new();
+/// app.add_systems(Update, count.pipe(show));
+/// app.step(0.1);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a system",
     label = "expected a function whose parameters are system parameters",
     note = "parameters are `Query`, `Res`, `ResMut`, `Commands`, `MessageReader`, `MessageWriter`, `Local`, `ParamSet`, `&World`, tuples of them, and `#[derive(SystemParam)]` structs; an exclusive system takes `&mut World` first"
 )]
-pub trait IntoSystem<In, Out, Marker>: Sized {
+pub trait IntoSystem<In: SystemInput, Out, Marker>: Sized {
     /// The system made.
     type System: System<In = In, Out = Out>;
 
     /// Makes the system.
     fn into_system(self) -> Self::System;
 
-    /// A system that passes what this one returns to another, as its [`Input`](super::Input).
-    fn pipe<B, Last, BMarker>(self, next: B) -> Pipe<Self::System, B::System>
+    /// A system that passes what this one returns to another, as its [`In`](super::In).
+    fn pipe<B, BIn, BOut, BMarker>(self, next: B) -> Pipe<Self::System, B::System>
     where
-        B: IntoSystem<Out, Last, BMarker>,
+        B: IntoSystem<BIn, BOut, BMarker>,
+        for<'i> BIn: SystemInput<Inner<'i> = Out>,
     {
         Pipe::new(self.into_system(), next.into_system())
+    }
+
+    /// A system that keeps a value and is given it in each run.
+    fn with_input<T>(self, value: T) -> WithInput<Self::System, T>
+    where
+        for<'i> In: SystemInput<Inner<'i> = &'i mut T>,
+        T: Send + 'static,
+    {
+        WithInput::new(self.into_system(), value)
+    }
+
+    /// As [`IntoSystem::with_input`], with a value that the world makes when the system is initialized.
+    fn with_input_from<T>(self) -> WithInput<Self::System, T>
+    where
+        for<'i> In: SystemInput<Inner<'i> = &'i mut T>,
+        T: FromWorld + Send + 'static,
+    {
+        WithInput::from_world(self.into_system())
+    }
+
+    /// What tells systems of the same function from others.
+    fn system_type_id(&self) -> TypeId
+    where
+        Self::System: 'static,
+    {
+        TypeId::of::<Self::System>()
     }
 
     /// A system that changes what this one returns.
@@ -126,7 +189,7 @@ impl<S: System> IntoSystem<S::In, S::Out, ()> for S {
 /// Runs a system that shares the world in a session of its own.
 pub(crate) fn run_in_own_session<S: System>(
     system: &mut S,
-    input: S::In,
+    input: SystemIn<'_, S>,
     world: &mut World,
 ) -> Result<S::Out, ParamError> {
     system.update(world);

@@ -73,15 +73,11 @@ impl World {
     #[track_caller]
     pub fn spawn_batch<B: Bundle>(&mut self, bundles: impl IntoIterator<Item = B>) -> SpawnBatch<'_> {
         let at = self.first_insertion::<B>();
-        if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
-            // Values in sets belong to an entity, so each one is spawned for itself.
-            let mut entities = Vec::new();
-            // Not collected, which would make room for all that the iterator promises.
-            bundles.into_iter().for_each(|bundle| entities.push(self.spawn(bundle).id()));
-            return SpawnBatch { entities: Spawned::Rowless(entities.into_iter()) };
+        if B::Sparse::ANY || !self.bundle_info::<B>().plain {
+            return self.spawn_batch_not_plain(at, bundles.into_iter());
         }
         let now = self.store.tick();
-        let edge = self.archetypes.transitions.at(at);
+        let edge = self.archetypes.edges.at(at);
         let values = bundles.into_iter().map(|bundle| bundle.into_values(now).0);
         let mut rowless = Vec::new();
         let rows = match self.store.spawn_batch(edge, values, |entity| rowless.push(entity)) {
@@ -94,6 +90,49 @@ impl World {
             Spawned::Rowless(rowless.into_iter())
         };
         SpawnBatch { entities }
+    }
+
+    /// As [`World::spawn_batch`], for bundles with parts in sets, and for those to which somebody listens: these are
+    /// announced when all of them are there.
+    #[track_caller]
+    fn spawn_batch_not_plain<B: Bundle>(
+        &mut self,
+        at: usize,
+        bundles: impl Iterator<Item = B>,
+    ) -> SpawnBatch<'_> {
+        let id = self.bundle::<B>();
+        if B::Sparse::ANY || !self.bundles.info(id).required_sparse.is_empty() {
+            // Values in sets belong to an entity, so each one is spawned for itself.
+            let mut entities = Vec::new();
+            // Not collected, which would make room for all that the iterator promises.
+            let silent = self.bundles.info(id).heard.is_empty();
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                bundles.for_each(|bundle| {
+                    let spawned =
+                        if silent { self.spawn(bundle).id() } else { self.spawn_silently(id, bundle) };
+                    entities.push(spawned);
+                });
+            }));
+            self.announce_bundle(&entities, id);
+            outcome.unwrap_or_else(|panic| resume_unwind(panic));
+            return SpawnBatch { entities: Spawned::Rowless(entities.into_iter()) };
+        }
+        let now = self.store.tick();
+        let edge = self.archetypes.edges.at(at);
+        let (table, mut rowless) = (edge.target(), Vec::new());
+        let before = self.store.table_entities(table).len();
+        let values = bundles.map(|bundle| bundle.into_values(now).0);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            if let Err(error) = self.store.spawn_batch(edge, values, |entity| rowless.push(entity)) {
+                panic!("{error}");
+            }
+        }));
+        // Copied, because whoever hears of them may move rows.
+        let mut entities = self.store.table_entities(table)[before..].to_vec();
+        entities.append(&mut rowless);
+        self.announce_bundle(&entities, id);
+        outcome.unwrap_or_else(|panic| resume_unwind(panic));
+        SpawnBatch { entities: Spawned::Rowless(entities.into_iter()) }
     }
 
     /// Inserts a bundle into each entity. Entities that are dead, or in a pool that does not declare a component, are
@@ -123,8 +162,13 @@ impl World {
     /// entity of a table has gone. For the same reason rows may be in another order afterwards.
     ///
     /// # Panics
-    /// When the iterator panics, or a value does in its drop: those that came before are gone.
+    /// When the iterator panics: those that came before are gone. When a value does in its drop: all are gone; while hooks
+    /// or observers listen, those up to that entity.
     pub fn despawn_batch(&mut self, batch: impl IntoIterator<Item = Entity>) -> usize {
+        if self.reactions.is_active() {
+            // Each is announced before it goes, and what that brings about comes before the next one.
+            return batch.into_iter().filter(|&entity| self.despawn(entity)).count();
+        }
         self.store.despawn_batch(batch)
     }
 
@@ -149,12 +193,12 @@ impl World {
             Ok(at) => at,
             Err(refusal) => panic!("{}", self.refused_for_all(archetype, refusal)),
         };
-        if B::Sparse::ANY || !self.bundle_info::<B>().required_sparse.is_empty() {
+        if B::Sparse::ANY || !self.bundle_info::<B>().plain {
             let table = self.archetypes.table(archetype).expect("the archetype exists");
             return self.insert_into_each(self.store.table_entities(table).to_vec(), bundle);
         }
         self.regroup_all(archetype, |world| {
-            let edge = world.archetypes.transitions.at(at);
+            let edge = world.archetypes.edges.at(at);
             world.store.insert_all(edge, Existing::Replace, |now| bundle.clone().into_values(now).0)
         })
     }
@@ -187,13 +231,13 @@ impl World {
         if let Err(refusal) = self.may_remove(self.archetypes.pool_of(archetype), bundle) {
             panic!("{}", self.refused_for_all(archetype, refusal));
         }
-        if B::Sparse::ANY {
+        if B::Sparse::ANY || !self.bundles.info(bundle).heard.is_empty() {
             return self.remove_from_each::<B>(self.store.table_entities(table).to_vec());
         }
         let gone = self.bundles.info(bundle).signature.clone();
         let at =
             self.dropping(Kind::DropBundle, archetype, bundle.index(), |present| present.difference(&gone));
-        self.regroup_all(archetype, |world| world.store.remove_all(world.archetypes.transitions.at(at)))
+        self.regroup_all(archetype, |world| world.store.remove_all(world.archetypes.edges.at(at)))
     }
 
     fn remove_from_each<B: Bundle>(&mut self, entities: Vec<Entity>) -> usize {

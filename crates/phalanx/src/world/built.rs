@@ -73,7 +73,7 @@ impl<'w> Lookup<'w> {
     }
 
     /// The shortest set of a component that every match has, where it is shorter than `rows`.
-    fn leader(&self, query: &DynamicQuery, rows: usize) -> Option<&'w [Entity]> {
+    fn driver(&self, query: &DynamicQuery, rows: usize) -> Option<&'w [Entity]> {
         let sets = query.required().iter().filter_map(|id| self.set_of(id));
         let shortest = sets.map(|set| self.store.set_entities(set)).min_by_key(|entities| entities.len())?;
         (shortest.len() < rows).then_some(shortest)
@@ -140,16 +140,16 @@ impl DynamicQuery {
         let lookup = Lookup::new(world);
         let tables = candidates.iter().filter_map(|&id| lookup.archetypes.table(id));
         let visits_rowless = candidates.contains(&ArchetypeId::EMPTY);
-        let mut leader = None;
+        let mut driver = None;
         if asks {
             let rows: usize = tables.clone().map(|table| lookup.store.table_len(table)).sum();
             let rowless = if visits_rowless { world.store.entities().rowless_len() } else { 0 };
-            leader = lookup.leader(self, rows + rowless);
+            driver = lookup.driver(self, rows + rowless);
         }
         let query = asks.then(|| self.clone());
-        let rowless = (leader.is_none() && visits_rowless).then(|| world.store.entities().rowless());
-        let rows = leader.is_none().then(|| tables.flat_map(|table| lookup.store.table_entities(table)));
-        let led = leader.into_iter().flatten();
+        let rowless = (driver.is_none() && visits_rowless).then(|| world.store.entities().rowless());
+        let rows = driver.is_none().then(|| tables.flat_map(|table| lookup.store.table_entities(table)));
+        let led = driver.into_iter().flatten();
         let all = led.chain(rows.into_iter().flatten()).chain(rowless.into_iter().flatten());
         all.copied().filter(move |&entity| query.as_ref().is_none_or(|query| query.contains(world, entity)))
     }

@@ -1,8 +1,8 @@
 //! Structural change of one entity: which archetype comes next.
 //!
-//! Here the target archetype of a change is found, or created, and the way to it worked out, once per
-//! (archetype, bundle), together with the way back: what comes often goes again, and the other way round.
-//! Moving the row is the store's business. Who goes these ways is in `insert` and `remove`.
+//! Here the target archetype of a change is found, or created, and the edge to it worked out, once per
+//! (archetype, bundle), together with the edge back: what comes often goes again, and the other way round.
+//! Moving the row is the store's business. Who follows these edges is in `insert` and `remove`.
 
 use phalanx_store::{Edge, Entity, Init, PlanError, Store, TableId, Values};
 
@@ -25,7 +25,7 @@ impl World {
     #[inline]
     #[track_caller]
     pub(crate) fn bundle<B: Bundle>(&mut self) -> BundleId {
-        match self.bundles.find(B::key()) {
+        match self.bundles.find(B::bundle_key()) {
             Some(id) => id,
             None => self.meet_bundle::<B>(),
         }
@@ -35,7 +35,7 @@ impl World {
     #[inline]
     #[track_caller]
     fn bundle_for<B: Bundle>(&mut self, entity: Entity) -> Result<BundleId, NoSuchEntity> {
-        match self.bundles.find(B::key()) {
+        match self.bundles.find(B::bundle_key()) {
             Some(id) => Ok(id),
             None if self.contains(entity) => Ok(self.meet_bundle::<B>()),
             None => Err(NoSuchEntity::new(entity)),
@@ -48,10 +48,10 @@ impl World {
         if let Err(error) = self.register_bundle::<B>() {
             panic!("{error}");
         }
-        self.bundles.find(B::key()).expect("the bundle was registered just now")
+        self.bundles.find(B::bundle_key()).expect("the bundle was registered just now")
     }
 
-    /// The way on which a bundle comes into an archetype's entities, unless its pool refuses the bundle.
+    /// The edge on which a bundle comes into an archetype's entities, unless its pool refuses the bundle.
     #[inline]
     #[track_caller]
     pub(crate) fn insertion<B: Bundle>(&mut self, from: ArchetypeId) -> Result<usize, Refusal> {
@@ -61,7 +61,7 @@ impl World {
 
     #[inline]
     fn insertion_of<B: Bundle>(&mut self, from: ArchetypeId, bundle: BundleId) -> Result<usize, Refusal> {
-        match self.archetypes.transitions.position(Kind::Insert, from, bundle.index()) {
+        match self.archetypes.edges.position(Kind::Insert, from, bundle.index()) {
             Some(at) => Ok(at),
             None => {
                 self.may_insert(self.archetypes.pool_of(from), bundle)?;
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// The way on which a bundle comes into new entities of General.
+    /// The edge on which a bundle comes into new entities of General.
     #[inline]
     #[track_caller]
     pub(crate) fn first_insertion<B: Bundle>(&mut self) -> usize {
@@ -93,23 +93,25 @@ impl World {
         let target = self.archetype(pool, present.union(&brought).union(&added.into_iter().collect()));
         let edge =
             self.edge(from, target, |store, source, target| (edges.insert)(store, source, target, &inits));
-        // The way back, when it leads exactly here.
+        // The edge back, when it leads exactly here.
         let returns = inits.is_empty()
             && !present.overlaps(&brought)
             && !brought.is_empty()
             && self.may_remove(pool, bundle).is_ok();
-        if returns && self.archetypes.transitions.position(Kind::Remove, target, bundle.index()).is_none() {
+        let kind = self.removal_kind(bundle);
+        if returns && self.archetypes.edges.position(kind, target, bundle.index()).is_none() {
             self.add_removal(target, from, bundle, edges);
         }
-        self.archetypes.transitions.add(Kind::Insert, from, bundle.index(), edge)
+        self.archetypes.edges.add(Kind::Insert, from, bundle.index(), edge)
     }
 
-    /// The way on which what entities of an archetype have of a bundle goes, unless their pool refuses that.
+    /// The edge on which what entities of an archetype have of a bundle goes, unless their pool refuses that.
     #[inline]
     #[track_caller]
     pub(crate) fn removal<B: Bundle>(&mut self, from: ArchetypeId) -> Result<usize, Refusal> {
         let bundle = self.bundle::<B>();
-        match self.archetypes.transitions.position(Kind::Remove, from, bundle.index()) {
+        let kind = self.removal_kind(bundle);
+        match self.archetypes.edges.position(kind, from, bundle.index()) {
             Some(at) => Ok(at),
             None => {
                 self.may_remove(self.archetypes.pool_of(from), bundle)?;
@@ -128,14 +130,14 @@ impl World {
         let (present, info) = (self.archetypes.signature(from), self.bundles.info(bundle));
         let pool = self.archetypes.pool_of(from);
         let left = present.difference(&info.signature);
-        // The way back, when it leads exactly here: nothing else would come along.
+        // The edge back, when it leads exactly here: nothing else would come along.
         let returns = !info.signature.is_empty()
             && present.contains(&info.signature)
             && info.required.iter().all(|(id, _)| left.has(*id))
             && self.may_insert(pool, bundle).is_ok();
         let target = self.archetype(pool, left);
         let at = self.add_removal(from, target, bundle, edges);
-        if returns && self.archetypes.transitions.position(Kind::Insert, target, bundle.index()).is_none() {
+        if returns && self.archetypes.edges.position(Kind::Insert, target, bundle.index()).is_none() {
             self.add_insertion(target, bundle, edges);
         }
         at
@@ -149,10 +151,15 @@ impl World {
         edges: Edges,
     ) -> usize {
         let edge = self.edge(from, target, edges.remove);
-        self.archetypes.transitions.add(Kind::Remove, from, bundle.index(), edge)
+        self.archetypes.edges.add(self.removal_kind(bundle), from, bundle.index(), edge)
     }
 
-    /// A way on which components are dropped without being named by a type.
+    /// Which edges a bundle leaves on: where somebody listens, not those that the fast path finds.
+    fn removal_kind(&self, bundle: BundleId) -> Kind {
+        if self.bundles.info(bundle).heard.is_empty() { Kind::Remove } else { Kind::RemoveHeard }
+    }
+
+    /// An edge on which components are dropped without being named by a type.
     pub(crate) fn dropping(
         &mut self,
         kind: Kind,
@@ -160,19 +167,19 @@ impl World {
         index: usize,
         left: impl FnOnce(&Signature) -> Signature,
     ) -> usize {
-        if let Some(at) = self.archetypes.transitions.position(kind, from, index) {
+        if let Some(at) = self.archetypes.edges.position(kind, from, index) {
             return at;
         }
         let left = left(self.archetypes.signature(from));
         let target = self.archetype(self.archetypes.pool_of(from), left);
         let edge =
             self.edge(from, target, |store, source, target| store.remove_edge::<()>(source, target, ()));
-        self.archetypes.transitions.add(kind, from, index, edge)
+        self.archetypes.edges.add(kind, from, index, edge)
     }
 
-    /// The way on which a run-time component comes, with zero values.
+    /// The edge on which a run-time component comes, with zero values.
     pub(crate) fn zeroed_insertion(&mut self, from: ArchetypeId, id: ComponentId) -> usize {
-        if let Some(at) = self.archetypes.transitions.position(Kind::InsertZeroed, from, id.index()) {
+        if let Some(at) = self.archetypes.edges.position(Kind::InsertZeroed, from, id.index()) {
             return at;
         }
         let present = self.archetypes.signature(from);
@@ -180,7 +187,7 @@ impl World {
         let target = self.archetype(self.archetypes.pool_of(from), present.with(id));
         let edge = self
             .edge(from, target, |store, source, target| store.insert_edge::<()>(source, target, (), &inits));
-        self.archetypes.transitions.add(Kind::InsertZeroed, from, id.index(), edge)
+        self.archetypes.edges.add(Kind::InsertZeroed, from, id.index(), edge)
     }
 
     /// The archetype of a pool with these components, created where it does not exist.
@@ -207,7 +214,7 @@ impl World {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
         B::Sparse::ANY
-            && <B::Values as Values>::LEAVES == 0
+            && <B::Values as Values>::COLUMNS == 0
             && self.bundles.info(bundle).only_sparse
             && self.archetypes.pools().len() == 1
     }

@@ -7,21 +7,29 @@
 
 use phalanx_store::{Entity, Exhausted, Existing, Shared, Store};
 
-use super::failure::{CommandOutput, Failed, SystemError};
-use super::{EntityWorldMut, World};
+use super::World;
+use super::failure::{BoxedError, CommandOutput, Failed, SystemError};
 use crate::bundle::Bundle;
 use crate::messages::Message;
 use crate::pool::DeclaredPool;
 use crate::resources::Resource;
 
+pub use command_queue::CommandQueue;
+pub use entry::EntityEntryCommands;
 pub(crate) use flush::Deferred;
-pub use flush::{CommandStats, FlushOrder};
+pub use flush::{CommandStats, EndlessCommands, FlushOrder};
 pub(crate) use queue::Queue;
+pub use traits::{Command, EntityCommand};
 
 mod cells;
+mod command_queue;
+mod entity;
+mod entry;
 mod flush;
 mod merge;
 mod queue;
+mod traits;
+mod worldwide;
 
 /// Who gives ids to entities that will be spawned.
 #[derive(Clone, Copy)]
@@ -31,6 +39,22 @@ pub(crate) enum Ids<'w> {
 }
 
 impl Ids<'_> {
+    /// Whether the entity is alive.
+    fn contains(self, entity: Entity) -> bool {
+        match self {
+            Self::Store(store) => store.entities().contains(entity),
+            Self::Session(session) => session.contains(entity),
+        }
+    }
+
+    /// Whether the id can never be alive any more.
+    fn is_past(self, entity: Entity) -> bool {
+        match self {
+            Self::Store(store) => store.entities().is_past(entity),
+            Self::Session(session) => session.is_past(entity),
+        }
+    }
+
     fn reserve(self) -> Result<Entity, Exhausted> {
         match self {
             Self::Store(store) => store.reserve_entity(),
@@ -42,20 +66,44 @@ impl Ids<'_> {
 /// Records changes for later.
 ///
 /// As a parameter of a system it keeps commands of its own, which are applied before the systems that are ordered
-/// after it run, and when the phase ends at the latest, system by system in the order of the schedule. Systems with `Commands` run one after the other even when several
-/// threads are at work, so that ids do not depend on their number.
-pub struct Commands<'w> {
-    queue: &'w mut Queue,
+/// after it run, and when the phase ends at the latest, system by system in the order of the schedule. Systems with
+/// `Commands` run one after the other even when several threads are at work, so that ids do not depend on their number.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Health(f32);
+/// #[derive(Component)]
+/// struct Corpse;
+///
+/// fn reap(mut commands: Commands, all: Query<(Entity, &Health)>) {
+///     for (entity, health) in &all {
+///         if health.0 <= 0.0 {
+///             commands.entity(entity).despawn();
+///             commands.spawn(Corpse);
+///         }
+///     }
+/// }
+///
+/// let mut world = World::new();
+/// let doomed = world.spawn(Health(0.0)).id();
+/// world.run_system_once(reap).unwrap(); // applies the commands afterwards
+/// assert!(!world.contains(doomed));
+/// assert_eq!(world.view_filtered::<Entity, With<Corpse>>().count(), 1);
+/// ```
+pub struct Commands<'w, 's> {
+    queue: &'s mut Queue,
     ids: Ids<'w>,
 }
 
-impl<'w> Commands<'w> {
-    pub(crate) fn new(queue: &'w mut Queue, ids: Ids<'w>) -> Self {
+impl<'w, 's> Commands<'w, 's> {
+    pub(crate) fn recording(queue: &'s mut Queue, ids: Ids<'w>) -> Self {
         Self { queue, ids }
     }
 
     /// The same recorder for a shorter time.
-    pub fn reborrow(&mut self) -> Commands<'_> {
+    pub fn reborrow(&mut self) -> Commands<'w, '_> {
         Commands { queue: self.queue, ids: self.ids }
     }
 
@@ -80,7 +128,7 @@ impl<'w> Commands<'w> {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
-        EntityCommands { queue: self.queue, entity }
+        EntityCommands { queue: self.queue, ids: self.ids, entity }
     }
 
     /// Spawns an entity in a pool. Its id is valid at once; it is alive, and in the pool, after the flush.
@@ -107,7 +155,16 @@ impl<'w> Commands<'w> {
     /// Changes an entity. If it is dead when the commands are flushed, its commands are skipped; what its pool forbids
     /// is skipped as well, and counted as refused.
     pub fn entity(&mut self, entity: Entity) -> EntityCommands<'_> {
-        EntityCommands { queue: self.queue, entity }
+        EntityCommands { queue: self.queue, ids: self.ids, entity }
+    }
+
+    /// As [`Commands::entity`], for as long as the recorder would have lived.
+    pub(crate) fn into_entity<'q>(self, entity: Entity) -> EntityCommands<'q>
+    where
+        'w: 'q,
+        's: 'q,
+    {
+        EntityCommands { queue: self.queue, ids: self.ids, entity }
     }
 
     /// Inserts a resource.
@@ -131,16 +188,20 @@ impl<'w> Commands<'w> {
         });
     }
 
-    /// Runs a function on the world, which has the commands recorded before by then. An error that it returns goes to
-    /// the error handler.
-    pub fn queue<F, Out: CommandOutput>(&mut self, command: F)
-    where
-        F: FnOnce(&mut World) -> Out + Send + Sync + 'static,
-    {
-        self.queue.call(Box::new(move |world| {
-            if let Err(error) = command(world).into_result() {
-                world.fail(SystemError::new(Failed::Command, std::any::type_name::<F>(), error));
-            }
+    /// Queues a command: a function on the world, or a type that implements [`Command`]. When it is applied, the world
+    /// has what was recorded before. An error that it returns goes to the error handler.
+    pub fn queue<C: Command>(&mut self, command: C) {
+        self.queue.command(command);
+    }
+}
+
+impl Queue {
+    fn command<C: Command>(&mut self, command: C) {
+        let name = std::any::type_name::<C>();
+        self.call(Box::new(move |world| {
+            world.commands.running = name;
+            let outcome = command.apply(world).into_result();
+            world.hear(name, outcome);
         }));
     }
 }
@@ -148,6 +209,7 @@ impl<'w> Commands<'w> {
 /// Records changes of one entity for later.
 pub struct EntityCommands<'q> {
     queue: &'q mut Queue,
+    ids: Ids<'q>,
     entity: Entity,
 }
 
@@ -155,6 +217,16 @@ impl EntityCommands<'_> {
     /// The entity's id.
     pub fn id(&self) -> Entity {
         self.entity
+    }
+
+    /// The recorder for the whole world.
+    pub fn commands(&mut self) -> Commands<'_, '_> {
+        Commands::recording(self.queue, self.ids)
+    }
+
+    /// The recorder of another entity.
+    pub(super) fn of_other(&mut self, entity: Entity) -> EntityCommands<'_> {
+        EntityCommands { queue: self.queue, ids: self.ids, entity }
     }
 
     /// Inserts a bundle. Components that the entity has are replaced.
@@ -207,12 +279,24 @@ impl EntityCommands<'_> {
         self.queue.quiet_last();
     }
 
-    /// Runs a function on the entity, if it is alive by then.
-    pub fn queue(&mut self, change: impl FnOnce(EntityWorldMut<'_>) + Send + Sync + 'static) -> &mut Self {
-        let entity = self.entity;
-        self.queue.call(Box::new(move |world| match world.get_entity_mut(entity) {
-            Ok(entity) => change(entity),
-            Err(_) => world.note_dead(entity, false),
+    /// Runs a function on the world, whether the entity is alive or not.
+    pub(crate) fn queue_world(&mut self, command: impl FnOnce(&mut World) + Send + 'static) {
+        self.queue.call(Box::new(command));
+    }
+
+    /// Queues a command for the entity: a function on it, or a type that implements [`EntityCommand`]. Skipped, and
+    /// counted, if the entity is dead by then. An error that it returns goes to the error handler.
+    pub fn queue<C: EntityCommand>(&mut self, command: C) -> &mut Self {
+        let (entity, name) = (self.entity, std::any::type_name::<C>());
+        self.queue.call(Box::new(move |world| {
+            world.commands.running = name;
+            match world.get_entity_mut(entity) {
+                Ok(entity) => {
+                    let outcome = command.apply(entity).into_result();
+                    world.hear(name, outcome);
+                }
+                Err(_) => world.note_dead(entity, false),
+            }
         }));
         self
     }
@@ -220,14 +304,21 @@ impl EntityCommands<'_> {
 
 impl World {
     /// Records changes, to be applied by [`World::flush`].
-    pub fn commands(&mut self) -> Commands<'_> {
-        Commands::new(&mut self.commands.queue, Ids::Store(&self.store))
+    pub fn commands(&mut self) -> Commands<'_, '_> {
+        Commands::recording(&mut self.commands.queue, Ids::Store(&self.store))
     }
 
     /// Takes over commands that were recorded elsewhere, behind those that wait already.
     pub(crate) fn take_commands(&mut self, queue: &mut Queue) {
         if !queue.is_empty() {
             self.commands.queue.append(queue);
+        }
+    }
+
+    /// Hands the error of a command to the error handler.
+    fn hear(&mut self, command: &'static str, outcome: Result<(), BoxedError>) {
+        if let Err(error) = outcome {
+            self.fail(SystemError::new(Failed::Command, command, error));
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Components and fields by name: for scripts, mods and tools.
 //!
 //! Everything here is checked before anything changes: an unknown field or a value of the wrong type is an
-//! error that names it, and the world is as it was. Fields of typed components with `layout = "soa"` are
-//! reached the same way.
+//! error that names it, and the world is as it was. Fields of typed components are reached the same way: those with
+//! `layout = "soa"` here, those of whole values in `world/fields`.
 
 use std::fmt;
 
-use phalanx_store::{AnyColId, ColId, Entity, InSet, R, W};
+use phalanx_store::{AnyColId, ColId, Entity, InSet, Read, Tick, Write};
 
+use super::fields::unknown_field;
 use super::{EntityWorldMut, World};
 use crate::component::Layout;
 use crate::registry::{ComponentId, ComponentInfo, RegisterError};
@@ -65,6 +66,20 @@ pub enum FieldError {
         /// The field's type.
         type_name: &'static str,
     },
+    /// The field is not a `String`.
+    NotText {
+        /// The component's name.
+        component: String,
+        /// The field.
+        field: String,
+        /// The field's type.
+        type_name: &'static str,
+    },
+    /// The component's type has no default value.
+    NoDefault {
+        /// The component's name.
+        component: String,
+    },
     /// A field is given twice.
     Repeated {
         /// The component's name.
@@ -105,6 +120,12 @@ impl fmt::Display for FieldError {
                     "field `{field}` of `{component}` is {type_name}, which cannot be read or written by name"
                 )
             }
+            Self::NotText { component, field, type_name } => {
+                write!(f, "field `{field}` of `{component}` is {type_name}, not a `String`")
+            }
+            Self::NoDefault { component } => {
+                write!(f, "`{component}` has no default value: derive `Default` for it, or insert a value")
+            }
             Self::Repeated { component, field } => {
                 write!(f, "field `{field}` of `{component}` is given twice")
             }
@@ -141,8 +162,8 @@ macro_rules! with_scalar {
 fn read<T: Scalar>(world: &World, entity: Entity, column: AnyColId) -> Option<Value> {
     let id = column.typed::<T>()?;
     let value = match world.store.set_of(column) {
-        None => world.store.get::<R<T>>(entity, id),
-        Some(_) => world.store.get::<InSet<R<T>>>(entity, id),
+        None => world.store.get::<Read<T>>(entity, id),
+        Some(_) => world.store.get::<InSet<Read<T>>>(entity, id),
     };
     Some(value?.into_value())
 }
@@ -156,8 +177,8 @@ fn write<T: Scalar>(world: &mut World, entity: Entity, column: AnyColId, value: 
 /// The value of a column, in the entity's table or in a set.
 fn place<T: Send + Sync + 'static>(world: &mut World, entity: Entity, id: ColId<T>) -> Option<&mut T> {
     match world.store.set_of(id.any()) {
-        None => world.store.get_mut::<W<T>>(entity, id),
-        Some(_) => world.store.get_mut::<InSet<W<T>>>(entity, id),
+        None => world.store.get_mut::<Write<T>>(entity, id),
+        Some(_) => world.store.get_mut::<InSet<Write<T>>>(entity, id),
     }
 }
 
@@ -178,6 +199,9 @@ impl World {
     /// Says whether entity, component, field or type is wrong.
     pub fn get_field(&self, entity: Entity, id: ComponentId, field: &str) -> Result<Value, FieldError> {
         let info = self.component_of(entity, id)?;
+        if info.value().is_some() {
+            return self.get_whole_field(info, entity, field);
+        }
         let (column, scalar) = scalar_field(info, field)?;
         Ok(with_scalar!(scalar, read(self, entity, column)).expect("the entity has the component's columns"))
     }
@@ -195,15 +219,23 @@ impl World {
     ) -> Result<(), FieldError> {
         let value = value.into();
         let info = self.component_of(entity, id)?;
+        if info.value().is_some() {
+            return self.set_whole_field(entity, id, field, value);
+        }
         let changed = info.changed_column();
         let (column, scalar) = fitting_field(info, field, value)?;
         with_scalar!(scalar, write(self, entity, column, value))
             .expect("entity, column and type were checked");
         if let Some(changed) = changed {
-            let now = self.store.tick();
-            place(self, entity, changed).map(|tick| *tick = now).expect("ticks stand beside the values");
+            self.stamp(entity, changed);
         }
         Ok(())
+    }
+
+    /// Notes that an entity's component was written now.
+    pub(super) fn stamp(&mut self, entity: Entity, changed: ColId<Tick>) {
+        let now = self.store.tick();
+        place(self, entity, changed).map(|tick| *tick = now).expect("ticks stand beside the values");
     }
 
     /// Inserts a run-time component. Fields that are not given are zero, or keep their value when the entity
@@ -234,23 +266,40 @@ impl World {
             let (pool, component) = (pool.name(), info.name().to_owned());
             return Err(FieldError::NotInPool(super::NotInPool { entity, pool, component }));
         }
+        if !self.reactions.heard().has(id) {
+            self.put_dynamic(entity, id, &columns, fields);
+            return Ok(());
+        }
+        let changes = self.foresee_insert_id(entity, id);
+        self.announced(entity, &changes, |world| world.put_dynamic(entity, id, &columns, fields));
+        Ok(())
+    }
+
+    /// Inserts a run-time component, after all checks.
+    fn put_dynamic(
+        &mut self,
+        entity: Entity,
+        id: ComponentId,
+        columns: &[(AnyColId, FieldType)],
+        fields: &[(&str, Value)],
+    ) {
         if let Some(set) = self.set_of(id) {
             let zeros = self.components.info(id).defaults().to_vec();
             let made = self.store.set_insert_made(set, entity, &zeros);
             made.expect("a component's zero values fill its columns");
         } else {
+            let from = self.archetype_of(entity).expect("the entity was found alive");
             let at = self.zeroed_insertion(from, id);
-            let edge = self.archetypes.transitions.at(at);
+            let edge = self.archetypes.edges.at(at);
             let inserted = self.store.insert(entity, edge, (), phalanx_store::Existing::Keep);
             inserted.expect("the entity stands where the transition begins");
         }
-        for ((column, scalar), &(_, value)) in columns.into_iter().zip(fields) {
+        for (&(column, scalar), &(_, value)) in columns.iter().zip(fields) {
             with_scalar!(scalar, write(self, entity, column, value)).expect("column and type were checked");
         }
-        Ok(())
     }
 
-    fn component_of(&self, entity: Entity, id: ComponentId) -> Result<&ComponentInfo, FieldError> {
+    pub(super) fn component_of(&self, entity: Entity, id: ComponentId) -> Result<&ComponentInfo, FieldError> {
         let archetype = self.archetype_of(entity).ok_or(FieldError::NoSuchEntity { entity })?;
         let info = self.components.get(id).ok_or(FieldError::NoSuchComponent { id })?;
         if self.archetypes.signature(archetype).has(id) || self.has_sparse(entity, id) {
@@ -275,14 +324,7 @@ fn scalar_field(info: &ComponentInfo, field: &str) -> Result<(AnyColId, FieldTyp
     let component = || info.name().to_owned();
     let named = if info.layout() == Layout::Fields { info.field(field) } else { None };
     let Some(found) = named else {
-        let known: Vec<&str> = info
-            .fields()
-            .iter()
-            .map(super::super::registry::FieldInfo::name)
-            .filter(|name| !name.is_empty())
-            .collect();
-        let known = if known.is_empty() { "no fields of its own".to_owned() } else { known.join(", ") };
-        return Err(FieldError::UnknownField { component: component(), field: field.to_owned(), known });
+        return Err(unknown_field(info, field));
     };
     match found.scalar() {
         Some(scalar) => Ok((found.column(), scalar)),

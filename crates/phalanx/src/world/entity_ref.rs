@@ -13,7 +13,19 @@ use crate::bundle::Bundle;
 use crate::component::{AnyComponent, Queryable};
 use crate::registry::ComponentId;
 
+mod more;
+
 /// An entity that can be read.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(f32);
+/// let mut world = World::new();
+/// let id = world.spawn(Health(2.0)).id();
+/// let entity = world.entity(id);
+/// assert!(entity.contains::<Health>());
+/// assert_eq!(entity.get::<Health>().unwrap().0, 2.0);
+/// ```
 #[derive(Clone, Copy)]
 pub struct EntityRef<'w> {
     world: &'w World,
@@ -43,7 +55,9 @@ impl<'w> EntityRef<'w> {
 
     /// Whether the entity has the component with this id.
     pub fn contains_id(&self, id: ComponentId) -> bool {
-        self.world.archetypes.signature(self.archetype()).has(id) || self.world.has_sparse(self.entity, id)
+        let archetype = self.world.archetype_of(self.entity);
+        archetype.is_some_and(|archetype| self.world.archetypes.signature(archetype).has(id))
+            || self.world.has_sparse(self.entity, id)
     }
 
     /// Reads a component, or one field of one.
@@ -58,7 +72,7 @@ impl<'w> EntityRef<'w> {
     }
 
     /// The ids of the entity's components: those in its table, ascending, then those in sparse sets.
-    pub fn component_ids(&self) -> impl Iterator<Item = ComponentId> + 'w {
+    pub fn component_ids(&self) -> impl Iterator<Item = ComponentId> + use<'w> {
         let (world, entity) = (self.world, self.entity);
         let sparse =
             world.set_components.iter().copied().flatten().filter(move |&id| world.has_sparse(entity, id));
@@ -75,6 +89,20 @@ impl fmt::Debug for EntityRef<'_> {
 }
 
 /// An entity that can be read and changed.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)] struct Health(f32);
+/// # #[derive(Component)] struct Frozen;
+/// let mut world = World::new();
+/// let id = world.spawn(Health(2.0)).insert(Frozen).id();
+/// let mut entity = world.entity_mut(id);
+/// entity.get_mut::<Health>().unwrap().0 += 1.0;
+/// entity.remove::<Frozen>();
+/// assert!(!entity.contains::<Frozen>());
+/// entity.despawn();
+/// assert!(!world.contains(id));
+/// ```
 pub struct EntityWorldMut<'w> {
     world: &'w mut World,
     entity: Entity,
@@ -204,11 +232,11 @@ impl<'w> EntityWorldMut<'w> {
         self.world.take::<B>(self.entity)
     }
 
-    /// Drops every component that is not in the bundle.
+    /// Drops every component that is neither in the bundle nor required by a component of it.
     ///
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or the entity's pool requires a component that is not
-    /// in the bundle.
+    /// kept.
     #[track_caller]
     pub fn retain<B: Bundle>(&mut self) -> &mut Self {
         let retained = self.world.retain::<B>(self.entity);
@@ -244,7 +272,7 @@ impl<'w> EntityWorldMut<'w> {
         self.world.despawn(self.entity);
     }
 
-    pub(super) fn world_and_id(&mut self) -> (&mut World, Entity) {
+    pub(crate) fn world_and_id(&mut self) -> (&mut World, Entity) {
         (self.world, self.entity)
     }
 }

@@ -29,6 +29,33 @@ impl fmt::Display for NoSuchEntity {
 
 impl std::error::Error for NoSuchEntity {}
 
+/// Why entities cannot be lent for writing: one of them is dead, or named twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntityFetchError {
+    /// The entity at fault.
+    pub entity: Entity,
+    /// Whether it is named twice; otherwise it is dead.
+    pub repeated: bool,
+}
+
+impl EntityFetchError {
+    pub(crate) fn dead(entity: Entity) -> Self {
+        Self { entity, repeated: false }
+    }
+}
+
+impl fmt::Display for EntityFetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.repeated {
+            return write!(f, "entity {} is asked for twice at once: name each entity once", self.entity);
+        }
+        NoSuchEntity::new(self.entity).fmt(f)
+    }
+}
+
+impl std::error::Error for EntityFetchError {}
+
 /// The entity lives, but lacks a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

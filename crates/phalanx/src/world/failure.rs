@@ -23,6 +23,11 @@ pub enum Failed {
     Condition,
     /// A command: it returned an error, or its entity was despawned.
     Command,
+    /// A component hook: it panicked.
+    Hook,
+    /// An observer: it returned an error or panicked, one of its parameters could not be had, or events cause one
+    /// another without end.
+    Observer,
 }
 
 /// An error that a system, a condition or a command ended with.
@@ -49,6 +54,8 @@ impl fmt::Display for SystemError {
             Failed::System => "system",
             Failed::Condition => "condition",
             Failed::Command => "command",
+            Failed::Hook => "hook",
+            Failed::Observer => "observer",
         };
         write!(f, "{what} `{}` failed: {}", self.system, self.error)
     }
@@ -112,6 +119,7 @@ impl CommandOutput for <fn() -> ! as Returns>::Output {
 /// # Panics
 /// Always.
 #[allow(clippy::needless_pass_by_value, reason = "handlers own the error")]
+#[track_caller]
 pub fn panic(_: &mut World, error: SystemError) {
     panic!("{error}")
 }
@@ -152,8 +160,9 @@ impl World {
     /// # Panics
     /// When there is no handler, or it panics.
     #[cold]
+    #[track_caller]
     pub(crate) fn fail(&mut self, error: SystemError) {
-        let Some(mut handler) = self.handler.take() else { return panic(self, error) };
+        let Some(mut handler) = self.handler.take() else { return super::match_severity(self, error) };
         let outcome = catch_unwind(AssertUnwindSafe(|| handler(self, error)));
         self.handler.get_or_insert(handler);
         if let Err(payload) = outcome {

@@ -1,20 +1,21 @@
 //! Groups of a world.
 //!
 //! Sets keep their groups right on their own. All that is left for the world is a group that excludes a component in
-//! tables: who changes an entity's table does so through [`World::grouped`], which costs one test while there is no such
-//! group.
+//! tables: who changes an entity's table does so through [`World::grouped`], which costs one test while there is no
+//! such group.
 
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, GroupGone, GroupTerms, SetId, Tick};
+use phalanx_store::{Entity, GroupGone, GroupTerms, SetId};
 
 use super::World;
 use crate::group::{Group, GroupError, GroupFilter, GroupParts};
 use crate::registry::ComponentId;
 
 impl World {
-    /// Makes a change that may bring an entity into another table, and keeps groups right around it, also when it panics.
+    /// Makes a change that may bring an entity into another table, and keeps groups right around it, also when it
+    /// panics.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn grouped<R>(&mut self, entity: Entity, change: impl FnOnce(&mut Self) -> R) -> R {
         if !self.store.groups_watch_tables() {
@@ -80,7 +81,7 @@ impl World {
         self.store.owner_of_set(set).map(|id| self.groups.name(id))
     }
 
-    fn group_terms(
+    pub(super) fn group_terms(
         &self,
         owned: &[ComponentId],
         seen: &[ComponentId],
@@ -97,7 +98,12 @@ impl World {
         }
     }
 
-    fn group_name(&self, owned: &[ComponentId], seen: &[ComponentId], without: &[ComponentId]) -> String {
+    pub(super) fn group_name(
+        &self,
+        owned: &[ComponentId],
+        seen: &[ComponentId],
+        without: &[ComponentId],
+    ) -> String {
         let names = |ids: &[ComponentId]| {
             ids.iter().map(|&id| self.components.info(id).name()).collect::<Vec<_>>().join(", ")
         };
@@ -123,7 +129,7 @@ pub(super) fn sorted(len: usize, mut compare: impl FnMut(usize, usize) -> Orderi
 }
 
 /// Brings things into an order by exchanging two at a time: each place gets what stood at `order[place]`.
-pub(super) fn arrange(mut order: Vec<usize>, mut swap: impl FnMut(usize, usize)) {
+pub(crate) fn arrange(mut order: Vec<usize>, mut swap: impl FnMut(usize, usize)) {
     for start in 0..order.len() {
         // Along a circle of places, what stood at its start is passed on until it is where it belongs.
         let mut at = start;
@@ -217,9 +223,10 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
         &self,
         world: &'w mut World,
     ) -> impl ExactSizeIterator<Item = (Entity, O::Mut<'w>, G::Mut<'w>)> + use<'w, O, G, F> {
+        let since = world.last_tick;
         let members = world.store.group_members_mut::<O::Write, G::Write>(self.id, O::ids(), G::ids());
         expect(members)
-            .map(|(entity, own, get)| (entity, O::wrap_mut(own, Tick::ZERO), G::wrap_mut(get, Tick::ZERO)))
+            .map(move |(entity, own, get)| (entity, O::wrap_mut(own, since), G::wrap_mut(get, since)))
     }
 
     /// Sorts the members; equal ones keep their order, and entities outside the group stay where they are. A group

@@ -10,11 +10,17 @@ use crate::schema::{Schema, StorageKind};
 use crate::steps;
 use crate::value::{FieldType, Value};
 
-#[derive(phalanx_derive::Component)]
-struct First(#[expect(dead_code, reason = "something to move")] u32);
+/// How many queries the world keeps prepared, and how many different filters they have.
+fn prepared(world: &World) -> (usize, usize) {
+    let stats = world.stats();
+    (stats.prepared_queries, stats.prepared_filters)
+}
 
 #[derive(phalanx_derive::Component)]
-struct Second(#[expect(dead_code, reason = "something to move")] u32);
+struct First(u32);
+
+#[derive(phalanx_derive::Component)]
+struct Second(u32);
 
 /// Components of one field each, that are all registered.
 fn components(world: &mut World, name: &str, count: usize) -> Vec<ComponentId> {
@@ -48,7 +54,7 @@ fn an_archetype_is_shown_to_the_queries_that_may_match_it() {
         for &kind in &kinds {
             assert_eq!(world.query_builder().with(common).with(kind).build().count(&world), 0);
         }
-        assert_eq!(world.query::<phalanx_store::Entity>().into_iter().count(), 0);
+        assert_eq!(world.view::<phalanx_store::Entity>().into_iter().count(), 0);
         steps::of(|| kinds.iter().for_each(|&kind| spawn_with(&mut world, &[common, kind])))
     });
 }
@@ -58,8 +64,8 @@ fn queries_that_match_everything_take_a_few_steps_for_each_archetype() {
     assert_linear(|size| {
         let mut world = World::new();
         let kinds = components(&mut world, "kind", size);
-        assert_eq!(world.query::<phalanx_store::Entity>().into_iter().count(), 0);
-        let mut kept = world.query_state::<phalanx_store::Entity>();
+        assert_eq!(world.view::<phalanx_store::Entity>().into_iter().count(), 0);
+        let mut kept = world.query::<phalanx_store::Entity>();
         let steps = steps::of(|| {
             for &kind in &kinds {
                 spawn_with(&mut world, &[kind]);
@@ -67,7 +73,7 @@ fn queries_that_match_everything_take_a_few_steps_for_each_archetype() {
                 assert_eq!(kept.archetypes().len(), world.archetypes().len());
             }
         });
-        assert_eq!(world.query::<phalanx_store::Entity>().into_iter().count(), size);
+        assert_eq!(world.view::<phalanx_store::Entity>().into_iter().count(), size);
         steps
     });
 }
@@ -109,7 +115,7 @@ fn a_world_with_many_queries_is_dropped_on_a_small_stack() {
         }
     }
     // `with` and `without` the same can be nothing, all 70 times.
-    assert_eq!(world.prepared_queries().1, 150 * 70 - 70 + 1);
+    assert_eq!(prepared(&world).1, 150 * 70 - 70 + 1);
     let small = std::thread::Builder::new().stack_size(256 * 1024);
     small.spawn(move || drop(world)).expect("a thread").join().expect("no overflow");
 }
@@ -222,10 +228,10 @@ fn ways_between_archetypes_take_memory_in_proportion_to_their_number() {
             }
         };
         round(&mut world);
-        let computed = world.transitions_computed();
+        let computed = world.stats().edges_computed;
         round(&mut world);
-        assert_eq!(world.transitions_computed(), computed);
-        world.archetypes.transitions.bytes()
+        assert_eq!(world.stats().edges_computed, computed);
+        world.archetypes.edges.bytes()
     };
     // Each array is a page at most; without a limit, twice as many archetypes would take four times the memory.
     let (small, large) = (bytes(2_000), bytes(4_000));

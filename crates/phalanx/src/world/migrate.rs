@@ -133,20 +133,31 @@ impl World {
         };
         let (values, sparse) = bundle.into_values(self.store.tick());
         let at = self.migration::<To, B>(arrival, id);
-        let (old, old_sparse) = self.grouped(entity, |world| {
-            world.with_required(entity, id, |world| {
-                let edge = world.archetypes.transitions.at(at);
-                let old = if To::IS_GENERAL {
-                    world.store.replace(entity, edge, values, Existing::Replace).ok()
-                } else {
-                    let old = world.store.replace(entity, edge, marked(values), Existing::Replace);
-                    old.ok().map(|(old, ..)| old)
-                };
-                (old, world.put_sparse(entity, sparse, Existing::Replace))
+        let migrate = |world: &mut Self| {
+            world.grouped(entity, |world| {
+                world.with_required(entity, id, |world| {
+                    let edge = world.archetypes.edges.at(at);
+                    let old = if To::IS_GENERAL {
+                        world.store.replace(entity, edge, values, Existing::Replace).ok()
+                    } else {
+                        let old = world.store.replace(entity, edge, marked(values), Existing::Replace);
+                        old.ok().map(|(old, ..)| old)
+                    };
+                    (old, world.put_sparse(entity, sparse, Existing::Replace))
+                })
             })
-        });
-        // The entity has arrived, with groups in line: what was replaced may go.
-        drop_both(old, old_sparse);
+        };
+        if self.bundles.info(id).heard.is_empty() {
+            let (old, old_sparse) = migrate(self);
+            // The entity has arrived, with groups in line: what was replaced may go.
+            drop_both(old, old_sparse);
+        } else {
+            let changes = self.foresee_insert(entity, id, Existing::Replace);
+            self.announced(entity, &changes, |world| {
+                let (old, old_sparse) = migrate(world);
+                drop_both(old, old_sparse);
+            });
+        }
         Ok(())
     }
 
@@ -184,7 +195,7 @@ impl World {
 
     fn migration<To: Pool, B: BundleIn<To>>(&mut self, arrival: Arrival, bundle: BundleId) -> usize {
         let Arrival { from, to, signature, inits } = arrival;
-        if let Some(at) = self.archetypes.transitions.migration(from, to, bundle.index()) {
+        if let Some(at) = self.archetypes.edges.migration(from, to, bundle.index()) {
             return at;
         }
         let target = self.archetype(to, signature);
@@ -196,6 +207,6 @@ impl World {
                 store.insert_edge::<PoolRow<B::Values>>(source, target, ids, &inits)
             }
         });
-        self.archetypes.transitions.add_migration(from, to, bundle.index(), edge)
+        self.archetypes.edges.add_migration(from, to, bundle.index(), edge)
     }
 }

@@ -2,16 +2,21 @@
 //!
 //! A value that is not `Send` must be used and dropped where it was made, but a world may go anywhere. So the value
 //! does not lie in the world: it lies with the thread, filed under the world's number, and is found again only
-//! there. Exclusive systems run on the thread that runs the app and can use it; other systems have no way to.
+//! there. Exclusive systems and those with a [`NonSend`] parameter run on the thread that runs the schedule.
 //!
+//! A value is lent under a count: shared by many, or by one for writing, who takes it out meanwhile.
 //! Values whose world is gone are dropped by their thread, at its next use of such a value or at its end.
 
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 
 use super::World;
+use super::from_world::FromWorld;
 
 /// Lives as long as its world.
 pub(crate) type Alive = Arc<()>;
@@ -20,8 +25,11 @@ struct Filed {
     world: u64,
     alive: Weak<()>,
     of: TypeId,
-    value: Rc<dyn Any>,
+    value: Place,
 }
+
+/// Where a value is, unless it is lent for writing.
+type Place = Rc<RefCell<Option<Rc<dyn Any>>>>;
 
 thread_local! {
     static FILED: RefCell<Vec<Filed>> = const { RefCell::new(Vec::new()) };
@@ -34,17 +42,85 @@ fn sweep() {
     drop(gone);
 }
 
+/// A resource that belongs to this thread, to be read. As a parameter, it makes a system run on the thread that runs the
+/// schedule.
+pub struct NonSend<'w, R: 'static> {
+    value: Rc<R>,
+    world: PhantomData<&'w World>,
+}
+
+impl<R> Deref for NonSend<'_, R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        &self.value
+    }
+}
+
+impl<R: fmt::Debug> fmt::Debug for NonSend<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// A resource that belongs to this thread, to be written. As a parameter, it makes a system run on the thread that runs
+/// the schedule.
+pub struct NonSendMut<'w, R: 'static> {
+    /// There until this is dropped.
+    value: Option<Rc<R>>,
+    place: Place,
+    world: PhantomData<&'w mut World>,
+}
+
+const THERE: &str = "the value is there until the access ends";
+
+impl<R> Deref for NonSendMut<'_, R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        self.value.as_ref().expect(THERE)
+    }
+}
+
+impl<R> DerefMut for NonSendMut<'_, R> {
+    fn deref_mut(&mut self) -> &mut R {
+        Rc::get_mut(self.value.as_mut().expect(THERE)).expect("it was taken out, so nobody else has it")
+    }
+}
+
+impl<R: fmt::Debug> fmt::Debug for NonSendMut<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<R> Drop for NonSendMut<'_, R> {
+    fn drop(&mut self) {
+        let value = self.value.take().expect(THERE);
+        *self.place.borrow_mut() = Some(value);
+    }
+}
+
 impl World {
     /// Files a resource that may be used on this thread only, and returns the one it replaces.
     ///
     /// # Panics
     /// When the one it replaces is in use.
-    pub fn insert_non_send_resource<R: 'static>(&mut self, resource: R) -> Option<R> {
-        let before = self.remove_non_send_resource::<R>();
+    #[track_caller]
+    pub fn insert_non_send<R: 'static>(&mut self, resource: R) -> Option<R> {
+        let before = self.remove_non_send::<R>();
         let (world, alive) = (self.id(), Arc::downgrade(&self.alive));
-        let value: Rc<dyn Any> = Rc::new(RefCell::new(resource));
+        let value: Place = Rc::new(RefCell::new(Some(Rc::new(resource))));
         FILED.with_borrow_mut(|filed| filed.push(Filed { world, alive, of: TypeId::of::<R>(), value }));
         before
+    }
+
+    /// Files the first value of a resource for this thread, unless there is one.
+    pub fn init_non_send<R: FromWorld + 'static>(&mut self) {
+        if !self.contains_non_send::<R>() {
+            let resource = R::from_world(self);
+            self.insert_non_send(resource);
+        }
     }
 
     /// Takes a resource back that was filed on this thread.
@@ -52,21 +128,61 @@ impl World {
     /// # Panics
     /// When it is in use.
     #[track_caller]
-    pub fn remove_non_send_resource<R: 'static>(&mut self) -> Option<R> {
+    pub fn remove_non_send<R: 'static>(&mut self) -> Option<R> {
         sweep();
-        let (world, of) = (self.id(), TypeId::of::<R>());
-        let filed = FILED.with_borrow_mut(|filed| {
-            let at = filed.iter().position(|entry| entry.world == world && entry.of == of)?;
-            Some(filed.remove(at))
-        })?;
-        let value: Rc<RefCell<R>> = filed.value.downcast().expect("values are filed under their type");
-        let value = Rc::try_unwrap(value).unwrap_or_else(|_| in_use::<R>());
-        Some(value.into_inner())
+        let place = self.place(TypeId::of::<R>())?;
+        let Ok(value) = take::<R>(&place).map(Rc::try_unwrap) else { in_use::<R>() };
+        let Ok(value) = value else { unreachable!("it was taken out, so nobody else has it") };
+        self.forget(|of| of == TypeId::of::<R>());
+        Some(value)
     }
 
     /// Whether such a resource was filed on this thread.
-    pub fn contains_non_send_resource<R: 'static>(&self) -> bool {
-        self.filed::<R>().is_some()
+    pub fn contains_non_send<R: 'static>(&self) -> bool {
+        sweep();
+        self.place(TypeId::of::<R>()).is_some()
+    }
+
+    /// Reads a resource that belongs to this thread.
+    ///
+    /// # Panics
+    /// When none was filed on this thread, or it is lent for writing.
+    #[track_caller]
+    pub fn non_send<R: 'static>(&self) -> NonSend<'_, R> {
+        match self.get_non_send() {
+            Some(value) => value,
+            None => missing::<R>(),
+        }
+    }
+
+    /// Writes a resource that belongs to this thread.
+    ///
+    /// # Panics
+    /// When none was filed on this thread, or it is in use.
+    #[track_caller]
+    pub fn non_send_mut<R: 'static>(&mut self) -> NonSendMut<'_, R> {
+        match self.get_non_send_mut() {
+            Some(value) => value,
+            None => missing::<R>(),
+        }
+    }
+
+    /// Reads a resource that belongs to this thread, if one was filed here.
+    ///
+    /// # Panics
+    /// When it is lent for writing.
+    #[track_caller]
+    pub fn get_non_send<R: 'static>(&self) -> Option<NonSend<'_, R>> {
+        self.lend_non_send()
+    }
+
+    /// Writes a resource that belongs to this thread, if one was filed here.
+    ///
+    /// # Panics
+    /// When it is in use.
+    #[track_caller]
+    pub fn get_non_send_mut<R: 'static>(&mut self) -> Option<NonSendMut<'_, R>> {
+        lend_mut_of(self.id())
     }
 
     /// Uses a resource that belongs to this thread, together with the world.
@@ -74,29 +190,88 @@ impl World {
     /// # Panics
     /// When none was filed on this thread, or it is in use already.
     #[track_caller]
-    pub fn non_send_resource_scope<R: 'static, T>(&mut self, f: impl FnOnce(&mut Self, &mut R) -> T) -> T {
-        let Some(value) = self.filed::<R>() else {
-            panic!(
-                "no resource `{}` on this thread: insert it with `insert_non_send_resource` on the thread that uses it",
-                std::any::type_name::<R>()
-            )
-        };
-        let mut value = value.try_borrow_mut().unwrap_or_else(|_| in_use::<R>());
-        f(self, &mut value)
+    pub fn non_send_scope<R: 'static, T>(&mut self, f: impl FnOnce(&mut Self, &mut R) -> T) -> T {
+        match lend_mut_of::<R>(self.id()) {
+            Some(mut value) => f(self, &mut value),
+            None => missing::<R>(),
+        }
     }
 
-    fn filed<R: 'static>(&self) -> Option<Rc<RefCell<R>>> {
-        sweep();
-        let (world, of) = (self.id(), TypeId::of::<R>());
-        FILED.with_borrow(|filed| {
-            let entry = filed.iter().find(|entry| entry.world == world && entry.of == of)?;
-            Rc::clone(&entry.value).downcast().ok()
-        })
+    /// Drops all resources of this world that belong to this thread.
+    ///
+    /// # Panics
+    /// When a value does in its drop.
+    pub fn clear_non_send(&mut self) {
+        self.forget(|_| true);
     }
+
+    #[track_caller]
+    fn lend_non_send<'a, R: 'static>(&self) -> Option<NonSend<'a, R>> {
+        lend_of(self.id())
+    }
+
+    fn place(&self, of: TypeId) -> Option<Place> {
+        place_of(self.id(), of)
+    }
+
+    /// Forgets values of this world and drops them when nothing is borrowed.
+    fn forget(&mut self, goes: impl Fn(TypeId) -> bool) {
+        let world = self.id();
+        let gone: Vec<Filed> = FILED.with_borrow_mut(|filed| {
+            filed.extract_if(.., |entry| entry.world == world && goes(entry.of)).collect()
+        });
+        drop(gone);
+    }
+}
+
+/// A world's resource of this thread, to be read.
+#[track_caller]
+pub(crate) fn lend_of<'a, R: 'static>(world: u64) -> Option<NonSend<'a, R>> {
+    sweep();
+    let place = place_of(world, TypeId::of::<R>())?;
+    let Some(value) = place.borrow().clone() else { in_use::<R>() };
+    let value = value.downcast().unwrap_or_else(|_| unreachable!("values are filed under their type"));
+    Some(NonSend { value, world: PhantomData })
+}
+
+/// A world's resource of this thread, to be written.
+#[track_caller]
+pub(crate) fn lend_mut_of<'a, R: 'static>(world: u64) -> Option<NonSendMut<'a, R>> {
+    sweep();
+    let place = place_of(world, TypeId::of::<R>())?;
+    let Ok(value) = take::<R>(&place) else { in_use::<R>() };
+    Some(NonSendMut { value: Some(value), place, world: PhantomData })
+}
+
+fn place_of(world: u64, of: TypeId) -> Option<Place> {
+    FILED.with_borrow(|filed| {
+        let entry = filed.iter().find(|entry| entry.world == world && entry.of == of)?;
+        Some(Rc::clone(&entry.value))
+    })
+}
+
+/// Takes a value out that nobody else has.
+fn take<R: 'static>(place: &Place) -> Result<Rc<R>, ()> {
+    let mut held = place.borrow_mut();
+    match held.as_ref() {
+        Some(value) if Rc::strong_count(value) == 1 => {}
+        _ => return Err(()),
+    }
+    let value = held.take().expect("it was seen just now");
+    Ok(value.downcast().unwrap_or_else(|_| unreachable!("values are filed under their type")))
 }
 
 #[cold]
 #[track_caller]
 fn in_use<R>() -> ! {
     panic!("the resource `{}` is in use already: end that use first", std::any::type_name::<R>())
+}
+
+#[cold]
+#[track_caller]
+fn missing<R>() -> ! {
+    panic!(
+        "no resource `{}` on this thread: insert it with `insert_non_send` on the thread that uses it",
+        std::any::type_name::<R>()
+    )
 }

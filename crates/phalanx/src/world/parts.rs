@@ -6,7 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, Existing, SetId};
+use phalanx_store::{Entity, Existing, FirstPanic, SetId};
 
 use super::World;
 use crate::bundle::Bundle;
@@ -67,7 +67,7 @@ impl World {
     #[cold]
     fn spawn_required(&mut self, entity: Entity, bundle: BundleId) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.put_required(entity, bundle))) {
-            let _ = catch_unwind(AssertUnwindSafe(|| self.store.despawn(entity)));
+            FirstPanic::ignore(|| self.store.despawn(entity));
             resume_unwind(panic);
         }
     }
@@ -103,7 +103,7 @@ impl World {
             let set = self.set_of(id).expect("a required component is registered");
             let made = catch_unwind(AssertUnwindSafe(|| self.store.set_insert_made(set, entity, &[init])));
             match made {
-                Ok(made) => put.extend(made.expect("a component's leaves are its columns").then_some(set)),
+                Ok(made) => put.extend(made.expect("a component's values are its columns").then_some(set)),
                 Err(panic) => {
                     self.take_back(entity, put);
                     resume_unwind(panic);
@@ -116,7 +116,7 @@ impl World {
     /// Drops rows that were put for a change which did not happen. A panic is on its way: others are forgotten.
     fn take_back(&mut self, entity: Entity, sets: Vec<SetId>) {
         for set in sets {
-            let _ = catch_unwind(AssertUnwindSafe(|| self.store.set_remove(set, entity)));
+            FirstPanic::ignore(|| self.store.set_remove(set, entity));
         }
     }
 }
@@ -127,9 +127,8 @@ pub(crate) fn drop_both<A, B>(a: A, b: B) {
     if !std::mem::needs_drop::<A>() || !std::mem::needs_drop::<B>() {
         return;
     }
-    let first = catch_unwind(AssertUnwindSafe(|| drop(a)));
-    let second = catch_unwind(AssertUnwindSafe(|| drop(b)));
-    if let Err(panic) = first.and(second) {
-        resume_unwind(panic);
-    }
+    let mut panics = FirstPanic::default();
+    panics.guard(|| drop(a));
+    panics.guard(|| drop(b));
+    panics.resume();
 }

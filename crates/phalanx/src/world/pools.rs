@@ -1,25 +1,25 @@
 //! Pools of a world: registering them, and spawning in them.
 //!
 //! A value of a pool's struct goes straight into a row of the archetype for the fields that are there: how it gets
-//! there is worked out once per set of fields. The typed door to the entities of a pool is in `pools/door`.
+//! there is worked out once per set of fields. The typed access to the entities of a pool is in `pools/access`.
 
 use std::convert::identity;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Col, Entity, Existing, TableId};
+use phalanx_store::{Col, Entity, Existing, FirstPanic, TableId};
 
 use super::World;
 use crate::archetype::ArchetypeId;
-use crate::pool::{DeclaredPool, Pool, PoolId, PoolMark, Registration, SpawnWay, pooled};
+use crate::pool::{DeclaredPool, Pool, PoolId, PoolMark, Registration, SpawnEdge, pooled};
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::storage::SparseParts;
 
-pub use door::{PoolMut, PoolRef};
+pub use access::{PoolMut, PoolRef};
 pub use error::{PoolEntityError, PoolError};
 pub use reader::PoolReader;
 
-mod door;
+mod access;
 mod error;
 mod reader;
 
@@ -153,16 +153,19 @@ impl World {
         sparse: P::Sparse,
     ) -> Entity {
         let pool = self.meet_pool::<P>();
-        let at = self.spawn_way::<P>(pool, presence);
-        let way = &self.archetypes.pools().record(pool).spawns[at];
-        let entity = match self.store.spawn(&way.edge, values) {
+        let at = self.spawn_edge::<P>(pool, presence);
+        let spawn = &self.archetypes.pools().record(pool).spawns[at];
+        let entity = match self.store.spawn(&spawn.edge, values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
         self.settle::<P>(pool, at, entity, sparse);
-        let way = &self.archetypes.pools().record(pool).spawns[at];
-        if !P::Sparse::ANY && !way.adds() {
-            self.store.open_cursor::<P, PoolRow<P::Values>>(&way.edge);
+        let spawn = &self.archetypes.pools().record(pool).spawns[at];
+        if !spawn.heard.is_empty() {
+            let heard = spawn.heard.clone();
+            self.announce_spawned(&[entity], &heard);
+        } else if !P::Sparse::ANY && !spawn.adds() {
+            self.store.open_cursor::<P, PoolRow<P::Values>>(&spawn.edge);
         }
         entity
     }
@@ -183,7 +186,7 @@ impl World {
         let values = values.into_iter();
         if P::REQUIRED.into() == P::DECLARED.into() && !P::Sparse::ANY {
             // Without optional components all values have the same.
-            let at = self.spawn_way::<P>(pool, P::DECLARED.into());
+            let at = self.spawn_edge::<P>(pool, P::DECLARED.into());
             if !self.archetypes.pools().record(pool).spawns[at].adds() {
                 self.spawn_run(pool, at, values, &mut entities);
                 return entities.into_iter();
@@ -192,7 +195,7 @@ impl World {
         let mut values = values.peekable();
         while let Some(first) = values.peek() {
             let presence = first.presence().into();
-            let at = self.spawn_way::<P>(pool, presence);
+            let at = self.spawn_edge::<P>(pool, presence);
             if P::Sparse::ANY || self.archetypes.pools().record(pool).spawns[at].adds() {
                 // Values in sets belong to an entity, so each one is spawned for itself.
                 entities.extend(values.next().map(|value| self.spawn_in(value)));
@@ -203,7 +206,7 @@ impl World {
         entities.into_iter()
     }
 
-    /// Spawns an entity per value, each with the components of the same way.
+    /// Spawns an entity per value, each with the components along the same edge.
     #[inline]
     #[track_caller]
     fn spawn_run<P: DeclaredPool>(
@@ -216,33 +219,55 @@ impl World {
         let now = self.store.tick();
         let edge = &self.archetypes.pools().record(pool).spawns[at].edge;
         let rows = values.map(|value| marked(value.into_values(now).0));
-        match self.store.spawn_batch(edge, rows, |_| {}) {
-            Ok(rows) => entities.extend_from_slice(&self.store.table_entities(edge.target())[rows]),
-            Err(error) => panic!("{error}"),
+        let (table, new) = (edge.target(), entities.len());
+        if self.archetypes.pools().record(pool).spawns[at].heard.is_empty() {
+            return match self.store.spawn_batch(edge, rows, |_| {}) {
+                Ok(rows) => entities.extend_from_slice(&self.store.table_entities(table)[rows]),
+                Err(error) => panic!("{error}"),
+            };
         }
+        let before = self.store.table_entities(table).len();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            if let Err(error) = self.store.spawn_batch(edge, rows, |_| {}) {
+                panic!("{error}");
+            }
+        }));
+        entities.extend_from_slice(&self.store.table_entities(table)[before..]);
+        let heard = self.archetypes.pools().record(pool).spawns[at].heard.clone();
+        self.announce_spawned(&entities[new..], &heard);
+        outcome.unwrap_or_else(|panic| resume_unwind(panic));
     }
 
     /// Brings an entity that was reserved for a pool there. What it may have got in General meanwhile is dropped.
     pub(super) fn enter<P: DeclaredPool>(&mut self, entity: Entity, value: P) {
         let pool = self.meet_pool::<P>();
         let foreign = self.pool_of(entity) != Some(PoolId::GENERAL);
-        if foreign || (!self.is_orphan(entity) && self.retain::<()>(entity).is_err()) {
+        if foreign {
             return;
         }
-        let at = self.spawn_way::<P>(pool, value.presence().into());
+        // Whoever hears of what goes may despawn the entity, or give it something anew.
+        if !self.is_orphan(entity) && (self.retain::<()>(entity).is_err() || !self.is_orphan(entity)) {
+            return;
+        }
+        let at = self.spawn_edge::<P>(pool, value.presence().into());
         let (values, sparse) = value.into_values(self.store.tick());
-        let way = &self.archetypes.pools().record(pool).spawns[at];
-        let entered = self.store.insert(entity, &way.edge, marked(values), Existing::Replace);
+        let spawn = &self.archetypes.pools().record(pool).spawns[at];
+        let entered = self.store.insert(entity, &spawn.edge, marked(values), Existing::Replace);
         if entered.is_ok() {
             self.settle::<P>(pool, at, entity, sparse);
+            let heard = &self.archetypes.pools().record(pool).spawns[at].heard;
+            if !heard.is_empty() {
+                let heard = heard.clone();
+                self.announce_spawned(&[entity], &heard);
+            }
         }
     }
 
     /// How values with these components get into a row of the pool.
     #[inline]
-    fn spawn_way<P: DeclaredPool>(&mut self, pool: PoolId, presence: u128) -> usize {
-        let ways = &self.archetypes.pools().record(pool).spawns;
-        match ways.iter().position(|way| way.presence == presence) {
+    fn spawn_edge<P: DeclaredPool>(&mut self, pool: PoolId, presence: u128) -> usize {
+        let spawns = &self.archetypes.pools().record(pool).spawns;
+        match spawns.iter().position(|spawn| spawn.presence == presence) {
             Some(at) => at,
             None => self.plan_spawn::<P>(pool, presence),
         }
@@ -252,6 +277,9 @@ impl World {
     #[inline(never)]
     fn plan_spawn<P: DeclaredPool>(&mut self, pool: PoolId, presence: u128) -> usize {
         let given: Vec<ComponentId> = self.archetypes.pools().record(pool).components(presence).collect();
+        let all =
+            self.components.requirements(&given).into_iter().map(|(id, _)| id).chain(given.iter().copied());
+        let heard = all.collect::<Signature>().intersection(self.reactions.heard());
         let is_sparse = |id: ComponentId| self.components.info(id).is_sparse();
         let (required_sparse, required): (Vec<_>, Vec<_>) =
             self.components.requirements(&given).into_iter().partition(|(id, _)| is_sparse(*id));
@@ -269,7 +297,7 @@ impl World {
             })
         });
         let spawns = &mut self.archetypes.pools_mut().record_mut(pool).spawns;
-        spawns.push(SpawnWay { presence, edge, then, required_sparse });
+        spawns.push(SpawnEdge { presence, edge, then, required_sparse, heard });
         spawns.len() - 1
     }
 
@@ -277,11 +305,11 @@ impl World {
     /// panics, the entity is gone again.
     #[inline]
     fn settle<P: DeclaredPool>(&mut self, pool: PoolId, at: usize, entity: Entity, sparse: P::Sparse) {
-        let way = &self.archetypes.pools().record(pool).spawns[at];
-        if (way.then.is_some() || !way.required_sparse.is_empty())
+        let spawn = &self.archetypes.pools().record(pool).spawns[at];
+        if (spawn.then.is_some() || !spawn.required_sparse.is_empty())
             && let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.bring_required(pool, at, entity)))
         {
-            let _ = catch_unwind(AssertUnwindSafe(|| self.store.despawn(entity)));
+            FirstPanic::ignore(|| self.store.despawn(entity));
             resume_unwind(panic);
         }
         // A new entity has nothing that could be replaced.
@@ -291,13 +319,13 @@ impl World {
 
     #[cold]
     fn bring_required(&mut self, pool: PoolId, at: usize, entity: Entity) {
-        let way = &self.archetypes.pools().record(pool).spawns[at];
-        for (id, init) in &way.required_sparse {
+        let spawn = &self.archetypes.pools().record(pool).spawns[at];
+        for (id, init) in &spawn.required_sparse {
             let set = self.set_of(*id).expect("a required component is registered");
             let made = self.store.set_insert_made(set, entity, std::slice::from_ref(init));
-            made.expect("a component's leaves are its columns");
+            made.expect("a component's values are its columns");
         }
-        if let Some(then) = &way.then {
+        if let Some(then) = &spawn.then {
             let moved = self.store.insert(entity, then, (), Existing::Keep);
             moved.expect("the entity stands where it was spawned");
         }
@@ -323,7 +351,7 @@ impl World {
     #[inline]
     fn table_in<P: Pool>(&self, pool: PoolId, entity: Entity) -> Result<TableId, PoolEntityError> {
         match self.store.locate(entity) {
-            Some(place) if self.archetypes.table_is_in(place.table, pool) => Ok(place.table),
+            Some(location) if self.archetypes.table_is_in(location.table, pool) => Ok(location.table),
             _ => Err(self.stranger::<P>(entity)),
         }
     }

@@ -1,7 +1,7 @@
 //! What the pool of an entity forbids, whoever asks for it.
 //!
 //! Bundles are checked as a whole, table and sparse parts and what they require, once per (archetype, bundle):
-//! whoever finds a way between archetypes has passed. Nothing here runs per row.
+//! whoever finds an edge between archetypes has passed. Nothing here runs per row.
 
 use phalanx_store::Entity;
 
@@ -32,7 +32,7 @@ impl World {
     /// Whether entities of a pool may lose everything but a bundle.
     pub(crate) fn may_retain(&self, pool: PoolId, bundle: BundleId) -> Result<(), Refusal> {
         let (info, record) = (self.bundles.info(bundle), self.archetypes.pools().record(pool));
-        record.releases([&record.required().difference(&info.signature).difference(&info.sparse)])
+        record.releases([&record.required().difference(&info.kept()).difference(&info.kept_sparse())])
     }
 
     /// The error that tells of a refusal.

@@ -14,6 +14,7 @@ use crate::archetype::Archetypes;
 use crate::messages::SharedChannels;
 use crate::registry::Components;
 use crate::resources::SharedResources;
+use crate::world::Removals;
 
 /// A world during a session.
 pub struct SharedWorld<'w> {
@@ -22,6 +23,7 @@ pub struct SharedWorld<'w> {
     pub(crate) messages: SharedChannels<'w>,
     pub(crate) archetypes: &'w Archetypes,
     pub(crate) components: &'w Components,
+    pub(crate) removals: &'w Removals,
     /// The whole world, in a reading session.
     pub(crate) whole: Option<&'w World>,
 }
@@ -35,6 +37,7 @@ impl World {
             messages: self.messages.share(),
             archetypes: &self.archetypes,
             components: &self.components,
+            removals: &self.reactions.removals,
             whole: None,
         }
     }
@@ -47,6 +50,7 @@ impl World {
             messages: self.messages.share_read(),
             archetypes: &self.archetypes,
             components: &self.components,
+            removals: &self.reactions.removals,
             whole: Some(self),
         }
     }

@@ -7,18 +7,14 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, Existing, SetFetch, SetId};
+use phalanx_store::{Entity, Existing, SetId};
 
 use super::groups::{arrange, sorted};
 use super::{ChangeError, ComponentMissing, NoSuchEntity, World};
 use crate::bundle::Bundle;
 use crate::component::AnyComponent;
 use crate::group::OrderError;
-use crate::storage::{SetStorage, StableStorage, open_plan};
-
-/// A sparse component whose values can be had as slices; true for every derived one.
-pub trait SparseComponent: AnyComponent<Storage: SetStorage, Read: SetFetch, Write: SetFetch> {}
-impl<C: AnyComponent<Storage: SetStorage, Read: SetFetch, Write: SetFetch>> SparseComponent for C {}
+use crate::storage::{SparseComponent, StableStorage, open_plan};
 
 /// The set of one sparse component, to be read.
 pub struct Sparse<'w, C> {
@@ -110,8 +106,8 @@ impl<C: SparseComponent> SparseMut<'_, C> {
             let had = self.as_ref().contains(entity);
             return self.world.insert(entity, value).map(|()| !had);
         };
-        let leaves = C::into_leaves(value, store.tick());
-        match store.set_insert(plan, ids, entity, leaves, Existing::Replace) {
+        let values = C::into_column_values(value, store.tick());
+        match store.set_insert(plan, ids, entity, values, Existing::Replace) {
             Ok(new) => Ok(new),
             Err(_) => Err(NoSuchEntity::new(entity).into()),
         }
@@ -127,7 +123,7 @@ impl<C: SparseComponent> SparseMut<'_, C> {
         let Some((plan, ids)) = open_plan::<C>(sets) else {
             return if self.world.contains(entity) { self.world.try_take(entity) } else { Ok(None) };
         };
-        Ok(store.set_take(plan, ids, entity).map(C::from_leaves))
+        Ok(store.set_take(plan, ids, entity).map(C::from_column_values))
     }
 
     /// Drops an entity's value. False when it has none or is dead.

@@ -46,13 +46,13 @@ pub struct PoolStats {
     pub id: PoolId,
     /// Its name.
     pub name: &'static str,
-    /// How its archetypes keep the headers of columns.
+    /// How the records of its tables keep columns.
     pub strategy: Strategy,
     /// How many entities it has.
     pub entities: usize,
     /// Its archetypes, in order of creation.
     pub archetypes: Vec<ArchetypeId>,
-    /// The bytes of column headers, beside `archetypes`; rows are not counted.
+    /// The bytes of the records of tables, beside `archetypes`; rows are not counted.
     pub record_bytes: Vec<usize>,
     /// The bytes of the masks that queries of the pool read.
     pub mask_bytes: usize,
@@ -89,9 +89,17 @@ pub struct WorldStats {
     /// Bytes of the entity directory.
     pub directory_bytes: usize,
     /// Bytes of the arrays that let queries find columns.
-    pub lane_bytes: usize,
+    pub index_bytes: usize,
     /// How often a single entity went from one archetype to another so far.
     pub moves: u64,
+    /// How often an edge between two archetypes had to be worked out; repeated changes do not raise it.
+    pub edges_computed: u64,
+    /// How often a handle was out of date, and the directory was asked.
+    pub handle_repairs: u64,
+    /// How many queries were prepared for calls such as [`World::view`].
+    pub prepared_queries: usize,
+    /// How many different filters these queries have; each has one list of matches.
+    pub prepared_filters: usize,
     /// All archetypes, the empty one included.
     pub archetypes: Vec<ArchetypeStats>,
     /// The sparse sets of components, in order of registration.
@@ -106,7 +114,7 @@ impl WorldStats {
         let rows: usize = self.archetypes.iter().map(|archetype| archetype.bytes).sum();
         let sets: usize = self.sets.iter().map(|set| set.page_bytes + set.row_bytes).sum();
         let pools = self.pools.iter().map(|pool| pool.mask_bytes + pool.record_bytes.iter().sum::<usize>());
-        rows + sets + pools.sum::<usize>() + self.directory_bytes + self.lane_bytes
+        rows + sets + pools.sum::<usize>() + self.directory_bytes + self.index_bytes
     }
 }
 
@@ -114,13 +122,18 @@ impl World {
     /// Counts entities, archetypes and bytes.
     pub fn stats(&self) -> WorldStats {
         let entities = self.store.entities();
+        let (queries, filters) = self.queries.count();
         WorldStats {
             moves: self.store.moves(),
+            edges_computed: self.archetypes.edges.computed(),
+            handle_repairs: self.store.location_repairs(),
+            prepared_queries: queries,
+            prepared_filters: filters,
             entities: entities.len(),
             free_slots: entities.free_len(),
             retired_slots: entities.retired_len(),
             directory_bytes: entities.bytes(),
-            lane_bytes: self.store.lane_bytes(),
+            index_bytes: self.store.index_bytes(),
             archetypes: self.archetypes.iter().map(|id| self.archetype_stats(id)).collect(),
             sets: self.components.iter().filter_map(|info| self.set_stats(info)).collect(),
             pools: self.archetypes.pools().iter().map(|pool| self.pool_stats(pool)).collect(),
@@ -212,7 +225,7 @@ impl fmt::Display for WorldStats {
             let (count, records) = (pool.archetypes.len(), pool.record_bytes.iter().sum::<usize>());
             writeln!(
                 f,
-                "  {:>10} in pool {} ({:?}): {count} archetypes, {records} bytes of headers",
+                "  {:>10} in pool {} ({:?}): {count} archetypes, {records} bytes of records",
                 pool.entities, pool.name, pool.strategy
             )?;
         }

@@ -118,7 +118,7 @@ fn the_entity_that_fills_a_gap_is_found_at_its_new_row() {
                     if leaves {
                         expected.swap_remove(victim as usize);
                     }
-                    let table = world.query_filtered::<Entity, (With<K>, With<Left>, Without<Right>)>();
+                    let table = world.view_filtered::<Entity, (With<K>, With<Left>, Without<Right>)>();
                     assert_eq!(table.iter().collect::<Vec<_>>(), expected, "{}", case());
                     assert!(
                         others().all(|(entity, _)| world.archetype_of(entity) == Some(home)),
@@ -204,10 +204,10 @@ fn a_table_of_tags_keeps_its_rows_without_memory_for_columns() {
     world.entity_mut(entities[2]).remove::<Frozen>();
     world.entity_mut(entities[3]).insert(Hidden);
     checked(&world);
-    let both: Vec<Entity> = world.query_filtered::<Entity, (With<Tag>, With<Frozen>)>().iter().collect();
+    let both: Vec<Entity> = world.view_filtered::<Entity, (With<Tag>, With<Frozen>)>().iter().collect();
     assert_eq!(both, [entities[4], entities[1], entities[3]]);
     assert_eq!(
-        world.query_filtered::<Entity, (With<Tag>, Without<Frozen>)>().iter().collect::<Vec<_>>(),
+        world.view_filtered::<Entity, (With<Tag>, Without<Frozen>)>().iter().collect::<Vec<_>>(),
         [entities[2]]
     );
     let stats = world.stats();
@@ -323,7 +323,7 @@ fn required_components_come_once_stay_as_they_are_and_may_go_alone() {
 fn the_fields_of_equal_entities_lie_side_by_side() {
     let mut world = World::new();
     let entities: Vec<Entity> = world.spawn_batch((0..10_000).map(|n| (at(n), Velocity(1.0)))).collect();
-    let chunks: Vec<usize> = world.query::<&Position>().chunks().map(|position| position.len()).collect();
+    let chunks: Vec<usize> = world.view::<&Position>().chunks().map(|position| position.len()).collect();
     assert_eq!(chunks, [10_000], "one pass over one array per field");
     let address = |entity| {
         let row = world.get::<Position>(entity).expect("spawned with it");
@@ -334,7 +334,7 @@ fn the_fields_of_equal_entities_lie_side_by_side() {
         assert_eq!(address(entity), (x + n * size_of::<f32>(), y + n * size_of::<f64>()));
     }
     // Row i of every column is the same entity.
-    for (rows, n) in world.query::<(Entity, &position::x, &position::y)>().iter().zip(0..) {
+    for (rows, n) in world.view::<(Entity, &position::x, &position::y)>().iter().zip(0..) {
         assert_eq!(rows, (entities[n as usize], &at(n).x, &at(n).y));
     }
 }
@@ -344,12 +344,12 @@ fn the_fields_of_equal_entities_lie_side_by_side() {
 fn a_column_is_read_and_written_as_a_slice() {
     let mut world = World::new();
     let entities: Vec<Entity> = world.spawn_batch((0..5).map(Mass)).collect();
-    for masses in world.query_mut::<&mut Mass>().chunks_mut() {
+    for masses in world.view_mut::<&mut Mass>().chunks_mut() {
         masses.iter_mut().for_each(|mass| mass.0 *= 10);
     }
     let masses: Vec<u64> =
         entities.iter().filter_map(|&entity| world.get::<Mass>(entity)).map(|mass| mass.0).collect();
     assert_eq!(masses, [0, 10, 20, 30, 40]);
-    let slices: Vec<&[Mass]> = world.query::<&Mass>().into_iter().map(std::slice::from_ref).collect();
+    let slices: Vec<&[Mass]> = world.view::<&Mass>().into_iter().map(std::slice::from_ref).collect();
     assert_eq!(slices.concat().len(), 5);
 }

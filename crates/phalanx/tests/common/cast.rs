@@ -80,12 +80,12 @@ pub fn label(text: &str) -> Label {
 
 /// The entities that a cached query with this filter visits, in order.
 pub fn visited<F: QueryFilter + 'static>(world: &World) -> Vec<Entity> {
-    world.query_filtered::<Entity, F>().into_iter().collect()
+    world.view_filtered::<Entity, F>().into_iter().collect()
 }
 
 /// The entities that a query visits: the same by rows, by folding and by count, whatever it yields.
 #[track_caller]
-pub fn entities<D: QueryData, F: QueryFilter>(query: &Query<'_, (Entity, D), F>) -> Vec<Entity> {
+pub fn entities<D: QueryData, F: QueryFilter>(query: &Query<'_, '_, (Entity, D), F>) -> Vec<Entity> {
     let mut by_rows = Vec::new();
     for (entity, _) in query {
         by_rows.push(entity);

@@ -3,6 +3,7 @@
 //! A small generator (SplitMix64) with its seed in the open: a failing case is repeated by its number.
 
 /// A source of numbers.
+#[derive(Clone)]
 pub struct Random(u64);
 
 #[allow(dead_code, reason = "not every test file uses every function")]

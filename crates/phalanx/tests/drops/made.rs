@@ -262,7 +262,7 @@ fn what_was_made_for_an_entity_without_an_id_is_dropped() {
 struct Fragile<K: Kind>(K, Left);
 
 impl<K: Kind> Bundle for Fragile<K> {
-    type Values = (K::Leaves, <Left as AnyComponent>::Leaves);
+    type Values = (K::ColumnValues, <Left as AnyComponent>::ColumnValues);
     type Sparse = ();
 
     fn register(components: &mut Components, ids: &mut Vec<ComponentId>) -> Result<(), RegisterError> {
@@ -271,17 +271,17 @@ impl<K: Kind> Bundle for Fragile<K> {
         Ok(())
     }
     fn value_ids() -> <Self::Values as Values>::Ids {
-        (K::leaf_ids(), Left::leaf_ids())
+        (K::column_ids(), Left::column_ids())
     }
     fn into_values(self, now: Tick) -> (Self::Values, ()) {
-        let first = self.0.into_leaves(now);
+        let first = self.0.into_column_values(now);
         happens(Event::Make);
-        ((first, self.1.into_leaves(now)), ())
+        ((first, self.1.into_column_values(now)), ())
     }
     fn from_values(values: Self::Values, (): ()) -> Self {
-        let first = K::from_leaves(values.0);
+        let first = K::from_column_values(values.0);
         happens(Event::Make);
-        Self(first, Left::from_leaves(values.1))
+        Self(first, Left::from_column_values(values.1))
     }
 }
 

@@ -132,7 +132,7 @@ fn an_unknown_field_is_named_with_those_that_exist() {
         error.to_string()
     };
     assert_eq!(text(&mut world, "test.Position", "z"), "`test.Position` has no field `z`; it has: x, y");
-    let whole = "`test.Health` has no field ``; it has: no fields of its own";
+    let whole = "`test.Health` has no field ``; it has: 0";
     assert_eq!(text(&mut world, "test.Health", ""), whole);
     let tag = "`test.Frozen` has no field `x`; it has: no fields of its own";
     assert_eq!(text(&mut world, "test.Frozen", "x"), tag);

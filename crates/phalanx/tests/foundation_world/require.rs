@@ -147,3 +147,40 @@ fn a_value_is_made_for_each_entity_that_lacks_it_and_no_other() {
     assert_eq!(MADE.load(Ordering::Relaxed), 7);
     checked(&world);
 }
+
+#[test]
+fn what_is_kept_keeps_what_it_requires() {
+    let mut world = World::new();
+    let entity = world.spawn((Top, First, Loose)).id();
+    world.entity_mut(entity).retain::<Top>();
+    checked(&world);
+    let kept = world.entity(entity);
+    assert!(kept.contains::<Top>() && !kept.contains::<First>() && !kept.contains::<Loose>());
+    assert_eq!(kept.get::<Middle>(), Some(&Middle(2)), "required by what stays");
+    assert_eq!(kept.get::<Base>(), Some(&Base(5)), "required by what is required");
+    world.entity_mut(entity).insert(Base(9)).retain::<Middle>();
+    assert_eq!(base(&world, entity), Some(9), "the value stays as it is");
+    assert!(!world.entity(entity).contains::<Top>());
+    world.entity_mut(entity).retain::<()>();
+    assert_eq!(base(&world, entity), None);
+}
+
+#[derive(Component)]
+#[component(storage = "sparse")]
+#[require(Hot)]
+struct Burning;
+#[derive(Component, Default)]
+#[component(storage = "sparse")]
+struct Hot;
+#[derive(Component)]
+struct Loose;
+
+#[test]
+fn what_is_kept_in_a_set_keeps_what_it_requires() {
+    let mut world = World::new();
+    let entity = world.spawn((Burning, Loose, Base(1))).id();
+    world.entity_mut(entity).retain::<Burning>();
+    let kept = world.entity(entity);
+    assert!(kept.contains::<Burning>() && kept.contains::<Hot>());
+    assert!(!kept.contains::<Loose>() && !kept.contains::<Base>());
+}

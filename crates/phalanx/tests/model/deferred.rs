@@ -3,7 +3,7 @@
 //! Functions divide recorded commands into runs. In a run, entities come in the order in which they were
 //! first named, each with all its changes: that is documented, and decides which slots are freed last.
 
-use phalanx::prelude::Entity;
+use phalanx::prelude::{Entity, World};
 
 use crate::naive::{Existing, Naive};
 use crate::parts::{Cell, Key, Sample};
@@ -141,9 +141,9 @@ pub fn despawn(run: &mut Run) -> bool {
 pub fn queue_as<B: Sample>(run: &mut Run) -> bool {
     let (first, last) = (B::random(&mut run.rng), B::random(&mut run.rng));
     let cells = (first.cells(), last.cells());
-    run.world.commands().queue(move |world| {
+    run.world.commands().queue(move |world: &mut World| {
         world.spawn(first);
-        world.commands().queue(move |world| {
+        world.commands().queue(move |world: &mut World| {
             world.spawn(last);
         });
     });

@@ -137,7 +137,13 @@ impl Naive {
     }
 
     pub fn retain(&mut self, entity: Entity, keys: &[Key]) -> bool {
-        self.change(entity, |cells, _| cells.retain(|key, _| keys.contains(key)))
+        // What stays keeps what it requires.
+        let mut kept: BTreeSet<Key> = keys.iter().copied().collect();
+        let mut wave = keys.to_vec();
+        while let Some(key) = wave.pop() {
+            wave.extend(requirements(key).into_iter().map(|(key, _)| key).filter(|key| kept.insert(*key)));
+        }
+        self.change(entity, |cells, _| cells.retain(|key, _| kept.contains(key)))
     }
 
     /// Takes all of `keys`, or nothing.

@@ -16,7 +16,7 @@ pub struct Kept(QueryState<Data, Without<Frozen>>);
 
 impl Kept {
     pub fn new(world: &World) -> Self {
-        Self(world.query_state_filtered())
+        Self(world.query_filtered())
     }
 
     pub fn compare(&mut self, world: &World, naive: &Naive) {
@@ -27,17 +27,17 @@ impl Kept {
         let items =
             kept.iter().map(|(entity, row, small)| (entity, (row.get().cell(), small.map(Part::cell))));
         assert_eq!(once_each(items), expected, "the query that is kept");
-        let cached = world.query_filtered::<Data, Without<Frozen>>();
+        let cached = world.view_filtered::<Data, Without<Frozen>>();
         let items =
             cached.iter().map(|(entity, row, small)| (entity, (row.get().cell(), small.map(Part::cell))));
         assert_eq!(once_each(items), expected, "the query that the world keeps");
 
-        let everybody = once_each(world.query::<Entity>().iter().map(|entity| (entity, ())));
+        let everybody = once_each(world.view::<Entity>().iter().map(|entity| (entity, ())));
         assert!(everybody.keys().eq(naive.entities.keys()), "a query that requires nothing");
 
         let labelled = |cells: &Cells| cells.contains_key(&Key::Label) && cells.contains_key(&Key::Watched);
         let expected = self::expected(naive, labelled, |cells| cells[&Key::Label].clone());
-        let tables = world.query_filtered::<&Label, With<Watched>>();
+        let tables = world.view_filtered::<&Label, With<Watched>>();
         let items = tables.tables().flat_map(|table| {
             let entities = table.entities();
             let labels = table.slices();

@@ -60,7 +60,7 @@ pub fn subjects() -> Vec<Subject> {
         Option<&'static Health>, ();
         (Option<&'static Name>, Has<Boss>, Option<Y>), With<Health>;
         (Has<Health>, Has<Frozen>, Has<Armour>), Without<Boss>;
-        Option<(X, &'static Armour)>, AnyOf<(Boss, Frozen)>;
+        Option<(X, &'static Armour)>, Or<(With<Boss>, With<Frozen>)>;
         (Y, Option<Text>), (Without<Boss>, With<Armour>);
         &'static Frozen, ();
         Ref<'static, Armour>, ();
@@ -68,11 +68,12 @@ pub fn subjects() -> Vec<Subject> {
         (), Or<(Without<Health>, Without<Frozen>)>;
         &'static Health, Or<(With<Frozen>, With<Boss>)>;
         (), Or<((With<Health>, Without<Armour>), (With<Name>, Without<Position>))>;
-        (), (AnyOf<(Health, Name)>, AnyOf<(Frozen, Label, Boss)>);
-        (), Or<(AnyOf<(Label, Boss)>, Without<Position>)>;
+        (), (Or<(With<Health>, With<Name>)>, Or<(With<Frozen>, With<Label>, With<Boss>)>);
+        (), Or<(Or<(With<Label>, With<Boss>)>, Without<Position>)>;
         &'static Label, (Or<(With<Slot<u8, 3>>, Without<Name>)>, Without<Boss>);
         (), Or<()>;
-        (), AnyOf<()>;
+        AnyOf<(&'static Frozen, &'static Name)>, ();
+        (AnyOf<(X, Ref<'static, Armour>, Text)>, Has<Boss>), Without<Health>;
         (), (With<Health>, Without<Health>);
     };
     let by_row = subjects! {
@@ -123,11 +124,11 @@ fn by_row<D: Asked, F: Kept>(scene: &mut Scene<'_>, kept: &mut Option<Box<dyn An
         _ => scene.world.last_tick(),
     };
     let rows = expected::<D, F>(scene.naive, since);
-    let mut fresh = scene.world.query_state_filtered::<(Entity, D), F>();
-    let kept = kept.get_or_insert_with(|| Box::new(scene.world.query_state_filtered::<(Entity, D), F>()));
+    let mut fresh = scene.world.query_filtered::<(Entity, D), F>();
+    let kept = kept.get_or_insert_with(|| Box::new(scene.world.query_filtered::<(Entity, D), F>()));
     let kept: &mut QueryState<(Entity, D), F> = kept.downcast_mut().expect("kept under its own type");
     for (who, query) in [
-        ("cached", scene.world.query_filtered::<(Entity, D), F>()),
+        ("cached", scene.world.view_filtered::<(Entity, D), F>()),
         ("fresh", fresh.query(scene.world)),
         ("kept", kept.query(scene.world)),
     ] {
@@ -137,8 +138,8 @@ fn by_row<D: Asked, F: Kept>(scene: &mut Scene<'_>, kept: &mut Option<Box<dyn An
     }
     assert_eq!(kept.archetypes(), fresh.archetypes());
     one_by_one::<D, F>(scene, &rows, since);
-    in_other_ways::<D, F>(&scene.world.query_filtered().since(since), &rows);
-    let mut query = scene.world.query_filtered_mut::<(Entity, D), F>().since(since);
+    in_other_ways::<D, F>(&scene.world.view_filtered().since(since), &rows);
+    let mut query = scene.world.view_filtered_mut::<(Entity, D), F>().since(since);
     let seen: Vec<Row> = query.iter_mut().map(|(entity, item)| (entity, shown::<D>(&item))).collect();
     assert_eq!(seen, rows, "asked of an exclusive world");
     rows.len()
@@ -146,7 +147,7 @@ fn by_row<D: Asked, F: Kept>(scene: &mut Scene<'_>, kept: &mut Option<Box<dyn An
 
 /// Contains, get and their relatives, for the living and the dead.
 fn one_by_one<D: Asked, F: Kept>(scene: &mut Scene<'_>, rows: &[Row], since: Tick) {
-    let query = scene.world.query_filtered::<(Entity, D), F>().since(since);
+    let query = scene.world.view_filtered::<(Entity, D), F>().since(since);
     let mut asked = scene.naive.in_order();
     asked.extend(&scene.naive.dead);
     let mut inside = rows.iter();
@@ -164,16 +165,16 @@ fn one_by_one<D: Asked, F: Kept>(scene: &mut Scene<'_>, rows: &[Row], since: Tic
     let list: Vec<Entity> =
         (0..10).filter_map(|_| asked.get(scene.rng.below(asked.len().max(1)))).copied().collect();
     let seen: Vec<Row> =
-        query.iter_many(list.clone()).map(|(entity, item)| (entity, shown::<D>(&item))).collect();
+        query.iter_many(list.clone()).matched().map(|(entity, item)| (entity, shown::<D>(&item))).collect();
     let wanted: Vec<&Row> =
         list.iter().filter_map(|entity| rows.iter().find(|row| row.0 == *entity)).collect();
     assert!(seen.iter().eq(wanted), "iter_many");
     let mut folded: Vec<Row> = Vec::new();
-    query.iter_many(&list).for_each(|(entity, item)| folded.push((entity, shown::<D>(&item))));
+    query.iter_many(&list).matched().for_each(|(entity, item)| folded.push((entity, shown::<D>(&item))));
     assert_eq!(folded, seen, "iter_many, at once");
 }
 
-fn in_other_ways<D: Asked, F: Kept>(query: &Query<'_, (Entity, D), F>, rows: &[Row]) {
+fn in_other_ways<D: Asked, F: Kept>(query: &Query<'_, '_, (Entity, D), F>, rows: &[Row]) {
     let mut folded = Vec::new();
     query.iter().for_each(|(entity, item)| folded.push((entity, shown::<D>(&item))));
     assert_eq!(folded, rows, "folded");
@@ -210,7 +211,7 @@ fn by_archetype<D: Asked<Fetch: phalanx::query::DenseFetch>, F: Kept + Archetype
     let matched = by_row::<D, F>(scene, kept);
     let since = scene.world.last_tick();
     let rows = expected::<D, F>(scene.naive, since);
-    let query = scene.world.query_filtered::<(Entity, D), F>();
+    let query = scene.world.view_filtered::<(Entity, D), F>();
     assert_eq!(query.iter().len(), rows.len());
     let (mut by_rows, mut by_slices, mut by_chunks) = (Vec::new(), Vec::new(), Vec::new());
     let mut lens = Vec::new();

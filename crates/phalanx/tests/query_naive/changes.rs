@@ -327,7 +327,7 @@ impl Run {
     fn write_rows(&mut self) {
         let now = self.now();
         for (entity, mut armour, health) in
-            self.world.query_mut::<(Entity, &mut Armour, Option<&mut Health>)>()
+            self.world.view_mut::<(Entity, &mut Armour, Option<&mut Health>)>()
         {
             let value = (armour.0 + 1) % 60_000;
             if armour.0.is_multiple_of(3) {
@@ -343,7 +343,7 @@ impl Run {
 
     fn write_chunks(&mut self) {
         let now = self.now();
-        let mut query = self.world.query_mut::<(Entity, &mut Armour, &mut Health)>();
+        let mut query = self.world.view_mut::<(Entity, &mut Armour, &mut Health)>();
         for (entities, armour, healths) in query.chunks_mut() {
             for (at, &entity) in entities.iter().enumerate() {
                 let value = (healths[at].0 * 7 + 1) % 60_000;

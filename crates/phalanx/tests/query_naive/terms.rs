@@ -286,18 +286,24 @@ tuples!(A 0, B 1);
 tuples!(A 0, B 1, C 2);
 tuples!(A 0, B 1, C 2, D 3);
 
-impl Kept for AnyOf<()> {
-    fn keeps(_: &Entry, _: Tick) -> bool {
-        true
-    }
+/// Parts of which one is there: the same options, of fewer entities.
+macro_rules! any_of {
+    ($($name:ident $at:tt),*) => {
+        impl<$($name: Asked),*> Asked for AnyOf<($($name,)*)> {
+            fn has(entry: &Entry) -> bool {
+                false $(|| $name::has(entry))*
+            }
+            fn expected(entity: Entity, entry: &Entry, since: Tick, out: &mut Vec<u64>) {
+                $(Option::<$name>::expected(entity, entry, since, out);)*
+            }
+            fn of_item(item: &Self::Item<'_>, out: &mut Vec<u64>) {
+                $(Option::<$name>::of_item(&item.$at, out);)*
+            }
+            fn of_chunk(chunk: &Self::Chunk<'_>, at: usize, since: Tick, out: &mut Vec<u64>) {
+                $(Option::<$name>::of_chunk(&chunk.$at, at, since, out);)*
+            }
+        }
+    };
 }
-impl<A: Part + AnyComponent, B: Part + AnyComponent> Kept for AnyOf<(A, B)> {
-    fn keeps(entry: &Entry, _: Tick) -> bool {
-        entry.has(A::KIND) || entry.has(B::KIND)
-    }
-}
-impl<A: Part + AnyComponent, B: Part + AnyComponent, C: Part + AnyComponent> Kept for AnyOf<(A, B, C)> {
-    fn keeps(entry: &Entry, _: Tick) -> bool {
-        entry.has(A::KIND) || entry.has(B::KIND) || entry.has(C::KIND)
-    }
-}
+any_of!(A 0, B 1);
+any_of!(A 0, B 1, C 2);

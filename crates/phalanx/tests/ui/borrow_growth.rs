@@ -41,13 +41,13 @@ fn value_across_shrink(world: &mut World, e: Entity) {
 }
 
 fn query_across_spawn(world: &mut World) {
-    let names = world.query::<&Name>();
+    let names = world.view::<&Name>();
     world.spawn(Name(String::new()));
     println!("{}", names.iter().count());
 }
 
 fn slices_across_spawn(world: &mut World) {
-    let mut positions = world.query_mut::<&mut Position>();
+    let mut positions = world.view_mut::<&mut Position>();
     let slices = positions.chunks_mut().next().unwrap();
     world.spawn(ORIGIN);
     slices.x[0] = 2.0;

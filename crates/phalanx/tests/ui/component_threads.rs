@@ -1,6 +1,6 @@
-//! A component must be fit to be shared between threads, whole or field by field.
+//! A component or resource must be fit to be shared between threads, whole or field by field.
 
-use phalanx::prelude::Component;
+use phalanx::prelude::{Component, Resource};
 use std::rc::Rc;
 
 #[derive(Component)]
@@ -12,5 +12,8 @@ struct Fields {
     fine: u8,
     name: Rc<str>,
 }
+
+#[derive(Resource)]
+struct Shared(Rc<u8>);
 
 fn main() {}

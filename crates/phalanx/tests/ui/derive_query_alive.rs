@@ -13,13 +13,13 @@ struct Healed {
 
 fn main() {
     let mut world = World::new();
-    let kept: Vec<HealedItem<'_>> = world.query_mut::<Healed>().into_iter().collect();
+    let kept: Vec<HealedItem<'_>> = world.view_mut::<Healed>().into_iter().collect();
     world.spawn(Health(1));
     for mut healed in kept {
         healed.health.0 += 1;
     }
 
-    let mut query = world.query_mut::<Healed>();
+    let mut query = world.view_mut::<Healed>();
     let one = query.iter_mut().next();
     let other = query.iter_mut().next();
     drop((one, other));

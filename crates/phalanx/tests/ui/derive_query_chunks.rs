@@ -14,7 +14,7 @@ struct Hurt {
 
 fn main() {
     let world = World::new();
-    for slice in world.query_filtered::<&Health, Hurt>().chunks() {
+    for slice in world.view_filtered::<&Health, Hurt>().chunks() {
         let _: &[Health] = slice;
     }
 }

@@ -29,8 +29,8 @@ struct Parameter<D: QueryData>(D);
 
 fn main() {
     let world = World::new();
-    for healed in world.query::<Healed>() {
+    for healed in world.view::<Healed>() {
         healed.health.0 += 1;
     }
-    world.query::<Parameter<&mut Health>>();
+    world.view::<Parameter<&mut Health>>();
 }

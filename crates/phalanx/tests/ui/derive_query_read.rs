@@ -13,7 +13,7 @@ struct Healed {
 
 fn main() {
     let mut world = World::new();
-    for healed in world.query_mut::<Healed>().iter() {
+    for healed in world.view_mut::<Healed>().iter() {
         healed.health.0 += 1;
     }
 }

@@ -21,7 +21,7 @@ fn main() {
     let entity = world.spawn(Position { x: 1.0, y: 2.0 }).id();
     let _: Option<&f64> = world.get::<position::x>(entity);
     let _: Option<Velocity> = world.get::<Position>(entity).map(|row| row.get());
-    for position in world.query::<&Position>().chunks() {
+    for position in world.view::<&Position>().chunks() {
         let _: &[f64] = position.x;
     }
     world.entity_mut(entity).insert(Position { x: 1, y: 2.0 });

@@ -25,7 +25,7 @@ fn main() {
     let _: Entity = 0_u64;
     let _: usize = frozen;
     let hit: MessageId = world.write_message(Hit(1));
-    let system = phalanx::schedule::Schedule::new().add_systems(&mut world, freeze)[0];
+    let system = phalanx::schedule::Schedule::default().try_add_systems(&mut world, freeze).expect("no conflict")[0];
     let _: MessageId = system;
     let _: Entity = system;
     let _: ArchetypeId = hit;

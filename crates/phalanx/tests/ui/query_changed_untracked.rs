@@ -14,8 +14,8 @@ struct Cold;
 
 fn main() {
     let world = World::new();
-    world.query_filtered::<&Health, Changed<Health>>();
-    world.query_filtered::<Entity, Added<Quiet>>();
-    world.query_filtered::<Entity, Or<(With<Health>, Changed<Cold>)>>();
-    world.query::<Ref<Health>>();
+    world.view_filtered::<&Health, Changed<Health>>();
+    world.view_filtered::<Entity, Added<Quiet>>();
+    world.view_filtered::<Entity, Or<(With<Health>, Changed<Cold>)>>();
+    world.view::<Ref<Health>>();
 }

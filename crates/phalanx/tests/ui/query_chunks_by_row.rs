@@ -8,9 +8,9 @@ struct Health(u32);
 
 fn main() {
     let mut world = World::new();
-    world.query_filtered::<&Health, Changed<Health>>().chunks();
-    world.query_filtered::<&Health, (With<Health>, Added<Health>)>().tables();
-    world.query_filtered_mut::<&mut Health, Or<(Added<Health>, With<Health>)>>().chunks_mut();
-    let query = world.query_filtered::<&Health, Changed<Health>>();
+    world.view_filtered::<&Health, Changed<Health>>().chunks();
+    world.view_filtered::<&Health, (With<Health>, Added<Health>)>().tables();
+    world.view_filtered_mut::<&mut Health, Or<(Added<Health>, With<Health>)>>().chunks_mut();
+    let query = world.view_filtered::<&Health, Changed<Health>>();
     query.chunks_changed_since(Tick::ZERO);
 }

@@ -18,7 +18,7 @@ fn states(one: &mut QueryState<&'static Health>, two: &mut QueryState<&'static H
     std::mem::swap(&mut one.fetch, &mut two.fetch);
 }
 
-fn queries(one: &mut Query<'_, &'static Health>, two: &mut Query<'_, &'static Health>) {
+fn queries(one: &mut Query<'_, '_, &'static Health>, two: &mut Query<'_, '_, &'static Health>) {
     std::mem::swap(&mut one.view, &mut two.view);
 }
 

@@ -8,7 +8,7 @@ struct Health(u32);
 fn world_gone() -> usize {
     let item = {
         let world = World::new();
-        world.query::<&Health>().into_iter().next()
+        world.view::<&Health>().into_iter().next()
     };
     item.into_iter().count()
 }
@@ -17,28 +17,28 @@ fn world_gone_for_columns() -> usize {
     let mut chunks = Vec::new();
     {
         let mut world = World::new();
-        chunks.extend(world.query_mut::<&mut Health>().into_chunks());
+        chunks.extend(world.view_mut::<&mut Health>().into_chunks());
     }
     chunks.len()
 }
 
 fn query_gone(world: &mut World, e: Entity) {
-    let mut query = world.query_mut::<&mut Health>();
+    let mut query = world.view_mut::<&mut Health>();
     let item = query.get_mut(e);
     drop(query);
     let _ = item;
 }
 
 fn state_gone(world: &World) -> Option<&Health> {
-    let mut state = world.query_state::<&Health>();
+    let mut state = world.query::<&Health>();
     state.iter(world).next()
 }
 
-fn reborrow_gone<'w>(query: &mut Query<'w, &'static mut Health>) -> Option<Mut<'w, Health>> {
+fn reborrow_gone<'w>(query: &mut Query<'w, 'w, &'static mut Health>) -> Option<Mut<'w, Health>> {
     query.iter_mut().next()
 }
 
-fn readonly_gone<'w>(query: &Query<'w, &'static mut Health>) -> Option<&'w Health> {
+fn readonly_gone<'w>(query: &Query<'w, 'w, &'static mut Health>) -> Option<&'w Health> {
     query.iter().next()
 }
 
@@ -49,7 +49,7 @@ fn main() {
     let e = world.spawn(Health(1)).id();
     query_gone(&mut world, e);
     state_gone(&world);
-    let mut query = world.query_mut();
+    let mut query = world.view_mut();
     reborrow_gone(&mut query);
     readonly_gone(&query);
 }

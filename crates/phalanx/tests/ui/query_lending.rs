@@ -8,7 +8,7 @@ struct Health(u32);
 fn main() {
     let mut world = World::new();
     let e = world.spawn(Health(1)).id();
-    let mut query = world.query_mut::<&mut Health>();
+    let mut query = world.view_mut::<&mut Health>();
     for [mut a, mut b] in query.iter_combinations_mut::<2>() {
         std::mem::swap(&mut *a, &mut *b);
     }

@@ -5,21 +5,21 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn combinations(query: &mut Query<'_, &'static mut Health>) {
+fn combinations(query: &mut Query<'_, '_, &'static mut Health>) {
     let mut pairs = query.iter_combinations_mut::<2>();
     let one = pairs.fetch_next();
     let two = pairs.fetch_next();
     let _ = (one, two);
 }
 
-fn lists(query: &mut Query<'_, &'static mut Health>, e: Entity) {
-    let mut rows = query.iter_many_mut([e, e]);
+fn lists(query: &mut Query<'_, '_, &'static mut Health>, e: Entity) {
+    let mut rows = query.iter_many_mut([e, e]).matched();
     let one = rows.fetch_next();
     let two = rows.fetch_next();
     let _ = (one, two);
 }
 
-fn beside_the_query(query: &mut Query<'_, &'static mut Health>) {
+fn beside_the_query(query: &mut Query<'_, '_, &'static mut Health>) {
     let mut pairs = query.iter_combinations_mut::<2>();
     while let Some([mut a, _]) = pairs.fetch_next() {
         a.0 = query.count() as u32;

@@ -6,7 +6,7 @@ use phalanx::query::{QueryData, QueryTables};
 #[derive(Component)]
 struct Health(u32);
 
-fn longer<'w>(query: Query<'w, &'static mut Health>) -> Query<'static, &'static mut Health> {
+fn longer<'w>(query: Query<'w, 'w, &'static mut Health>) -> Query<'static, 'static, &'static mut Health> {
     query
 }
 
@@ -19,7 +19,7 @@ fn longer_item<'w>(item: <&'static Health as QueryData>::Item<'w>) -> &'static H
 }
 
 fn longer_name(world: &World) -> Option<&'static Health> {
-    world.query::<&'static Health>().into_iter().next()
+    world.view::<&'static Health>().into_iter().next()
 }
 
 fn main() {}

@@ -19,6 +19,6 @@ fn steer(query: Query<(Entity, &Position)>) {
 
 fn main() {
     let mut world = World::new();
-    let mut schedule = phalanx::schedule::Schedule::new();
-    schedule.add_systems(&mut world, steer);
+    let mut schedule = phalanx::schedule::Schedule::default();
+    schedule.add_systems(steer);
 }

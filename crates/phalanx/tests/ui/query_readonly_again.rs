@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn items_are_shared(query: &Query<'_, &'static mut Health>, e: Entity) {
+fn items_are_shared(query: &Query<'_, '_, &'static mut Health>, e: Entity) {
     for health in query {
         health.0 = 1;
     }
@@ -21,8 +21,8 @@ fn items_are_shared(query: &Query<'_, &'static mut Health>, e: Entity) {
     query.par_iter().for_each(|health| health.0 = 1);
 }
 
-fn the_type_is_another(query: &Query<'_, &'static mut Health>) {
-    let _: Query<'_, &'static mut Health> = query.as_readonly();
+fn the_type_is_another(query: &Query<'_, '_, &'static mut Health>) {
+    let _: Query<'_, '_, &'static mut Health> = query.as_readonly();
 }
 
 fn main() {}

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn out_of_a_sort_key<'w>(query: &Query<'w, &'static Health>) {
+fn out_of_a_sort_key<'w>(query: &Query<'w, 'w, &'static Health>) {
     let mut stolen: Vec<&Health> = Vec::new();
     query.sort_by_key(|health| {
         stolen.push(health);
@@ -14,7 +14,7 @@ fn out_of_a_sort_key<'w>(query: &Query<'w, &'static Health>) {
     let _ = stolen;
 }
 
-fn out_of_a_writing_sort_key(query: &mut Query<'_, &'static mut Health>) {
+fn out_of_a_writing_sort_key(query: &mut Query<'_, '_, &'static mut Health>) {
     let mut stolen: Option<&Health> = None;
     let sorted = query.sort_by_key_mut(|health| {
         stolen = Some(health);
@@ -26,7 +26,7 @@ fn out_of_a_writing_sort_key(query: &mut Query<'_, &'static mut Health>) {
     let _ = stolen;
 }
 
-fn as_the_key_itself(query: &Query<'_, &'static Health>) {
+fn as_the_key_itself(query: &Query<'_, '_, &'static Health>) {
     query.sort_by_key(|health| &health.0);
 }
 

@@ -9,13 +9,13 @@ struct Health(u32);
 struct Cold;
 
 fn spawn(world: &mut World) {
-    for health in world.query::<&Health>() {
+    for health in world.view::<&Health>() {
         world.spawn(Health(health.0));
     }
 }
 
 fn despawn(world: &mut World) {
-    for (e, mut health) in world.query_mut::<(Entity, &mut Health)>() {
+    for (e, mut health) in world.view_mut::<(Entity, &mut Health)>() {
         health.0 = 0;
         world.despawn(e);
     }
@@ -28,7 +28,7 @@ fn insert(world: &mut World, state: &mut QueryState<Entity>) {
 }
 
 fn remove_while_chunks_live(world: &mut World, e: Entity) {
-    for (entities, healths) in world.query::<(Entity, &Health)>().chunks() {
+    for (entities, healths) in world.view::<(Entity, &Health)>().chunks() {
         world.entity_mut(e).remove::<Health>();
         let _ = (entities, healths);
     }
@@ -43,13 +43,13 @@ fn clear_while_a_column_lives(world: &mut World, id: phalanx::ComponentId) {
 }
 
 fn drop_archetypes(world: &mut World) {
-    let query = world.query::<&Health>();
+    let query = world.view::<&Health>();
     world.drop_empty_archetypes();
     query.count();
 }
 
 fn register(world: &mut World) {
-    let query = world.query::<&Health>();
+    let query = world.view::<&Health>();
     world.register_component::<Cold>();
     query.count();
 }

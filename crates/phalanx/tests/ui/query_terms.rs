@@ -15,14 +15,14 @@ struct Plain(u32);
 
 fn main() {
     let world = World::new();
-    world.query::<Health>();
-    world.query::<(Entity, Health)>();
-    world.query::<&Plain>();
-    world.query::<Has<Plain>>();
-    world.query::<With<Health>>();
-    world.query_filtered::<&Health, Health>();
-    world.query_filtered::<&Health, &Health>();
-    world.query_filtered::<&Health, With<Plain>>();
-    world.query_filtered::<&Health, Without<position::x>>();
-    world.query_filtered::<&Health, AnyOf<(With<Health>,)>>();
+    world.view::<Health>();
+    world.view::<(Entity, Health)>();
+    world.view::<&Plain>();
+    world.view::<Has<Plain>>();
+    world.view::<With<Health>>();
+    world.view_filtered::<&Health, Health>();
+    world.view_filtered::<&Health, &Health>();
+    world.view_filtered::<&Health, With<Plain>>();
+    world.view_filtered::<&Health, Without<position::x>>();
+    world.view_filtered::<&Health, AnyOf<(Health,)>>();
 }

@@ -11,7 +11,7 @@ struct Health(u32);
 
 fn main() {
     let mut world = World::new();
-    let mut query = world.query_mut::<&mut Health>();
+    let mut query = world.view_mut::<&mut Health>();
     let cell = Cell::new(0);
     query.par_iter_mut().for_each(|health| cell.set(health.0));
     let shared = Rc::new(Mutex::new(0));

@@ -9,6 +9,6 @@ struct Health(u32);
 
 fn main() {
     let world = World::new();
-    let query = world.query::<&Health>();
+    let query = world.view::<&Health>();
     query.par_iter().map_reduce(|| Rc::new(0), |health| Rc::new(health.0), |a, _| a);
 }

@@ -13,12 +13,12 @@ struct Position {
 
 fn main() {
     let world = World::new();
-    world.query::<&mut Health>();
-    world.query::<(Entity, &mut Position)>();
-    world.query::<Option<&mut Health>>();
-    world.query::<&mut position::x>();
-    world.query_filtered::<(&Health, (&mut Health,)), With<Health>>();
-    let mut state = world.query_state::<&mut Health>();
-    state.iter(&world);
-    state.query(&world);
+    world.view::<&mut Health>();
+    world.view::<(Entity, &mut Position)>();
+    world.view::<Option<&mut Health>>();
+    world.view::<&mut position::x>();
+    world.view_filtered::<(&Health, (&mut Health,)), With<Health>>();
+    let mut state = world.query::<&mut Health>();
+    state.iter_mut(&world);
+    state.query_mut(&world);
 }

@@ -7,7 +7,7 @@ use super::*;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
-    Alive(Place),
+    Alive(EntityLocation),
     Rowless,
     Reserved,
     Free,
@@ -53,14 +53,14 @@ impl Model {
         }
     }
 
-    fn locate(&self, entity: Entity) -> Option<Place> {
+    fn locate(&self, entity: Entity) -> Option<EntityLocation> {
         let (generation, state) = self.slots.get(entity.index() as usize)?;
         match state {
             _ if *generation != entity.generation() => None,
-            State::Alive(place) => Some(*place),
+            State::Alive(location) => Some(*location),
             State::Rowless => {
                 let own = Row::new(entity.index());
-                Some(Place::new(TableId::ROWLESS, own))
+                Some(EntityLocation::new(TableId::ROWLESS, own))
             }
             State::Reserved | State::Free | State::Retired => None,
         }
@@ -82,9 +82,9 @@ impl Xorshift {
         (self.0 % n as u64) as usize
     }
 
-    fn place(&mut self) -> Place {
+    fn location(&mut self) -> EntityLocation {
         let table = TableId::new(2 + self.below(3) as u32);
-        Place::new(table, Row::new(self.below(50) as u32))
+        EntityLocation::new(table, Row::new(self.below(50) as u32))
     }
 }
 
@@ -153,12 +153,12 @@ impl Run {
 
     fn create(&mut self) {
         self.model.flush();
-        let place = self.rng.place();
+        let location = self.rng.location();
         let (real, model) = if self.rng.below(2) == 0 {
             (self.real.alloc(), self.model.take(State::Rowless))
         } else {
-            let model = self.model.take(State::Alive(place));
-            (self.real.alloc_at(place), model)
+            let model = self.model.take(State::Alive(location));
+            (self.real.alloc_at(location), model)
         };
         self.created(real, model);
     }
@@ -166,19 +166,20 @@ impl Run {
     fn batch(&mut self) {
         self.model.flush();
         let n = self.rng.below(12);
-        let first = self.rng.place();
+        let first = self.rng.location();
         let mut given = Vec::new();
         let out = |at: u32, entity| {
             assert_eq!(at as usize, given.len());
             given.push(entity);
         };
-        let result = self.real.alloc_run(first.table, first.row, out, n as u32);
+        // SAFETY: locally: the directory stands alone, without rows to be wrong about.
+        let result = unsafe { self.real.alloc_run(first.table, first.row, out, n as u32) };
         let room = self.model.stack.len() + self.model.limit - self.model.slots.len();
         assert_eq!(result.is_ok(), n <= room);
         assert_eq!(given.len(), if n <= room { n } else { 0 });
         for (row, entity) in (first.row.get()..).zip(given) {
-            let place = Place::new(first.table, Row::new(row));
-            assert_eq!(self.model.take(State::Alive(place)), Some(entity));
+            let location = EntityLocation::new(first.table, Row::new(row));
+            assert_eq!(self.model.take(State::Alive(location)), Some(entity));
             self.given(entity);
         }
     }
@@ -189,9 +190,9 @@ impl Run {
             return;
         };
         self.model.flush();
-        let place = self.model.locate(entity);
-        assert_eq!(self.real.free(entity), place);
-        if place.is_some() {
+        let location = self.model.locate(entity);
+        assert_eq!(self.real.free(entity), location);
+        if location.is_some() {
             self.model.kill(entity.index());
         }
     }
@@ -202,22 +203,24 @@ impl Run {
             return;
         }
         let index = alive[self.rng.below(alive.len())].index();
-        let place = self.rng.place();
+        let location = self.rng.location();
         let state = &mut self.model.slots[index as usize].1;
         match (self.rng.below(3), *state) {
             (0, _) => {
-                let rowless = Place::new(TableId::ROWLESS, place.row);
-                self.real.set_place(index, rowless);
+                let rowless = EntityLocation::new(TableId::ROWLESS, location.row);
+                // SAFETY: locally: the directory stands alone, without rows to be wrong about.
+                unsafe { self.real.set_location(index, rowless) };
                 *state = State::Rowless;
             }
             (1, State::Alive(old)) => {
                 // SAFETY: locally: the model has such a slot.
-                unsafe { self.real.set_row(index, place.row) };
-                *state = State::Alive(Place::new(old.table, place.row));
+                unsafe { self.real.set_row(index, location.row) };
+                *state = State::Alive(EntityLocation::new(old.table, location.row));
             }
             _ => {
-                self.real.set_place(index, place);
-                *state = State::Alive(place);
+                // SAFETY: locally: the directory stands alone, without rows to be wrong about.
+                unsafe { self.real.set_location(index, location) };
+                *state = State::Alive(location);
             }
         }
     }
@@ -277,14 +280,14 @@ impl Run {
         let ids = all.filter(|(_, slot)| alive(slot.1));
         assert!(real.iter().eq(ids.map(|(index, slot)| id(index, slot.0))));
         let rowless = real.iter().filter(|e| {
-            let place = real.locate(*e).expect("it is alive");
-            place.table == TableId::ROWLESS
+            let location = real.locate(*e).expect("it is alive");
+            location.table == TableId::ROWLESS
         });
         assert!(real.rowless().copied().eq(rowless));
         for entity in &self.seen {
             assert_eq!(real.locate(*entity), model.locate(*entity), "{entity}");
             assert_eq!(real.contains(*entity), model.locate(*entity).is_some());
-            let rowless = model.locate(*entity).filter(|place| place.table == TableId::ROWLESS);
+            let rowless = model.locate(*entity).filter(|location| location.table == TableId::ROWLESS);
             assert_eq!(real.rowless_id(*entity), rowless.map(|_| entity));
         }
     }

@@ -1,15 +1,15 @@
 //! How groups are kept: who enters after a gain, and who leaves before a loss.
 //!
-//! Most groups own their sets and exclude nothing. For them, an entity that got something is looked up in each set once, and
-//! one that loses something leaves by a comparison of its row with the border; other groups go a longer way.
+//! Most groups own their sets and exclude nothing. For them, an entity that got something is looked up in each set
+//! once, and one that loses something leaves by a comparison of its row with the border; other groups go a longer way.
 
-use std::ptr::NonNull;
-
-use super::{BITS, find};
+use super::{BITS, Group};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::sets::{Entry, SparseSet};
+use crate::sets::{SetId, SparseSet};
 use crate::store::Store;
+use crate::table::{Table, TableMeta};
+use crate::tick::Tick;
 
 /// Calls a function with each position of a group for which a mask stands, of `len` in all.
 #[inline(always)]
@@ -20,6 +20,41 @@ fn for_each_named(mut mask: u64, len: usize, mut f: impl FnMut(usize)) {
         while at < len {
             f(at);
             at += BITS;
+        }
+    }
+}
+
+impl Group {
+    /// Exchanges the rows of an entity in the sets that the group owns, but for one that is spared, with those at the
+    /// border.
+    ///
+    /// # Safety
+    /// Sets, tables and metas are those of the group's store. The entity is in each set that the group owns, and each
+    /// has a row at the border.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "parts of the store, borrowed beside the group")]
+    unsafe fn bring_to(
+        &self,
+        sets: &mut [SparseSet],
+        tables: &[Table],
+        metas: &mut [TableMeta],
+        now: Tick,
+        entity: Entity,
+        border: usize,
+        spared: Option<SetId>,
+    ) {
+        for &set in &self.terms.owned {
+            if Some(set) == spared {
+                continue;
+            }
+            // SAFETY: forwarded; sets that are owned have no holes (I13).
+            unsafe {
+                let set = sets.get_unchecked_mut(set.index());
+                let row = set.row_of_member(entity);
+                if row != border {
+                    set.swap_rows(tables, metas, row, border, now);
+                }
+            }
         }
     }
 }
@@ -48,20 +83,20 @@ impl Store {
             self.settle_other(at, entity);
             return;
         }
-        let (border, mut first, mut in_place) = (group.len as usize, None, true);
-        for &set in &group.needed {
-            // Whoever lost a set that is needed has left before.
-            // SAFETY: the group's sets are those of this store (I10).
-            let Some(row) = (unsafe { find(set, entity) }) else { return };
-            first = first.or(Some(row));
+        let border = group.len as usize;
+        // Whoever lost a set that is needed has left before; a row before the border is that of a member.
+        let mut in_place = true;
+        for (at, set) in group.needed.iter().enumerate() {
+            // SAFETY: the sets are those of this store (I10).
+            let set = unsafe { self.sets.get_unchecked(set.index()) };
+            let Some(row) = set.find(entity).filter(|&row| at > 0 || row >= border) else { return };
             in_place &= row == border;
         }
-        if first.is_some_and(|row| row >= border) {
-            group.len += 1;
-            if !in_place {
-                // SAFETY: the entity is in each of the sets, which have as many rows as the group has members (I13).
-                unsafe { self.bring_to_border(at, entity, border) };
-            }
+        group.len += 1;
+        if !in_place {
+            let (tables, metas) = (&self.tables, &mut self.metas);
+            // SAFETY: the entity is in every set that the group needs, each of which has more rows than members (I13).
+            unsafe { group.bring_to(&mut self.sets, tables, metas, self.tick, entity, border, None) };
         }
     }
 
@@ -69,171 +104,101 @@ impl Store {
     #[inline(never)]
     fn settle_other(&mut self, at: usize, entity: Entity) {
         let Some(group) = &self.groups.slots[at].group else { return };
-        // SAFETY: the group's sets are those of this store (I10).
-        let is_in = |set: &NonNull<SparseSet>| unsafe { find(*set, entity) }.is_some();
-        if !group.needed.iter().all(is_in) {
+        if !group.needed.iter().all(|&set| self.set(set).find(entity).is_some()) {
             return;
         }
-        let excluded = group.excluded.iter().any(is_in)
-            || (!group.terms.without.is_empty() && self.has_any(entity, &group.terms.without));
-        match (group.has(entity), excluded) {
-            // SAFETY: the entity is in every set that is needed (I10, I13).
-            (false, false) => unsafe { self.add_member(at, entity) },
+        match (group.has(&self.sets, entity), self.is_excluded(group, entity)) {
+            (false, false) => self.add_member(at, entity),
             (true, true) => {
-                // SAFETY: the entity is a member (I13).
-                unsafe { self.take_member(at, entity, None) };
+                self.take_member(at, entity, None);
             }
             _ => {}
         }
     }
 
-    /// Whether the table of an entity has one of these columns.
-    pub(super) fn has_any(&self, entity: Entity, columns: &[AnyColId]) -> bool {
-        self.entities.locate(entity).is_some_and(|place| {
-            let has = |&column: &AnyColId| self.lanes.cell(column, place.table);
-            columns.iter().filter_map(has).any(|cell| !cell.data.is_null())
-        })
+    /// Whether an entity has what a group excludes.
+    pub(super) fn is_excluded(&self, group: &Group, entity: Entity) -> bool {
+        let columns = &group.terms.without;
+        let in_table = || {
+            self.entities.locate(entity).is_some_and(|location| {
+                let has = |&column: &AnyColId| self.table_has(location.table, column);
+                columns.iter().any(has)
+            })
+        };
+        group.terms.without_sets.iter().any(|&set| self.set(set).find(entity).is_some())
+            || (!columns.is_empty() && in_table())
     }
 
-    /// Makes an entity a member.
-    ///
-    /// # Safety
-    /// There is a group at this position. The entity is in every set that it needs, and no member.
-    unsafe fn add_member(&mut self, at: usize, entity: Entity) {
+    /// Makes an entity a member, which is in every set that the group needs, and no member yet.
+    fn add_member(&mut self, at: usize, entity: Entity) {
         let Some(group) = &mut self.groups.slots[at].group else { return };
-        // SAFETY: forwarded; the group's sets are those of this store (I10).
-        unsafe {
-            if let Some(set) = group.members {
-                let row = self.append_row(set.as_ref().table, entity, |_| ());
-                *(*set.as_ptr()).entry(entity) = Entry::new(entity, row);
-                return;
-            }
-            let border = group.len as usize;
-            group.len += 1;
-            self.bring_to(at, entity, border, None);
+        if let Some(set) = group.members {
+            self.push_member(set, entity);
+            return;
         }
-    }
-
-    /// Takes a member out. Its row in the set that is spared stays where it is, for the caller to put the row of the last
-    /// member in its place, which is returned.
-    ///
-    /// # Safety
-    /// There is a group at this position, and the entity is a member.
-    #[inline]
-    unsafe fn take_member(&mut self, at: usize, entity: Entity, spared: Option<NonNull<SparseSet>>) -> usize {
-        let Some(group) = &mut self.groups.slots[at].group else { return 0 };
-        // SAFETY: forwarded; members are in all owned sets, before the border (I13).
+        let border = group.len as usize;
+        group.len += 1;
+        // SAFETY: the entity is in every set that the group needs, as was found before (I13).
         unsafe {
-            if let Some(set) = group.members {
-                self.remove_member(set, entity);
-                return 0;
-            }
-            group.len -= 1;
-            let last = group.len as usize;
-            self.bring_to(at, entity, last, spared);
-            last
-        }
+            group.bring_to(&mut self.sets, &self.tables, &mut self.metas, self.tick, entity, border, None);
+        };
     }
 
-    /// Brings the rows of an entity in owned sets to the border.
-    ///
-    /// # Safety
-    /// The entity is in each set that the group at this position owns, and each has the other row.
-    #[inline(never)]
-    unsafe fn bring_to_border(&mut self, at: usize, entity: Entity, border: usize) {
-        // SAFETY: forwarded.
-        unsafe { self.bring_to(at, entity, border, None) };
-    }
-
-    /// Exchanges the rows of an entity in owned sets, but for one that is spared, with another one.
-    ///
-    /// # Safety
-    /// The entity is in each set that the group at this position owns, and each has the other row.
+    /// Takes a member out. Its row in the set that is spared stays where it is, for the caller to exchange with that of
+    /// the last member, which is returned; `None` where the group owns nothing.
     #[inline(always)]
-    unsafe fn bring_to(&mut self, at: usize, entity: Entity, to: usize, spared: Option<NonNull<SparseSet>>) {
-        let Some(group) = &self.groups.slots[at].group else { return };
-        for &set in &group.owned {
-            if Some(set) == spared {
-                continue;
-            }
-            // SAFETY: forwarded; owned sets have no holes (I13).
-            unsafe {
-                let row = set.as_ref().row_of_member(entity);
-                if row != to {
-                    self.swap_rows(set, row, to);
-                }
-            }
+    fn take_member(&mut self, at: usize, entity: Entity, spared: Option<SetId>) -> Option<usize> {
+        let group = self.groups.slots[at].group.as_mut()?;
+        if let Some(set) = group.members {
+            self.remove_member(set, entity);
+            return None;
         }
-    }
-
-    /// # Safety
-    /// The set is that of the members of a group, and the entity is one of them.
-    pub(super) unsafe fn remove_member(&mut self, set: NonNull<SparseSet>, entity: Entity) {
-        // SAFETY: forwarded; the row is in range (I10), and has no values.
+        group.len -= 1;
+        let last = group.len as usize;
+        // SAFETY: members are in all owned sets, before the border (I13).
         unsafe {
-            let (table, row) = (set.as_ref().table, set.as_ref().row_of_member(entity));
-            (*set.as_ptr()).unset(entity);
-            if let Some(moved) = self.close_gap(table, row, &[]) {
-                (*set.as_ptr()).repoint(moved, row);
-            }
-        }
+            group.bring_to(&mut self.sets, &self.tables, &mut self.metas, self.tick, entity, last, spared);
+        };
+        Some(last)
     }
 
-    /// Takes an entity out of the groups that need a set it is about to leave. Where the one that owns the set is among
-    /// them, the row of its last member is returned: it has to take the place of the entity's, whose row comes last.
-    ///
-    /// # Safety
-    /// The set is one of this store, and the entity has this row in it.
-    #[inline(never)]
-    pub(in crate::sets) unsafe fn leave_groups(
-        &mut self,
-        set: NonNull<SparseSet>,
-        entity: Entity,
-        row: usize,
-    ) -> Option<usize> {
-        // SAFETY: forwarded (I10).
-        let (needing, owner) = unsafe { (set.as_ref().needing, set.as_ref().owner) };
-        let len = self.groups.slots.len();
-        let owner = owner.map(|owner| owner as usize);
-        match owner {
+    /// Takes an entity out of the groups that need a set which it is about to leave. Where the one that owns the set is
+    /// among them, the row of its last member is returned: it has to take the place of the entity's, whose row comes
+    /// last. Otherwise that is the entity's row.
+    #[inline(always)]
+    pub(in crate::sets) fn leave_groups(&mut self, set: SetId, entity: Entity, row: usize) -> usize {
+        let SparseSet { needing, owner, .. } = *self.set(set);
+        if needing == 0 {
+            return row;
+        }
+        match owner.map(|owner| owner as usize) {
             // The owner is the only one that needs the set.
-            Some(at) if needing == 1 << (at % BITS) && len <= BITS => {
-                let group = self.groups.slots[at].group.as_mut()?;
-                if row >= group.len as usize {
-                    return None;
-                }
-                group.len -= 1;
-                let last = group.len as usize;
-                // SAFETY: the entity is a member, in all owned sets before the border (I13).
-                unsafe { self.bring_to(at, entity, last, Some(set)) };
-                Some(last)
+            Some(at) if needing == 1 << (at % BITS) && self.groups.slots.len() <= BITS => {
+                let len = self.groups.slots[at].group.as_ref().map_or(0, |group| group.len as usize);
+                let last = if row < len { self.take_member(at, entity, Some(set)) } else { None };
+                last.unwrap_or(row)
             }
-            // SAFETY: forwarded.
-            _ => unsafe { self.leave_many(set, entity, needing, owner) },
+            owner => self.leave_many(set, entity, owner, needing).unwrap_or(row),
         }
     }
 
-    /// # Safety
-    /// As for `leave_groups`.
     #[inline(never)]
-    unsafe fn leave_many(
+    fn leave_many(
         &mut self,
-        set: NonNull<SparseSet>,
+        set: SetId,
         entity: Entity,
-        needing: u64,
         owner: Option<usize>,
+        needing: u64,
     ) -> Option<usize> {
         let (len, mut border) = (self.groups.slots.len(), None);
         for_each_named(needing, len, |at| {
             let Some(group) = &self.groups.slots[at].group else { return };
             // Where there are many groups, a mask stands for more than those that name the set.
-            if (len > BITS && !group.needed.contains(&set)) || !group.has(entity) {
-                return;
-            }
-            // SAFETY: the entity is a member (I13).
-            let last = unsafe { self.take_member(at, entity, Some(set)) };
-            if owner == Some(at) {
-                border = Some(last);
+            if (len <= BITS || group.needed.contains(&set)) && group.has(&self.sets, entity) {
+                let last = self.take_member(at, entity, Some(set));
+                if owner == Some(at) {
+                    border = last;
+                }
             }
         });
         border

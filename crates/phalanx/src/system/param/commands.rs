@@ -20,10 +20,10 @@ pub struct Recording<'w> {
     ids: Ids<'w>,
 }
 
-impl SystemParam for Commands<'_> {
+impl SystemParam for Commands<'_, '_> {
     type State = Recorded;
     type Guard<'w> = Recording<'w>;
-    type Item<'g> = Commands<'g>;
+    type Item<'g> = Commands<'g, 'g>;
 
     fn init(world: &mut World, meta: &mut SystemMeta) -> Recorded {
         let mut access = Access::new();
@@ -35,8 +35,8 @@ impl SystemParam for Commands<'_> {
     fn lock<'w>(state: &'w Recorded, world: &'w SharedWorld<'w>, _: Run<'w>) -> Recording<'w> {
         Recording { queue: state.0.borrow_mut(), ids: Ids::Session(&world.store) }
     }
-    fn item<'g>(guard: &'g mut Recording<'_>) -> Commands<'g> {
-        Commands::new(&mut guard.queue, guard.ids)
+    fn item<'g>(guard: &'g mut Recording<'_>) -> Commands<'g, 'g> {
+        Commands::recording(&mut guard.queue, guard.ids)
     }
     fn apply(state: &mut Recorded, world: &mut World) {
         world.take_commands(state.0.get_mut());

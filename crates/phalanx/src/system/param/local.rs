@@ -1,17 +1,31 @@
 //! `Local`: a value that belongs to one system and stays from run to run.
 //!
-//! It is made by `Default` when the system is added, and dropped with the system. Nobody else can reach it,
+//! It is made by `Default` or [`FromWorld`] when the system is added, and dropped with the system. Nobody else can reach it,
 //! so it takes no flag and declares no access.
 
 use std::cell::{RefCell, RefMut};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use super::super::kept::StateVisitor;
 use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
-use crate::world::{SharedWorld, World};
+use crate::world::{FromWorld, SharedWorld, World};
 
 /// A value of the system's own.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// fn count(mut runs: Local<u32>) {
+///     *runs += 1; // this system's own, kept from run to run
+///     println!("run {}", *runs);
+/// }
+///
+/// let mut app = App::new();
+/// app.add_systems(Update, count);
+/// app.step(0.1);
+/// app.step(0.1);
+/// ```
 pub struct Local<'s, T>(pub(crate) &'s mut T);
 
 impl<T> Deref for Local<'_, T> {
@@ -46,18 +60,21 @@ where
     }
 }
 
-impl<T: Default + Send + 'static> SystemParam for Local<'_, T> {
+impl<T: FromWorld + Send + 'static> SystemParam for Local<'_, T> {
     type State = RefCell<T>;
     type Guard<'w> = RefMut<'w, T>;
     type Item<'g> = Local<'g, T>;
 
-    fn init(_: &mut World, _: &mut SystemMeta) -> RefCell<T> {
-        RefCell::default()
+    fn init(world: &mut World, _: &mut SystemMeta) -> RefCell<T> {
+        RefCell::new(T::from_world(world))
     }
     fn lock<'w>(state: &'w RefCell<T>, _: &'w SharedWorld<'w>, _: Run<'w>) -> RefMut<'w, T> {
         state.borrow_mut()
     }
     fn item<'g>(guard: &'g mut RefMut<'_, T>) -> Local<'g, T> {
         Local(guard)
+    }
+    fn visit_state(state: &mut RefCell<T>, visitor: &mut dyn StateVisitor) {
+        visitor.value(state.get_mut(), std::any::type_name::<T>());
     }
 }

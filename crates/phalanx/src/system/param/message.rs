@@ -10,24 +10,50 @@ use std::marker::PhantomData;
 use phalanx_store::{SlotMut, SlotRef};
 
 use super::super::access::{Access, Part};
+use super::super::kept::StateVisitor;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
-use crate::messages::{Channel, ChannelId, Cursor, Message, MessageId, Messages, Unread, typed, typed_mut};
+use crate::messages::{
+    Channel, ChannelId, Cursor, Message, MessageId, Messages, Unread, UnreadWithId, typed, typed_mut,
+};
 use crate::world::{SharedWorld, World};
 
 /// Reads the messages that the system has not seen yet.
-pub struct MessageReader<'w, M: Message> {
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Message)]
+/// struct Hit(u32);
+///
+/// fn strike(mut hits: MessageWriter<Hit>) {
+///     hits.write(Hit(3));
+/// }
+/// fn hurt(mut hits: MessageReader<Hit>, mut total: Local<u32>) {
+///     *total += hits.read().map(|hit| hit.0).sum::<u32>();
+///     assert_eq!(*total, 3);
+/// }
+///
+/// let mut app = App::new();
+/// app.add_systems(Update, (strike, hurt).chain());
+/// app.step(0.1);
+/// ```
+pub struct MessageReader<'w, 's, M: Message> {
     messages: &'w Messages<M>,
-    cursor: &'w mut Cursor<M>,
+    cursor: &'s mut Cursor<M>,
 }
 
-impl<'w, M: Message> MessageReader<'w, M> {
+impl<'w, M: Message> MessageReader<'w, '_, M> {
     /// The unread messages, oldest first. Each counts as read when it is yielded.
     ///
     /// A message is `&M`, or with `#[message(layout = "soa")]` a struct with a reference to each field.
     pub fn read(&mut self) -> Unread<'_, M> {
         self.messages.read(self.cursor)
+    }
+
+    /// As [`MessageReader::read`], each message with its number.
+    pub fn read_with_id(&mut self) -> UnreadWithId<'_, M> {
+        UnreadWithId(self.read())
     }
 
     /// How many messages are unread.
@@ -76,7 +102,7 @@ impl<'w, M: Message> MessageReader<'w, M> {
     /// let who = world.spawn_empty().id();
     /// world.write_message(Hit { who, damage: 2.0 });
     /// world.write_message(Hit { who, damage: 3.0 });
-    /// assert_eq!(world.run_system_once(total), 5.0);
+    /// assert_eq!(world.run_system_once(total).unwrap(), 5.0);
     /// ```
     pub fn columns(&mut self) -> M::Slices<'w> {
         self.messages.columns(self.cursor)
@@ -84,6 +110,24 @@ impl<'w, M: Message> MessageReader<'w, M> {
 }
 
 /// Writes messages, which everyone can read until the end of the next frame.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Message)]
+/// struct Hit(u32);
+///
+/// fn strike(mut hits: MessageWriter<Hit>) {
+///     hits.write(Hit(3));
+/// }
+/// fn hurt(mut hits: MessageReader<Hit>, mut total: Local<u32>) {
+///     *total += hits.read().map(|hit| hit.0).sum::<u32>();
+///     assert_eq!(*total, 3);
+/// }
+///
+/// let mut app = App::new();
+/// app.add_systems(Update, (strike, hurt).chain());
+/// app.step(0.1);
+/// ```
 pub struct MessageWriter<'w, M: Message> {
     messages: &'w mut Messages<M>,
 }
@@ -109,9 +153,15 @@ impl<M: Message> MessageWriter<'_, M> {
 }
 
 /// A reader's place, kept by its system.
-pub struct Place<M> {
+pub struct ReaderState<M> {
     channel: ChannelId,
     cursor: RefCell<Cursor<M>>,
+}
+
+impl<M> ReaderState<M> {
+    pub(super) fn visit(&mut self, visitor: &mut dyn StateVisitor) {
+        visitor.number(self.cursor.get_mut().number_mut());
+    }
 }
 
 /// The flag of a channel that is read.
@@ -126,25 +176,28 @@ pub struct WriterGuard<'w, M> {
     of: PhantomData<fn() -> M>,
 }
 
-impl<M: Message> SystemParam for MessageReader<'_, M> {
-    type State = Place<M>;
+impl<M: Message> SystemParam for MessageReader<'_, '_, M> {
+    type State = ReaderState<M>;
     type Guard<'w> = ReaderGuard<'w, M>;
-    type Item<'g> = MessageReader<'g, M>;
+    type Item<'g> = MessageReader<'g, 'g, M>;
 
-    fn init(world: &mut World, meta: &mut SystemMeta) -> Place<M> {
+    fn visit_state(state: &mut Self::State, visitor: &mut dyn StateVisitor) {
+        state.visit(visitor);
+    }
+    fn init(world: &mut World, meta: &mut SystemMeta) -> ReaderState<M> {
         let channel = world.messages.register::<M>();
         let mut access = Access::new();
         access.read(Part::Messages(channel));
         meta.declare(world, short_type::<Self>(), access);
         // What is gone by now was not missed.
         let cursor = world.messages.get::<M>().map_or_else(Cursor::default, Messages::cursor_at_oldest);
-        Place { channel, cursor: RefCell::new(cursor) }
+        ReaderState { channel, cursor: RefCell::new(cursor) }
     }
-    fn lock<'w>(state: &'w Place<M>, world: &'w SharedWorld<'w>, run: Run<'w>) -> ReaderGuard<'w, M> {
+    fn lock<'w>(state: &'w ReaderState<M>, world: &'w SharedWorld<'w>, run: Run<'w>) -> ReaderGuard<'w, M> {
         let channel = world.messages.read(state.channel).unwrap_or_else(|| run.busy(&short_type::<M>()));
         ReaderGuard { channel, cursor: state.cursor.borrow_mut() }
     }
-    fn item<'g>(guard: &'g mut ReaderGuard<'_, M>) -> MessageReader<'g, M> {
+    fn item<'g>(guard: &'g mut ReaderGuard<'_, M>) -> MessageReader<'g, 'g, M> {
         MessageReader { messages: typed(&**guard.channel), cursor: &mut guard.cursor }
     }
 }

@@ -1,14 +1,20 @@
 //! `Query` as a parameter: a prepared state, and a lock on its columns.
 //!
-//! Access is declared per column, from the fetch itself, so that nothing a query can reach is left out. Filters
-//! do not make two queries disjoint: flags are taken per column.
+//! Access is declared per column, from the fetch itself, so that nothing a query can reach is left out, and with what
+//! the query's terms say about tables. A column that the system also uses elsewhere, in other tables, is split: the
+//! lock then compares tables (ADR 0046).
 
-use phalanx_store::{Fetch, Locked, Tick};
+use std::sync::Arc;
+
+use phalanx_store::{Fetch, Locked};
 
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
+use super::super::reach::SplitColumns;
 use super::SystemParam;
-use crate::query::{Context, FetchState, Query, QueryData, QueryFilter, prepare};
+use crate::query::{
+    Context, Extent, FetchState, Moment, Query, QueryData, QueryFilter, prepare, reads_whole,
+};
 use crate::world::{SharedWorld, World};
 
 type Columns<D, F> = (<F as QueryFilter>::Fetch, <D as QueryData>::Fetch);
@@ -16,42 +22,54 @@ type Columns<D, F> = (<F as QueryFilter>::Fetch, <D as QueryData>::Fetch);
 /// The flags of a query.
 pub struct QueryGuard<'w, D: QueryData, F: QueryFilter> {
     locked: Locked<'w, Columns<D, F>>,
-    since: Tick,
+    since: Moment<'w>,
     context: Context<'w>,
 }
 
 /// A query that a system keeps; without a state when it contradicts itself, and the system is refused.
-pub struct Kept<C: Fetch>(Option<FetchState<C>>);
+pub struct Kept<C: Fetch> {
+    state: Option<FetchState<C>>,
+    /// The columns that the system shares with others.
+    split: Arc<SplitColumns>,
+    /// How many of them the state knows.
+    known: usize,
+}
 
 impl<C: Fetch> Kept<C> {
     fn state(&self) -> &FetchState<C> {
-        match &self.0 {
+        match &self.state {
             Some(state) => state,
             None => unreachable!("a system whose query contradicts itself is refused"),
         }
     }
 }
 
-impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, D, F> {
+impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, '_, D, F> {
     type State = Kept<Columns<D, F>>;
     type Guard<'w> = QueryGuard<'w, D, F>;
-    type Item<'g> = Query<'g, D, F>;
+    type Item<'g> = Query<'g, 'g, D, F>;
 
     fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
         match prepare::<D, F>(&world.store, &world.archetypes, &world.components) {
             Ok(state) => {
-                meta.declare_columns(world, short_type::<Self>(), state.prepared.uses());
-                Kept(Some(state))
+                let extent = Extent::of(&state.asked.condition);
+                let (name, whole) = (short_type::<Self>(), reads_whole(D::terms));
+                let split = meta.declare_query(world, name, state.prepared.uses(), whole, extent);
+                Kept { state: Some(state), split, known: 0 }
             }
             Err(conflict) => {
-                meta.refuse_query(conflict.first, conflict.second, short_type::<D>());
-                Kept(None)
+                meta.refuse_query(conflict.first, conflict.second, short_type::<Self>());
+                Kept { state: None, split: Arc::default(), known: 0 }
             }
         }
     }
     fn update(state: &mut Self::State, world: &World) {
-        if let Some(state) = &mut state.0 {
-            state.update(&world.store, &world.archetypes, &world.components);
+        let Kept { state: Some(state), split, known } = state else { return };
+        state.update(&world.store, &world.archetypes, &world.components);
+        if split.count() != *known {
+            let columns = split.all();
+            state.prepared.split(&columns);
+            *known = columns.len();
         }
     }
     #[inline]
@@ -62,7 +80,7 @@ impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, D, F> {
             Err(conflict) => run.busy_column(conflict),
         };
         let context = state.asked.context(world.archetypes, world.components);
-        QueryGuard { locked, since: run.since, context }
+        QueryGuard { locked, since: Moment::in_whole(run.since, world.whole), context }
     }
     #[inline]
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {

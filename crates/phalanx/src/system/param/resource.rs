@@ -18,6 +18,20 @@ use crate::resources::{Occupied, Resource, ResourceId, ResourceTicks};
 use crate::world::{SharedWorld, World};
 
 /// A resource, to be read.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Resource)]
+/// struct Gravity(f32);
+///
+/// fn show(gravity: Res<Gravity>) {
+///     println!("things fall with {}", gravity.0);
+/// }
+///
+/// let mut world = World::new();
+/// world.insert_resource(Gravity(9.81));
+/// world.run_system_once(show).unwrap();
+/// ```
 pub struct Res<'w, R: Resource> {
     value: &'w R,
     ticks: ResourceTicks,
@@ -25,6 +39,21 @@ pub struct Res<'w, R: Resource> {
 }
 
 /// A resource, to be written.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Resource, Default)]
+/// struct Score(u32);
+///
+/// fn score(mut score: ResMut<Score>) {
+///     score.0 += 10;
+/// }
+///
+/// let mut world = World::new();
+/// world.init_resource::<Score>();
+/// world.run_system_once(score).unwrap();
+/// assert_eq!(world.resource::<Score>().0, 10);
+/// ```
 pub struct ResMut<'w, R: Resource> {
     value: &'w mut R,
     ticks: &'w mut ResourceTicks,
@@ -46,6 +75,26 @@ impl<'w, R: Resource> Res<'w, R> {
     /// When the resource was last written.
     pub fn last_changed(&self) -> Tick {
         self.ticks.changed
+    }
+
+    /// When the resource came.
+    pub fn added(&self) -> Tick {
+        self.ticks.added
+    }
+
+    /// Whether the resource came after a tick.
+    pub fn is_added_after(&self, tick: Tick) -> bool {
+        self.ticks.added.is_after(tick)
+    }
+
+    /// Whether the resource came or was written after a tick.
+    pub fn is_changed_after(&self, tick: Tick) -> bool {
+        self.ticks.changed.is_after(tick)
+    }
+
+    /// The system's last run.
+    pub fn last_run(&self) -> Tick {
+        self.since
     }
 
     /// The plain reference.
@@ -77,6 +126,39 @@ impl<'w, R: Resource> ResMut<'w, R> {
         self.ticks.changed
     }
 
+    /// When the resource came.
+    pub fn added(&self) -> Tick {
+        self.ticks.added
+    }
+
+    /// Whether the resource came after a tick.
+    pub fn is_added_after(&self, tick: Tick) -> bool {
+        self.ticks.added.is_after(tick)
+    }
+
+    /// Whether the resource came or was written after a tick.
+    pub fn is_changed_after(&self, tick: Tick) -> bool {
+        self.ticks.changed.is_after(tick)
+    }
+
+    /// The system's last run.
+    pub fn last_run(&self) -> Tick {
+        self.since
+    }
+
+    /// Writes a clone, and marks the resource, only if the value differs. Returns whether it did.
+    pub fn clone_from_if_neq<S>(&mut self, value: &S) -> bool
+    where
+        S: ToOwned<Owned = R> + ?Sized,
+        R: PartialEq<S>,
+    {
+        let differs = *self.value != *value;
+        if differs {
+            value.clone_into(&mut **self);
+        }
+        differs
+    }
+
     /// Marks the resource as changed now.
     pub fn set_changed(&mut self) {
         self.ticks.changed = self.now;
@@ -97,6 +179,14 @@ impl<'w, R: Resource> ResMut<'w, R> {
         }
         **self = value;
         true
+    }
+
+    /// As [`set_if_neq`](Self::set_if_neq); returns the value that was there, if it differed.
+    pub fn replace_if_neq(&mut self, value: R) -> Option<R>
+    where
+        R: PartialEq,
+    {
+        (*self.value != value).then(|| std::mem::replace(&mut **self, value))
     }
 
     /// The plain reference; marks the resource as changed.
@@ -209,8 +299,12 @@ impl<R: Resource> SystemParam for Res<'_, R> {
         read(*state, world, run)
     }
     #[inline]
-    fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
+    fn check(guard: &mut Self::Guard<'_>) -> Result<(), ParamError> {
         if guard.slot.is_some() { Ok(()) } else { Err(missing::<R>("Res")) }
+    }
+    #[inline]
+    fn is_available(guard: &mut Self::Guard<'_>) -> bool {
+        guard.slot.is_some()
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Res<'g, R> {
         guard.get().expect(CHECKED)
@@ -233,42 +327,14 @@ impl<R: Resource> SystemParam for ResMut<'_, R> {
         write(*state, world, run)
     }
     #[inline]
-    fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
+    fn check(guard: &mut Self::Guard<'_>) -> Result<(), ParamError> {
         if guard.slot.is_some() { Ok(()) } else { Err(missing::<R>("ResMut")) }
+    }
+    #[inline]
+    fn is_available(guard: &mut Self::Guard<'_>) -> bool {
+        guard.slot.is_some()
     }
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> ResMut<'g, R> {
         guard.get().expect(CHECKED)
-    }
-}
-
-impl<R: Resource> SystemParam for Option<Res<'_, R>> {
-    type State = ResourceId;
-    type Guard<'w> = ResGuard<'w, R>;
-    type Item<'g> = Option<Res<'g, R>>;
-
-    fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
-        <Res<'_, R> as SystemParam>::init(world, meta)
-    }
-    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-        read(*state, world, run)
-    }
-    fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Option<Res<'g, R>> {
-        guard.get()
-    }
-}
-
-impl<R: Resource> SystemParam for Option<ResMut<'_, R>> {
-    type State = ResourceId;
-    type Guard<'w> = ResMutGuard<'w, R>;
-    type Item<'g> = Option<ResMut<'g, R>>;
-
-    fn init(world: &mut World, meta: &mut SystemMeta) -> ResourceId {
-        <ResMut<'_, R> as SystemParam>::init(world, meta)
-    }
-    fn lock<'w>(state: &'w ResourceId, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-        write(*state, world, run)
-    }
-    fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Option<ResMut<'g, R>> {
-        guard.get()
     }
 }

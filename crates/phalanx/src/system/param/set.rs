@@ -4,7 +4,10 @@
 //! parameter and give back those of the one before; what they return borrows the set, so only one lives. That each
 //! can be had is found out when the system starts.
 
+use std::marker::PhantomData;
+
 use super::super::failed::ParamError;
+use super::super::kept::StateVisitor;
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
@@ -27,14 +30,16 @@ use crate::world::{SharedWorld, World};
 ///
 /// let mut world = World::new();
 /// let e = world.spawn(Health(7)).id();
-/// world.run_system_once(drain);
+/// world.run_system_once(drain).unwrap();
 /// assert_eq!(world.get::<Health>(e).unwrap().0, 0);
 /// ```
-pub struct ParamSet<'g, T: ParamTuple> {
-    state: &'g T::State,
-    world: &'g SharedWorld<'g>,
-    run: Run<'g>,
-    held: T::Held<'g>,
+pub struct ParamSet<'w, 's, T: ParamTuple> {
+    state: &'w T::State,
+    world: &'w SharedWorld<'w>,
+    run: Run<'w>,
+    held: T::Held<'w>,
+    /// Bevy's second lifetime, that of the system's state; here it is the first one.
+    of: PhantomData<&'s ()>,
 }
 
 /// A tuple of parameters that a [`ParamSet`] can hold.
@@ -46,8 +51,8 @@ pub trait ParamTuple {
 }
 
 /// A set without flags.
-pub struct SetGuard<'w, T: ParamTuple> {
-    state: &'w T::State,
+pub struct SetGuard<'w, S> {
+    state: &'w S,
     world: &'w SharedWorld<'w>,
     run: Run<'w>,
 }
@@ -59,7 +64,7 @@ macro_rules! param_set {
             type Held<'g> = ($(Option<$name::Guard<'g>>,)*);
         }
 
-        impl<$($name: SystemParam),*> ParamSet<'_, ($($name,)*)> {
+        impl<$($name: SystemParam),*> ParamSet<'_, '_, ($($name,)*)> {
             $(
                 /// Takes this parameter into use, and ends the use of the others.
                 pub fn $method(&mut self) -> $name::Item<'_> {
@@ -70,10 +75,10 @@ macro_rules! param_set {
             )*
         }
 
-        impl<$($name: SystemParam),*> SystemParam for ParamSet<'_, ($($name,)*)> {
+        impl<$($name: SystemParam),*> SystemParam for ParamSet<'_, '_, ($($name,)*)> {
             type State = ($($name::State,)*);
-            type Guard<'w> = SetGuard<'w, ($($name,)*)>;
-            type Item<'g> = ParamSet<'g, ($($name,)*)>;
+            type Guard<'w> = SetGuard<'w, Self::State>;
+            type Item<'g> = ParamSet<'g, 'g, ($($name,)*)>;
 
             fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
                 let mut each = Vec::new();
@@ -92,18 +97,27 @@ macro_rules! param_set {
             fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
                 SetGuard { state, world, run }
             }
-            fn check(guard: &Self::Guard<'_>) -> Result<(), ParamError> {
-                $($name::check(&$name::lock(&guard.state.$at, guard.world, guard.run))?;)*
+            fn check(guard: &mut Self::Guard<'_>) -> Result<(), ParamError> {
+                $($name::check(&mut $name::lock(&guard.state.$at, guard.world, guard.run))?;)*
                 Ok(())
             }
             fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {
-                ParamSet { state: guard.state, world: guard.world, run: guard.run, held: Default::default() }
+                ParamSet {
+                    state: guard.state,
+                    world: guard.world,
+                    run: guard.run,
+                    held: Default::default(),
+                    of: PhantomData,
+                }
             }
             fn apply(state: &mut Self::State, world: &mut World) {
                 $($name::apply(&mut state.$at, world);)*
             }
             fn discard(state: &mut Self::State) {
                 $($name::discard(&mut state.$at);)*
+            }
+            fn visit_state(state: &mut Self::State, visitor: &mut dyn StateVisitor) {
+                $($name::visit_state(&mut state.$at, visitor);)*
             }
         }
     };

@@ -1,7 +1,7 @@
 //! What comes to one entity: spawning, and inserting a bundle.
 //!
-//! A bundle of one sparse component in an open set takes the shortest way; for others it is asked what their pool allows,
-//! and what they bring along. Values that are replaced are dropped last, when everything is in its place.
+//! A bundle of one sparse component in an open set takes the shortest way; for others it is asked what their pool
+//! allows, and what they bring along. Values that are replaced are dropped last, when everything is in its place.
 
 use phalanx_store::{Entity, Existing, NotInserted, TableId, Values};
 
@@ -29,7 +29,7 @@ impl World {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn spawn_entity<B: Bundle>(&mut self, bundle: B) -> Entity {
-        if <B::Values as Values>::LEAVES == 0 {
+        if <B::Values as Values>::COLUMNS == 0 {
             return self.spawn_on_edge(bundle);
         }
         if let Some(row) = self.store.spawn_row::<B, B::Values>() {
@@ -60,19 +60,33 @@ impl World {
     #[track_caller]
     fn spawn_on_edge<B: Bundle>(&mut self, bundle: B) -> Entity {
         let id = self.bundle::<B>();
-        let at = match self.archetypes.transitions.position(Kind::Insert, ArchetypeId::EMPTY, id.index()) {
+        let at = match self.archetypes.edges.position(Kind::Insert, ArchetypeId::EMPTY, id.index()) {
             Some(at) => at,
             None => self.plan_insertion::<B>(ArchetypeId::EMPTY, id),
         };
         let (values, sparse) = bundle.into_values(self.store.tick());
-        let entity = match self.store.spawn(self.archetypes.transitions.at(at), values) {
+        let entity = match self.store.spawn(self.archetypes.edges.at(at), values) {
             Ok(entity) => entity,
             Err(error) => panic!("{error}"),
         };
         self.spawn_sparse::<B>(entity, id, sparse);
-        if <B::Values as Values>::LEAVES > 0 && self.bundles.info(id).required_sparse.is_empty() {
-            self.store.open_cursor::<B, B::Values>(self.archetypes.transitions.at(at));
+        if !self.bundles.info(id).plain {
+            self.announce_bundle(&[entity], id);
+        } else if <B::Values as Values>::COLUMNS > 0 {
+            self.store.open_cursor::<B, B::Values>(self.archetypes.edges.at(at));
         }
+        entity
+    }
+
+    /// Spawns an entity whose bundle will be announced later.
+    pub(crate) fn spawn_silently<B: Bundle>(&mut self, id: BundleId, bundle: B) -> Entity {
+        let at = self.first_insertion::<B>();
+        let (values, sparse) = bundle.into_values(self.store.tick());
+        let entity = match self.store.spawn(self.archetypes.edges.at(at), values) {
+            Ok(entity) => entity,
+            Err(error) => panic!("{error}"),
+        };
+        self.spawn_sparse::<B>(entity, id, sparse);
         entity
     }
 
@@ -107,7 +121,7 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        if <B::Values as Values>::LEAVES == 0 && B::Sparse::ANY {
+        if <B::Values as Values>::COLUMNS == 0 && B::Sparse::ANY {
             self.insert_sparse(entity, bundle, existing)
         } else {
             self.insert_bundle(entity, bundle, existing)
@@ -149,9 +163,56 @@ impl World {
         let id = self.bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(id) {
             self.insert_only_sparse(entity, bundle, existing)
-        } else {
+        } else if self.bundles.info(id).plain {
             self.insert_parts_grouped(entity, id, bundle, existing)
+        } else {
+            self.insert_not_plain(entity, id, bundle, existing)
         }
+    }
+
+    /// Inserts a bundle to which somebody listens, or that brings others along into sets.
+    #[inline(never)]
+    #[track_caller]
+    fn insert_not_plain<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        // Asked before anything comes along, and before anybody hears of it.
+        let Some(pool) = self.pool_of(entity) else {
+            drop(bundle);
+            return Err(NoSuchEntity::new(entity).into());
+        };
+        if let Err(refusal) = self.may_insert(pool, id) {
+            let error = self.refused(entity, refusal);
+            // Dropped here and not on return: the error would be lost if that panics.
+            drop(bundle);
+            return Err(error);
+        }
+        if self.bundles.info(id).heard.is_empty() {
+            return self.insert_required_grouped(entity, id, bundle, existing);
+        }
+        let changes = self.foresee_insert(entity, id, existing);
+        self.announced(entity, &changes, |world| world.insert_required_grouped(entity, id, bundle, existing))
+    }
+
+    /// As `insert_parts_grouped`, with what the bundle brings along into sets.
+    fn insert_required_grouped<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        if self.bundles.info(id).required_sparse.is_empty() {
+            return self.insert_parts_grouped(entity, id, bundle, existing);
+        }
+        let (old, old_sparse) =
+            self.grouped(entity, |world| world.insert_with_required(entity, id, bundle, existing))?;
+        drop_both(old, old_sparse);
+        Ok(())
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -194,9 +255,6 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(OldValues<B>, Option<<B::Sparse as SparseParts>::Replaced>), ChangeError> {
-        if !self.bundles.info(id).required_sparse.is_empty() {
-            return self.insert_with_required(entity, id, bundle, existing);
-        }
         let (values, sparse) = bundle.into_values(self.store.tick());
         match self.insert_values::<B>(entity, id, values, existing) {
             Ok(old) => Ok((old, self.put_sparse(entity, sparse, existing))),
@@ -217,15 +275,6 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(OldValues<B>, Option<<B::Sparse as SparseParts>::Replaced>), ChangeError> {
-        if self.archetypes.pools().len() > 1 {
-            // Asked before anything comes along; otherwise it is asked where a way is planned.
-            let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
-            if let Err(refusal) = self.may_insert(pool, id) {
-                let error = self.refused(entity, refusal);
-                drop(bundle);
-                return Err(error);
-            }
-        }
         let (values, sparse) = bundle.into_values(self.store.tick());
         self.with_required(entity, id, |world| match world.insert_values::<B>(entity, id, values, existing) {
             Ok(old) => Ok((old, world.put_sparse(entity, sparse, existing))),
@@ -236,7 +285,7 @@ impl World {
         })
     }
 
-    /// Inserts the table part of a bundle, on the known way from wherever the entity stands.
+    /// Inserts the table part of a bundle, along the known edge from wherever the entity stands.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn insert_values<B: Bundle>(
         &mut self,
@@ -247,20 +296,20 @@ impl World {
     ) -> Result<OldValues<B>, ChangeError> {
         let archetypes = &mut self.archetypes;
         let inserted = self.store.replace_along(entity, values, existing, |table| {
-            archetypes.way(Kind::Insert, table, bundle.index())
+            archetypes.edge(Kind::Insert, table, bundle.index())
         });
         match inserted {
             Ok(old) => Ok(old),
             Err(NotInserted::Dead(_)) => Err(NoSuchEntity::new(entity).into()),
-            Err(NotInserted::NoWay(values, table)) => {
-                self.insert_on_new_way::<B>(entity, table, bundle, values, existing)
+            Err(NotInserted::NoEdge(values, table)) => {
+                self.insert_on_new_edge::<B>(entity, table, bundle, values, existing)
             }
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn insert_on_new_way<B: Bundle>(
+    fn insert_on_new_edge<B: Bundle>(
         &mut self,
         entity: Entity,
         table: TableId,
@@ -276,7 +325,7 @@ impl World {
             return Err(error);
         }
         let at = self.plan_insertion::<B>(from, bundle);
-        let inserted = self.store.replace(entity, self.archetypes.transitions.at(at), values, existing);
+        let inserted = self.store.replace(entity, self.archetypes.edges.at(at), values, existing);
         inserted.map_err(|_| NoSuchEntity::new(entity).into())
     }
 }

@@ -12,6 +12,7 @@ use crate::bundles::BundleId;
 use crate::pool::Refusal;
 use crate::registry::ComponentId;
 use crate::storage::SparseParts;
+use crate::world::batch::for_each_despite_panics;
 use crate::world::parts::drop_both;
 use crate::world::{ChangeError, NoSuchEntity, World};
 
@@ -24,7 +25,7 @@ impl World {
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         // As for inserting. Only the living are in sets.
-        if <B::Values as Values>::LEAVES == 0
+        if <B::Values as Values>::COLUMNS == 0
             && let Some(plan) = B::Sparse::open_plan(&self.sets)
         {
             return match B::Sparse::take_alone(&mut self.store, plan, entity) {
@@ -48,14 +49,43 @@ impl World {
             drop(B::Sparse::take(&mut self.store, &self.sets, entity));
             return if self.contains(entity) { Ok(()) } else { Err(NoSuchEntity::new(entity).into()) };
         }
-        if B::Sparse::ANY && self.archetypes.pools().len() > 1 {
-            // Asked before anything is taken; otherwise it is asked where a way is planned.
-            let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
-            self.may_remove(pool, bundle).map_err(|refusal| self.refused(entity, refusal))?;
+        if B::Sparse::ANY {
+            // Asked before anything is taken; otherwise it is asked where an edge is planned.
+            if self.archetypes.pools().len() > 1 {
+                let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
+                self.may_remove(pool, bundle).map_err(|refusal| self.refused(entity, refusal))?;
+            }
+            if !self.bundles.info(bundle).heard.is_empty() {
+                return self.remove_heard::<B>(entity, bundle);
+            }
         }
-        let (values, sparse) = self.grouped(entity, |world| world.detach_parts::<B>(entity, bundle))?;
-        // The entity is rid of both parts, and so are groups: they may go.
-        drop_both(values, sparse);
+        match self.grouped(entity, |world| world.detach_parts::<B>(entity, bundle)) {
+            Ok((values, sparse)) => {
+                // The entity is rid of both parts, and so are groups: they may go.
+                drop_both(values, sparse);
+                Ok(())
+            }
+            Err(NotDetached::Heard) => self.remove_heard::<B>(entity, bundle),
+            Err(NotDetached::Error(error)) => Err(error),
+        }
+    }
+
+    /// Removes a bundle to which somebody listens.
+    #[inline(never)]
+    fn remove_heard<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
+        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
+        // An edge that is known was asked about when it was planned.
+        self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
+        let changes = self.foresee_remove(entity, bundle);
+        let remove = |world: &mut Self| {
+            let at = world.removal::<B>(from).unwrap_or_else(|_| unreachable!("it was allowed just now"));
+            let (values, sparse) = world.grouped(entity, |world| {
+                let sparse = B::Sparse::take(&mut world.store, &world.sets, entity);
+                (world.store.detach::<B::Values>(entity, world.archetypes.edges.at(at)), sparse)
+            });
+            drop_both(values, sparse);
+        };
+        self.announced(entity, &changes, remove);
         Ok(())
     }
 
@@ -64,33 +94,36 @@ impl World {
         &mut self,
         entity: Entity,
         bundle: BundleId,
-    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), ChangeError> {
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), NotDetached> {
         let sparse = B::Sparse::take(&mut self.store, &self.sets, entity);
         let archetypes = &mut self.archetypes;
         let removed = self
             .store
-            .detach_along::<B::Values>(entity, |table| archetypes.way(Kind::Remove, table, bundle.index()));
+            .detach_along::<B::Values>(entity, |table| archetypes.edge(Kind::Remove, table, bundle.index()));
         let values = match removed {
             Ok(values) => values,
             Err(None) => return Err(NoSuchEntity::new(entity).into()),
-            Err(Some(table)) => self.detach_on_new_way::<B>(entity, table, bundle)?,
+            Err(Some(table)) => self.detach_on_new_edge::<B>(entity, table, bundle)?,
         };
         Ok((values, sparse))
     }
 
     #[cold]
     #[inline(never)]
-    fn detach_on_new_way<B: Bundle>(
+    fn detach_on_new_edge<B: Bundle>(
         &mut self,
         entity: Entity,
         table: TableId,
         bundle: BundleId,
-    ) -> Result<OldValues<B>, ChangeError> {
+    ) -> Result<OldValues<B>, NotDetached> {
+        if !self.bundles.info(bundle).heard.is_empty() {
+            return Err(NotDetached::Heard);
+        }
         let from = self.archetypes.of_table(table);
         self.may_remove(self.archetypes.pool_of(from), bundle)
             .map_err(|refusal| self.refused(entity, refusal))?;
         let at = self.plan_removal::<B>(from, bundle);
-        let detached = self.store.detach::<B::Values>(entity, self.archetypes.transitions.at(at));
+        let detached = self.store.detach::<B::Values>(entity, self.archetypes.edges.at(at));
         detached.ok_or_else(|| NoSuchEntity::new(entity).into())
     }
 
@@ -115,33 +148,50 @@ impl World {
             return Ok(None);
         }
         let at = self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
-        let taken = self.grouped(entity, |world| {
-            let sparse = B::Sparse::complete(B::Sparse::take(&mut world.store, &world.sets, entity))?;
-            let values = world.store.take::<B::Values>(entity, world.archetypes.transitions.at(at))?;
-            Some((values, sparse))
-        });
+        let take = |world: &mut Self| {
+            world.grouped(entity, |world| {
+                let sparse = B::Sparse::complete(B::Sparse::take(&mut world.store, &world.sets, entity))?;
+                let values = world.store.take::<B::Values>(entity, world.archetypes.edges.at(at))?;
+                Some((values, sparse))
+            })
+        };
+        let taken = if self.bundles.info(bundle).heard.is_empty() {
+            take(self)
+        } else {
+            let changes = self.foresee_remove(entity, bundle);
+            self.announced(entity, &changes, take)
+        };
         Ok(taken.map(|(values, sparse)| B::from_values(values, sparse)))
     }
 
-    /// Drops every component that is not in the bundle.
+    /// Drops every component that is neither in the bundle nor required by a component of it.
     ///
     /// # Errors
-    /// When the entity is dead, or its pool requires a component that is not in the bundle.
+    /// When the entity is dead, or its pool requires a component that is not kept.
     #[track_caller]
     pub fn retain<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let bundle = self.bundle::<B>();
         let info = self.bundles.info(bundle);
-        let (kept, kept_sparse) = (info.signature.clone(), info.sparse.clone());
+        let kept = info.kept();
+        let kept_all = kept.union(&info.kept_sparse());
         self.may_retain(self.archetypes.pool_of(from), bundle)
             .map_err(|refusal| self.refused(entity, refusal))?;
         let at = self.dropping(Kind::Retain, from, bundle.index(), |present| present.intersection(&kept));
-        self.grouped(entity, |world| {
-            let components = &world.set_components;
-            let goes = |set: &SetId| components[set.index()].is_some_and(|id| !kept_sparse.has(id));
-            let sets = world.store.sets().filter(goes);
-            world.store.remove_with_sets::<()>(entity, world.archetypes.transitions.at(at), sets);
-        });
+        let retain = |world: &mut Self| {
+            world.grouped(entity, |world| {
+                let components = &world.set_components;
+                let goes = |set: &SetId| components[set.index()].is_some_and(|id| !kept_all.has(id));
+                let sets = world.store.sets().filter(goes);
+                world.store.remove_with_sets::<()>(entity, world.archetypes.edges.at(at), sets);
+            });
+        };
+        if self.reactions.is_active() {
+            let changes = self.foresee_retain(entity, &kept_all);
+            self.announced(entity, &changes, retain);
+        } else {
+            retain(self);
+        }
         Ok(())
     }
 
@@ -155,14 +205,68 @@ impl World {
         if pool.required().has(id) {
             return Err(self.refused(entity, Refusal::Required(pool.id(), id)));
         }
-        if let Some(set) = self.set_of(id) {
-            return Ok(self.store.set_remove(set, entity));
-        }
-        if !self.archetypes.signature(from).has(id) {
+        let set = self.set_of(id);
+        let is_there = match set {
+            Some(set) => self.store.set_row(set, entity).is_some(),
+            None => self.archetypes.signature(from).has(id),
+        };
+        if !is_there {
             return Ok(false);
         }
-        let at = self.dropping(Kind::Drop, from, id.index(), |present| present.without(id));
-        Ok(self
-            .grouped(entity, |world| world.store.remove::<()>(entity, world.archetypes.transitions.at(at))))
+        let remove = |world: &mut Self| {
+            if let Some(set) = set {
+                return world.store.set_remove(set, entity);
+            }
+            let at = world.dropping(Kind::Drop, from, id.index(), |present| present.without(id));
+            world.grouped(entity, |world| world.store.remove::<()>(entity, world.archetypes.edges.at(at)))
+        };
+        if self.reactions.heard().has(id) {
+            let changes = self.foresee_remove_id(id);
+            Ok(self.announced(entity, &changes, remove))
+        } else {
+            Ok(remove(self))
+        }
+    }
+
+    /// Removes what the entity has of a bundle and of all that its components require.
+    ///
+    /// # Errors
+    /// When the entity is dead, or its pool requires one of the components; then nothing has changed.
+    #[track_caller]
+    pub fn remove_with_requires<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
+        let bundle = self.bundle_for::<B>(entity)?;
+        let info = self.bundles.info(bundle);
+        let ids: Vec<ComponentId> = info.kept().iter().chain(info.kept_sparse().iter()).collect();
+        self.remove_by_ids(entity, &ids)
+    }
+
+    /// Removes the components with these ids, as far as the entity has them.
+    ///
+    /// # Errors
+    /// When the entity is dead, or its pool requires one of them; then nothing has changed.
+    pub fn remove_by_ids(&mut self, entity: Entity, ids: &[ComponentId]) -> Result<(), ChangeError> {
+        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
+        let pool = self.archetypes.pools().record(self.archetypes.pool_of(from));
+        if let Some(&id) = ids.iter().find(|&&id| pool.required().has(id)) {
+            return Err(self.refused(entity, Refusal::Required(pool.id(), id)));
+        }
+        for_each_despite_panics(ids.iter(), |&id| {
+            // Its pool was asked; it may die meanwhile, by somebody who hears of a removal.
+            let _ = self.remove_by_id(entity, id);
+        });
+        Ok(())
+    }
+}
+
+/// Why the parts of a bundle were not taken.
+enum NotDetached {
+    Error(ChangeError),
+    /// Somebody listens, and has to hear of it first.
+    Heard,
+}
+
+impl<E: Into<ChangeError>> From<E> for NotDetached {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
     }
 }

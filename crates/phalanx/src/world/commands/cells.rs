@@ -1,13 +1,13 @@
 //! Values on their way to columns.
 //!
-//! The bundles of several commands on one entity are taken apart into cells, one per column, where a later value replaces
-//! an earlier one. From there they go into a new row, or into the place of the values that the entity has. Values that
-//! nobody keeps are left over, to be dropped when the entity is what its commands make of it. This file knows neither
-//! commands nor archetypes.
+//! The bundles of several commands on one entity are taken apart into cells, one per column, where a later value
+//! replaces an earlier one. From there they go into a new row, or into the place of the values that the entity has.
+//! Values that nobody keeps are left over, to be dropped when the entity is what its commands make of it. This file
+//! knows neither commands nor archetypes.
 
 use std::any::Any;
 
-use phalanx_store::{AnyColId, ColId, Entity, Existing, FirstPanic, LeafSink, OpenColumn, Store, W};
+use phalanx_store::{AnyColId, ColId, ColumnSink, Entity, Existing, FirstPanic, OpenColumn, Store, Write};
 
 /// A value that nobody keeps.
 type Leftover = Box<dyn Any + Send + Sync>;
@@ -42,7 +42,7 @@ impl<T: Send + Sync + 'static> Cell for Typed<T> {
     }
     fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover> {
         let value = self.value.take()?;
-        leftover(match store.get_mut::<W<T>>(entity, self.id) {
+        leftover(match store.get_mut::<Write<T>>(entity, self.id) {
             Some(place) => std::mem::replace(place, value),
             None => value,
         })
@@ -69,8 +69,8 @@ pub(crate) struct Cells {
     leftovers: Vec<Leftover>,
 }
 
-impl LeafSink for Cells {
-    fn leaf<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing) {
+impl ColumnSink for Cells {
+    fn column<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing) {
         let column = id.any();
         if self.cells.len() <= column.index() {
             self.cells.resize_with(column.index() + 1, || None);

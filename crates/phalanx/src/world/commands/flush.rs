@@ -10,12 +10,13 @@
 //! the user's code ends the flush: what was applied stays, the command that panicked is gone, the others wait for
 //! the next flush.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use phalanx_store::{Entity, Existing};
 
 use super::merge::{self, Merge};
-use super::queue::{Queue, What};
+use super::queue::{Queue, Step, What};
 use crate::world::batch::for_each_despite_panics;
 use crate::world::{ChangeError, Failed, NoSuchEntity, SystemError, World};
 
@@ -24,6 +25,13 @@ use crate::world::{ChangeError, Failed, NoSuchEntity, SystemError, World};
 /// All commands on one entity between two functions are one move. So the order of rows may differ from that
 /// of applying the commands one by one; components do not, nor do the ids that are given next. Both orders
 /// depend on nothing but what was recorded.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut world = World::new();
+/// world.set_flush_order(FlushOrder::Staged);
+/// assert_eq!(world.flush_order(), FlushOrder::Staged);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FlushOrder {
@@ -56,6 +64,8 @@ pub(crate) struct Deferred {
     /// Whether the error handler hears of commands on despawned entities, and of which it still has to.
     report_dead: bool,
     dead: Vec<Entity>,
+    /// The function that ran last.
+    pub(super) running: &'static str,
     /// Memory kept between flushes.
     spare: Queue,
     pub(crate) merge: Merge,
@@ -79,14 +89,28 @@ struct Chains {
 
 impl World {
     /// Brings reserved ids to life and applies recorded commands; commands recorded by a command come after
-    /// those recorded before.
+    /// those recorded before. Then runs what waits from other threads ([`World::remote`]).
+    ///
+    /// Commands that queue themselves without end are an error for the error handler, which names the last one; they
+    /// are forgotten then.
     ///
     /// # Panics
     /// When a command does, or a value in its drop. What was applied stays, the command that panicked is gone,
     /// the others are applied by the next flush.
     pub fn flush(&mut self) {
+        self.flush_commands();
+        self.run_remote();
+    }
+
+    /// As [`World::flush`], without what waits from other threads: for the middle of a change.
+    pub(crate) fn flush_commands(&mut self) {
         self.store.flush();
+        let mut rounds = 0;
         while !self.commands.queue.is_empty() {
+            rounds += 1;
+            if is_endless(rounds, self.commands.queue.steps.len()) {
+                return self.give_up(rounds);
+            }
             let mut work = std::mem::take(&mut self.commands.spare);
             std::mem::swap(&mut work, &mut self.commands.queue);
             let outcome = catch_unwind(AssertUnwindSafe(|| apply_all(self, &mut work)));
@@ -103,6 +127,17 @@ impl World {
         if !self.commands.dead.is_empty() {
             self.report_dead();
         }
+        if self.reactions.is_polled() {
+            self.tell_at_sync_point();
+        }
+    }
+
+    /// Forgets commands that would never end, and hands the error to the handler.
+    #[cold]
+    fn give_up(&mut self, rounds: usize) {
+        let (name, waiting) = (self.commands.running, self.commands.queue.steps.len());
+        self.commands.queue.clear();
+        self.fail(SystemError::new(Failed::Command, name, EndlessCommands { rounds, waiting }.into()));
     }
 
     /// Hands commands on despawned entities to the error handler.
@@ -139,10 +174,16 @@ impl World {
 
     /// Counts a command as refused that was counted as applied.
     #[cold]
-    pub(super) fn note_refused(&mut self, error: ChangeError) {
+    pub(super) fn note_refused(&mut self, error: ChangeError, quiet: bool) {
         self.commands.stats.applied -= 1;
+        self.note_not_applied(error, quiet);
+    }
+
+    /// Counts a command that is not counted yet as refused.
+    #[cold]
+    pub(super) fn note_not_applied(&mut self, error: ChangeError, quiet: bool) {
         if let ChangeError::NoSuchEntity(dead) = error {
-            self.note_dead(dead.entity, false);
+            self.note_dead(dead.entity, quiet);
         } else {
             self.commands.stats.refused += 1;
             self.commands.last_refused = Some(error);
@@ -158,6 +199,34 @@ impl World {
     pub fn set_flush_order(&mut self, order: FlushOrder) {
         self.commands.order = order;
     }
+}
+
+/// Commands that queue commands that queue commands, further than any program means to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EndlessCommands {
+    /// How often commands were applied that were queued by those before.
+    pub rounds: usize,
+    /// How many were waiting then; they are forgotten.
+    pub waiting: usize,
+}
+
+impl fmt::Display for EndlessCommands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rounds, waiting } = self;
+        write!(
+            f,
+            "commands that it queued queued commands, {rounds} times over, and {waiting} wait: a command that queues \
+             itself never ends; queue it from a system, once per frame"
+        )
+    }
+}
+
+impl std::error::Error for EndlessCommands {}
+
+/// Whether commands queue themselves: after so many rounds, or so many at once that they must have doubled.
+fn is_endless(rounds: usize, waiting: usize) -> bool {
+    rounds > 16 && (rounds > 100_000 || waiting > 1_000_000)
 }
 
 fn apply_all(world: &mut World, work: &mut Queue) {
@@ -186,7 +255,7 @@ fn apply_all(world: &mut World, work: &mut Queue) {
 fn call(world: &mut World, work: &mut Queue, at: usize) {
     if let What::Call(call) = work.steps[at].what {
         work.begin(at);
-        if let Some(call) = work.calls[call as usize].take() {
+        if let Some(call) = work.take_call(call) {
             world.commands.stats.applied += 1;
             call(world);
             world.store.flush();
@@ -233,7 +302,7 @@ fn apply_run(world: &mut World, work: &mut Queue, run: std::ops::Range<usize>) {
     let (begun, outcome) = despawn(world, work, &deaths);
     for_each_despite_panics(deaths[..begun].iter(), |&(death, first)| {
         chains.collect(first, run.start);
-        bury(world, work, &chains.steps, death);
+        drop_despawned(world, work, &chains.steps, death);
     });
     if let Err(panic) = outcome {
         resume_unwind(panic);
@@ -276,7 +345,7 @@ impl Chains {
 }
 
 fn apply_one(world: &mut World, work: &mut Queue, at: usize) {
-    let entity = work.steps[at].entity;
+    let Step { entity, quiet, .. } = work.steps[at];
     world.commands.stats.applied += 1;
     let done = match work.begin(at) {
         What::Insert { kind, slot, existing } => {
@@ -289,7 +358,7 @@ fn apply_one(world: &mut World, work: &mut Queue, at: usize) {
         What::Despawn | What::Call(_) | What::Done => Ok(()),
     };
     if let Err(error) = done {
-        world.note_refused(error);
+        world.note_refused(error, quiet);
     }
 }
 
@@ -310,8 +379,16 @@ fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &m
     let entering = steps.iter().take_while(|&&at| matches!(work.steps[at].what, What::Enter { .. })).count();
     let (first, rest) = steps.split_at(entering);
     first.iter().for_each(|&at| apply_one(world, work, at));
-    world.commands.stats.applied += rest.len() as u64;
-    merge::apply(world, merge, work, entity, rest);
+    let applied = rest.len() as u64;
+    world.commands.stats.applied += applied;
+    if !merge::apply(world, merge, work, entity, rest) {
+        // Whoever heard of a change before has despawned it.
+        world.commands.stats.applied -= applied;
+        for &at in rest {
+            world.note_dead(entity, work.steps[at].quiet);
+            work.discard(at);
+        }
+    }
 }
 
 /// Despawns the entities that end, at once. Returns how many were despawned, and the panic of a value's drop, if there
@@ -334,7 +411,7 @@ fn despawn(
 }
 
 /// Counts the commands on an entity that is gone. What they would have inserted need not be: nobody can see it.
-fn bury(world: &mut World, work: &mut Queue, steps: &[usize], death: usize) {
+fn drop_despawned(world: &mut World, work: &mut Queue, steps: &[usize], death: usize) {
     let staged = world.commands.order == FlushOrder::Staged;
     let comes_before =
         |work: &Queue, at: usize| at <= death || (staged && work.steps[at].what != What::Despawn);

@@ -22,28 +22,31 @@ use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::steps;
 use crate::world::World;
+use crate::world::reactions::{Changes, Foreseen};
 
-/// Which columns a way between two archetypes fills from cells.
+/// Which columns an edge between two archetypes fills from cells.
 #[derive(Clone, Hash, Eq)]
 #[expect(clippy::derived_hash_with_manual_eq, reason = "equal as derived, and counted")]
-struct Way {
+struct EdgeKey {
     from: ArchetypeId,
     to: ArchetypeId,
     filled: Vec<AnyColId>,
 }
 
-impl PartialEq for Way {
+impl PartialEq for EdgeKey {
     fn eq(&self, other: &Self) -> bool {
         steps::count();
         self.from == other.from && self.to == other.to && self.filled == other.filled
     }
 }
 
-/// The ways found so far, and cells to be used again.
+/// The edges found so far, and cells to be used again.
 #[derive(Default)]
 pub(crate) struct Merge {
     cells: Cells,
-    ways: HashMap<Way, Edge>,
+    edges: HashMap<EdgeKey, Edge>,
+    /// How often the world had forgotten its edges when these were found.
+    cleared: u64,
 }
 
 /// What the steps so far make of an entity.
@@ -56,26 +59,80 @@ struct Folded {
 }
 
 impl Merge {
-    /// Forgets the ways, which end when tables are dropped.
-    pub(crate) fn forget_ways(&mut self) {
-        self.ways.clear();
+    /// Forgets the edges, which end when tables are dropped.
+    pub(crate) fn forget_edges(&mut self) {
+        self.edges.clear();
     }
 }
 
-/// Carries out inserts and removes of one living entity as one move.
+/// Carries out inserts and removes of one entity as one move, and announces it. False, and nothing happens, when it is
+/// dead.
 pub(crate) fn apply(
     world: &mut World,
     merge: &mut Merge,
     queue: &mut Queue,
     entity: Entity,
     steps: &[usize],
-) {
+) -> bool {
+    if !world.contains(entity) {
+        return false;
+    }
+    match if world.reactions.is_active() { foresee(world, queue, entity, steps) } else { None } {
+        None => move_once(world, merge, queue, entity, steps),
+        Some(changes) => {
+            world.announced(entity, &changes, |world| move_once(world, merge, queue, entity, steps));
+        }
+    }
+    true
+}
+
+/// What the steps do to components to which somebody listens.
+#[cold]
+fn foresee(world: &mut World, queue: &Queue, entity: Entity, steps: &[usize]) -> Option<Changes> {
+    let mut heard = Signature::empty();
+    for &at in steps {
+        if let What::Insert { kind, .. } | What::Remove { kind } = queue.steps[at].what {
+            let bundle = queue.kinds[kind as usize].bundle(world);
+            heard = heard.union(&world.bundles.info(bundle).heard);
+        }
+    }
+    if heard.is_empty() {
+        return None;
+    }
+    let pool = world.pool_of(entity)?;
+    let mut foreseen = Foreseen::new(world, entity, &heard);
+    for &at in steps {
+        match queue.steps[at].what {
+            What::Insert { kind, existing, .. } => {
+                let bundle = queue.kinds[kind as usize].bundle(world);
+                if world.may_insert(pool, bundle).is_ok() {
+                    foreseen.insert(world.bundles.info(bundle), existing);
+                }
+            }
+            What::Remove { kind } => {
+                let bundle = queue.kinds[kind as usize].bundle(world);
+                if world.may_remove(pool, bundle).is_ok() {
+                    foreseen.remove(world.bundles.info(bundle));
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(foreseen.changes()).filter(|changes| !changes.is_empty())
+}
+
+fn move_once(world: &mut World, merge: &mut Merge, queue: &mut Queue, entity: Entity, steps: &[usize]) {
+    if merge.cleared != world.archetypes.edges.cleared() {
+        // Tables may have been dropped by commands of somebody who heard of a change.
+        merge.forget_edges();
+        merge.cleared = world.archetypes.edges.cleared();
+    }
     // A panic may have left values of another entity.
     merge.cells.clear();
-    let Some(place) = world.store.locate(entity) else { return };
-    let source = world.archetypes.of_table(place.table);
+    let Some(location) = world.store.locate(entity) else { return };
+    let source = world.archetypes.of_table(location.table);
     let signature = world.archetypes.signature(source).clone();
-    merge.cells.held.extend(world.store.table_columns(place.table));
+    merge.cells.held.extend(world.store.table_columns(location.table));
     let pool = world.archetypes.pool_of(source);
     let mut folded = Folded { entity, source, signature, required: Vec::new() };
     for &at in steps {
@@ -84,7 +141,7 @@ pub(crate) fn apply(
                 let kind = &mut queue.kinds[kind as usize];
                 let bundle = kind.bundle(world);
                 if let Err(refusal) = world.may_insert(pool, bundle) {
-                    world.note_refused(world.refused(entity, refusal));
+                    world.note_refused(world.refused(entity, refusal), false);
                     kind.refuse(slot, &mut merge.cells);
                     continue;
                 }
@@ -96,7 +153,7 @@ pub(crate) fn apply(
                 let kind = &queue.kinds[kind as usize];
                 let bundle = kind.bundle(world);
                 if let Err(refusal) = world.may_remove(pool, bundle) {
-                    world.note_refused(world.refused(entity, refusal));
+                    world.note_refused(world.refused(entity, refusal), false);
                     continue;
                 }
                 folded.remove(world, &mut merge.cells, bundle.index());
@@ -105,7 +162,7 @@ pub(crate) fn apply(
             _ => {}
         }
     }
-    world.grouped(entity, |world| folded.finish(world, merge, place.table));
+    world.grouped(entity, |world| folded.finish(world, merge, location.table));
     merge.cells.clear();
     merge.cells.drop_leftovers();
 }
@@ -158,7 +215,7 @@ impl Folded {
                 world,
                 merge,
                 self.entity,
-                &Way { from: self.source, to: between, filled: Vec::new() },
+                &EdgeKey { from: self.source, to: between, filled: Vec::new() },
                 &[],
             );
             self.source = between;
@@ -169,9 +226,9 @@ impl Folded {
         if target != self.source {
             let mut filled = merge.cells.full();
             filled.retain(|&column| !world.store.table_has(stands, column));
-            let way = Way { from: self.source, to: target, filled };
+            let key = EdgeKey { from: self.source, to: target, filled };
             moved =
-                catch_unwind(AssertUnwindSafe(|| follow(world, merge, self.entity, &way, &self.required)));
+                catch_unwind(AssertUnwindSafe(|| follow(world, merge, self.entity, &key, &self.required)));
             if world.archetype_of(self.entity) != Some(target) {
                 // A value could not be made, and nothing has moved.
                 return moved.unwrap_or_else(|panic| resume_unwind(panic));
@@ -184,22 +241,28 @@ impl Folded {
 }
 
 /// Moves the entity, filling columns from cells and by the functions of required components.
-fn follow(world: &mut World, merge: &mut Merge, entity: Entity, way: &Way, required: &[(ComponentId, Init)]) {
+fn follow(
+    world: &mut World,
+    merge: &mut Merge,
+    entity: Entity,
+    key: &EdgeKey,
+    required: &[(ComponentId, Init)],
+) {
     let inits: Vec<Init> = required.iter().map(|(_, init)| init.clone()).collect();
-    let edge = |world: &World, way: &Way| {
-        world.edge(way.from, way.to, |store, from, to| store.fill_edge(from, to, &way.filled, &inits))
+    let edge = |world: &World, key: &EdgeKey| {
+        world.edge(key.from, key.to, |store, from, to| store.fill_edge(from, to, &key.filled, &inits))
     };
-    let Merge { cells, ways } = merge;
-    // The functions of required components are not part of what tells ways apart: such a way is used once.
+    let Merge { cells, edges, .. } = merge;
+    // The functions of required components are not part of what tells edges apart: such an edge is used once.
     let once;
     let edge = if required.is_empty() {
-        if !ways.contains_key(way) {
-            ways.insert(way.clone(), edge(world, way));
+        if !edges.contains_key(key) {
+            edges.insert(key.clone(), edge(world, key));
         }
-        &ways[way]
+        &edges[key]
     } else {
-        once = edge(world, way);
+        once = edge(world, key);
         &once
     };
-    world.store.insert_filled(entity, edge, |at, column| cells.fill(way.filled[at], column));
+    world.store.insert_filled(entity, edge, |at, column| cells.fill(key.filled[at], column));
 }

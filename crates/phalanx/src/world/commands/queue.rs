@@ -11,6 +11,7 @@
 //! This file does not know what the commands mean.
 
 use std::any::{Any, TypeId};
+use std::sync::{Mutex, PoisonError};
 
 use phalanx_store::{Entity, Existing, FirstPanic};
 
@@ -21,7 +22,7 @@ use crate::pool::DeclaredPool;
 use crate::storage::SparseParts;
 use crate::world::{ChangeError, World};
 
-pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send + Sync>;
+pub(crate) type Call = Box<dyn FnOnce(&mut World) + Send>;
 
 /// What a recorded command does to its entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +225,8 @@ pub(crate) struct Queue {
     pub(crate) steps: Vec<Step>,
     types: Vec<TypeId>,
     pub(crate) kinds: Vec<Box<dyn Kind>>,
-    pub(crate) calls: Vec<Option<Call>>,
+    /// Behind a lock that nobody takes: functions need not be `Sync`, and a world is.
+    calls: Mutex<Vec<Option<Call>>>,
 }
 
 impl Queue {
@@ -234,6 +236,14 @@ impl Queue {
     }
 
     pub(crate) fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B, existing: Existing) {
+        if B::SPAWNS {
+            // Not merged with others: each such bundle spawns what it has to.
+            return self.call(Box::new(move |world| {
+                if let Err(error) = world.insert_with(entity, bundle, existing) {
+                    world.note_not_applied(error, false);
+                }
+            }));
+        }
         let at = self.kind::<B>();
         let bundles = &mut of_type::<B>(&mut *self.kinds[at]).0;
         bundles.push(Some(bundle));
@@ -250,9 +260,18 @@ impl Queue {
         self.steps.push(Step::new(entity, What::Despawn));
     }
 
+    fn calls(&mut self) -> &mut Vec<Option<Call>> {
+        self.calls.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The function at this position, unless it was taken before.
+    pub(crate) fn take_call(&mut self, at: u32) -> Option<Call> {
+        self.calls()[at as usize].take()
+    }
+
     pub(crate) fn call(&mut self, call: Call) {
-        self.calls.push(Some(call));
-        let at = number(self.calls.len() - 1);
+        self.calls().push(Some(call));
+        let at = number(self.calls().len() - 1);
         self.steps.push(Step::new(Entity::PLACEHOLDER, What::Call(at)));
     }
 
@@ -305,8 +324,8 @@ impl Queue {
             places.push((number(at), number(self.kinds[at].len())));
             self.kinds[at].append(&mut **kind);
         }
-        let calls = number(self.calls.len());
-        self.calls.append(&mut other.calls);
+        let calls = number(self.calls().len());
+        self.calls().append(other.calls());
         let moved = other.steps.drain(..).map(|step| {
             let what = match step.what {
                 What::Insert { kind, slot, existing } => {
@@ -332,14 +351,14 @@ impl Queue {
         for kind in &mut self.kinds {
             kind.clear();
         }
-        self.calls.clear();
+        self.calls().clear();
     }
 
     /// Drops what all commands carry, though some of it panics.
     pub(crate) fn drop_all(&mut self, panics: &mut FirstPanic) {
         self.steps.clear();
         self.kinds.iter_mut().for_each(|kind| kind.drop_all(panics));
-        drop_each(&mut self.calls, panics);
+        drop_each(self.calls(), panics);
     }
 
     /// Marks a step as done and says what it was.
@@ -353,7 +372,7 @@ impl Queue {
             What::Insert { kind, slot, .. } | What::Enter { kind, slot } => {
                 self.kinds[kind as usize].discard(slot);
             }
-            What::Call(call) => drop(self.calls[call as usize].take()),
+            What::Call(call) => drop(self.take_call(call)),
             _ => {}
         }
     }

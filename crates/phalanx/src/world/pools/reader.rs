@@ -3,7 +3,7 @@
 //! What a read has in common with the next one, where the component's columns are, is found when the reader is made.
 //! What is left is to look at the remembered row of a handle, or at the place of an entity.
 
-use phalanx_store::SeatReader;
+use phalanx_store::LocationReader;
 
 use super::{PoolEntityError, PoolRef};
 use crate::component::Queryable;
@@ -29,7 +29,7 @@ use crate::pool::{Declares, Pool, PoolId, PoolKey};
 /// # Ok::<(), phalanx::world::PoolEntityError>(())
 /// ```
 pub struct PoolReader<'w, P, T: Queryable> {
-    reader: SeatReader<'w, T::Read>,
+    reader: LocationReader<'w, T::Read>,
     pool: PoolRef<'w, P>,
     id: PoolId,
     /// Whose rows a table has.
@@ -46,7 +46,7 @@ impl<P, T: Queryable> Copy for PoolReader<'_, P, T> {}
 impl<'w, P: Pool + Declares<T::Owner>, T: Queryable> PoolReader<'w, P, T> {
     pub(super) fn new(pool: PoolRef<'w, P>) -> Self {
         let pools = pool.world.archetypes.pools_by_table();
-        Self { reader: pool.world.store.read_seats(T::ids()), id: pool.id(), pool, pools }
+        Self { reader: pool.world.store.read_locations(T::ids()), id: pool.id(), pool, pools }
     }
 
     /// Reads the component of an entity.
@@ -56,7 +56,7 @@ impl<'w, P: Pool + Declares<T::Owner>, T: Queryable> PoolReader<'w, P, T> {
     #[inline]
     pub fn get(&self, mut key: impl PoolKey<P>) -> Result<T::Ref<'w>, PoolEntityError> {
         // Where the handle was right last time, the entity is in its pool: tables stay in theirs.
-        if let Some(at) = key.seat() {
+        if let Some(at) = key.cached_location() {
             return match self.reader.get(*at) {
                 Some(item) => Ok(T::wrap_ref(item)),
                 None => self.pool.find::<T>(at),

@@ -39,13 +39,13 @@ fn value_across_shrink(world: &mut World, e: Entity) {
 }
 
 fn query_across_spawn(world: &mut World) {
-    let names = world.query::<&Name>();
+    let names = world.view::<&Name>();
     println!("{}", names.iter().count());
     world.spawn(Name(String::new()));
 }
 
 fn slices_across_spawn(world: &mut World) {
-    let mut positions = world.query_mut::<&mut Position>();
+    let mut positions = world.view_mut::<&mut Position>();
     let slices = positions.chunks_mut().next().unwrap();
     slices.x[0] = 2.0;
     world.spawn(ORIGIN);

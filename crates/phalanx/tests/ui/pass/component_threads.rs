@@ -1,6 +1,6 @@
 //! Shared ownership that may cross threads.
 
-use phalanx::prelude::Component;
+use phalanx::prelude::{Component, Resource};
 use std::sync::Arc;
 
 #[derive(Component)]
@@ -13,7 +13,11 @@ struct Fields {
     name: Arc<str>,
 }
 
+#[derive(Resource)]
+struct Shared(Arc<u8>);
+
 fn main() {
+    let _ = Shared(Arc::new(1)).0;
     let fields = Fields { fine: 1, name: "a".into() };
     let _ = (Whole(Arc::new(1)).0, fields.fine, fields.name);
 }

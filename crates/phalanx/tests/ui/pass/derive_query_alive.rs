@@ -14,13 +14,13 @@ struct Healed {
 fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
-    let kept: Vec<HealedItem<'_>> = world.query_mut::<Healed>().into_iter().collect();
+    let kept: Vec<HealedItem<'_>> = world.view_mut::<Healed>().into_iter().collect();
     for mut healed in kept {
         healed.health.0 += 1;
     }
     world.spawn(Health(1));
 
-    let query = world.query_mut::<Healed>();
+    let query = world.view_mut::<Healed>();
     let one = query.iter().next();
     let other = query.iter().next();
     let _ = (one, other);

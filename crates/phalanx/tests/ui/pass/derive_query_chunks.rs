@@ -14,7 +14,7 @@ struct Healthy {
 fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
-    for slice in world.query_filtered::<&Health, Healthy>().chunks() {
+    for slice in world.view_filtered::<&Health, Healthy>().chunks() {
         let slice: &[Health] = slice;
         assert_eq!(slice[0].0, 1);
     }

@@ -29,15 +29,15 @@ struct Parameter<D: QueryData>(D);
 
 fn main() {
     let mut world = World::new();
-    for mut healed in world.query_mut::<Healed>() {
+    for mut healed in world.view_mut::<Healed>() {
         healed.health.0 += 1;
     }
-    for seen in world.query::<Seen>() {
+    for seen in world.view::<Seen>() {
         let _ = (seen.entity, seen.healed.health.0);
     }
-    for item in world.query_mut::<Remembered>() {
+    for item in world.view_mut::<Remembered>() {
         let _ = (item.entity, item.other);
     }
-    world.query::<Parameter<&Health>>();
-    world.query::<Parameter<HealedReadOnly>>();
+    world.view::<Parameter<&Health>>();
+    world.view::<Parameter<HealedReadOnly>>();
 }

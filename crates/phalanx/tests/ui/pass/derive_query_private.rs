@@ -20,13 +20,13 @@ pub mod game {
     }
 
     pub fn sum(world: &phalanx::World) -> u8 {
-        let secrets = world.query::<Kept>().into_iter().map(|item| item.secret.0);
-        secrets.chain(world.query::<Told>().into_iter().map(|item| item.open.0)).sum()
+        let secrets = world.view::<Kept>().into_iter().map(|item| item.secret.0);
+        secrets.chain(world.view::<Told>().into_iter().map(|item| item.open.0)).sum()
     }
 }
 
 fn main() {
     let world = phalanx::World::new();
     assert_eq!(game::sum(&world), 0);
-    let _ = world.query::<game::Told>().into_iter().next().map(|item| item.open);
+    let _ = world.view::<game::Told>().into_iter().next().map(|item| item.open);
 }

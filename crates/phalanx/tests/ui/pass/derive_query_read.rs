@@ -14,7 +14,7 @@ struct Healed {
 fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
-    let mut query = world.query_mut::<Healed>();
+    let mut query = world.view_mut::<Healed>();
     for mut healed in query.iter_mut() {
         healed.health.0 += 1;
     }

@@ -31,13 +31,13 @@ struct Everything;
 
 fn main() {
     let world = World::new();
-    for item in world.query_filtered::<Named, NamedFilter>() {
+    for item in world.view_filtered::<Named, NamedFilter>() {
         let _ = item.part.0;
     }
-    for NumberedItem(part, _) in world.query_filtered::<Numbered, NumberedFilter>() {
+    for NumberedItem(part, _) in world.view_filtered::<Numbered, NumberedFilter>() {
         let _ = part.0;
     }
-    for item in world.query_filtered::<Lent, Everything>() {
+    for item in world.view_filtered::<Lent, Everything>() {
         let _ = item.part.0;
     }
 }

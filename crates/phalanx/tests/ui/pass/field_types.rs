@@ -21,7 +21,7 @@ fn main() {
     let entity = world.spawn((Position { x: 1.0, y: 2.0 }, Velocity { x: 3.0, y: 4.0 })).id();
     let _: Option<&f32> = world.get::<position::x>(entity);
     let _: Option<Velocity> = world.get::<Velocity>(entity).map(|row| row.get());
-    for position in world.query::<&Position>().chunks() {
+    for position in world.view::<&Position>().chunks() {
         let _: &[f32] = position.x;
     }
     world.entity_mut(entity).insert(Position { x: 1.0, y: 2.0 });

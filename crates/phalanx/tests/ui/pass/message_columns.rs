@@ -15,7 +15,7 @@ fn growth(messages: &mut Messages<Hit>) {
     messages.write(Hit { x: 1 });
 }
 
-fn within<'a>(mut reader: MessageReader<'a, Hit>) -> &'a [u8] {
+fn within<'a>(mut reader: MessageReader<'a, 'a, Hit>) -> &'a [u8] {
     reader.columns().x
 }
 

@@ -27,5 +27,5 @@ fn main() {
     assert_eq!(orcs.query_filtered::<&Health, Without<Rage>>().count(), 1);
     assert_eq!((orcs.get::<Health>(orc).unwrap().0, orcs.get::<Position>(orc).unwrap().x), (1, 1.0));
     assert!(orcs.get::<Rage>(orc).map(|rage| rage.0).is_err());
-    assert_eq!(world.query_filtered::<Option<&Wings>, InPool<Orcs>>().count(), 1);
+    assert_eq!(world.view_filtered::<Option<&Wings>, InPool<Orcs>>().count(), 1);
 }

@@ -19,8 +19,8 @@ struct Cold;
 fn main() {
     let mut world = World::new();
     world.spawn((Health(1), Quiet { n: 2 }));
-    assert_eq!(world.query_filtered::<&Health, Changed<Health>>().count(), 1);
-    assert_eq!(world.query_filtered::<Entity, Added<Quiet>>().count(), 1);
-    assert_eq!(world.query_filtered::<Entity, Or<(With<Health>, Changed<Cold>)>>().count(), 1);
-    assert!(world.query::<Ref<Health>>().into_iter().all(|health| health.0 == 1));
+    assert_eq!(world.view_filtered::<&Health, Changed<Health>>().count(), 1);
+    assert_eq!(world.view_filtered::<Entity, Added<Quiet>>().count(), 1);
+    assert_eq!(world.view_filtered::<Entity, Or<(With<Health>, Changed<Cold>)>>().count(), 1);
+    assert!(world.view::<Ref<Health>>().into_iter().all(|health| health.0 == 1));
 }

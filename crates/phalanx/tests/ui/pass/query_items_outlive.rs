@@ -6,15 +6,15 @@ use phalanx::prelude::*;
 struct Health(u32);
 
 fn world_lives(world: &World) -> Option<&Health> {
-    world.query::<&Health>().into_iter().next()
+    world.view::<&Health>().into_iter().next()
 }
 
 fn world_lives_for_columns(world: &mut World) -> Vec<&mut [Health]> {
-    world.query_mut::<&mut Health>().into_chunks().collect()
+    world.view_mut::<&mut Health>().into_chunks().collect()
 }
 
 fn query_lives(world: &mut World, e: Entity) {
-    let mut query = world.query_mut::<&mut Health>();
+    let mut query = world.view_mut::<&mut Health>();
     let item = query.get_mut(e);
     let _ = item;
     drop(query);
@@ -24,11 +24,11 @@ fn state_lives<'w>(world: &'w World, state: &'w mut QueryState<&'static Health>)
     state.iter(world).next()
 }
 
-fn reborrow_lives<'a>(query: &'a mut Query<'_, &'static mut Health>) -> Option<Mut<'a, Health>> {
+fn reborrow_lives<'a>(query: &'a mut Query<'_, '_, &'static mut Health>) -> Option<Mut<'a, Health>> {
     query.iter_mut().next()
 }
 
-fn readonly_lives<'a>(query: &'a Query<'_, &'static mut Health>) -> Option<&'a Health> {
+fn readonly_lives<'a>(query: &'a Query<'_, '_, &'static mut Health>) -> Option<&'a Health> {
     query.iter().next()
 }
 
@@ -38,9 +38,9 @@ fn main() {
     assert!(world_lives(&world).is_some_and(|health| health.0 == 1));
     assert_eq!(world_lives_for_columns(&mut world).len(), 1);
     query_lives(&mut world, e);
-    let mut state = world.query_state();
+    let mut state = world.query();
     assert!(state_lives(&world, &mut state).is_some());
-    let mut query = world.query_mut();
+    let mut query = world.view_mut();
     assert!(reborrow_lives(&mut query).is_some());
     assert!(readonly_lives(&query).is_some());
 }

@@ -6,7 +6,7 @@ use phalanx::query::{QueryData, QueryTables};
 #[derive(Component)]
 struct Health(u32);
 
-fn shorter<'s, 'w: 's>(query: Query<'w, &'static mut Health>) -> Query<'s, &'static mut Health> {
+fn shorter<'s, 'w: 's>(query: Query<'w, 'w, &'static mut Health>) -> Query<'s, 's, &'static mut Health> {
     query
 }
 
@@ -19,13 +19,13 @@ fn item<'w>(item: <&'static Health as QueryData>::Item<'w>) -> &'w Health {
 }
 
 fn name(world: &World) -> Option<&Health> {
-    world.query::<&'static Health>().into_iter().next()
+    world.view::<&'static Health>().into_iter().next()
 }
 
 fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
-    assert_eq!(shorter(world.query_mut()).count(), 1);
-    assert_eq!(tables(world.query().into_tables()).count(), 1);
+    assert_eq!(shorter(world.view_mut()).count(), 1);
+    assert_eq!(tables(world.view().into_tables()).count(), 1);
     assert_eq!(name(&world).map(|health| item(health).0), Some(1));
 }

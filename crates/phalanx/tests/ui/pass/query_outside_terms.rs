@@ -20,7 +20,7 @@ fn steer(query: Query<(Entity, &Position, &Velocity)>) {
 fn main() {
     let mut world = World::new();
     world.spawn((Position(1.0), Velocity(2.0)));
-    let mut schedule = phalanx::schedule::Schedule::new();
-    schedule.add_systems(&mut world, steer);
+    let mut schedule = phalanx::schedule::Schedule::default();
+    schedule.add_systems(steer);
     schedule.run(&mut world);
 }

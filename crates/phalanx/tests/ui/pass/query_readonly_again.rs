@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn items_are_exclusive(query: &mut Query<'_, &'static mut Health>, e: Entity) {
+fn items_are_exclusive(query: &mut Query<'_, '_, &'static mut Health>, e: Entity) {
     for mut health in &mut *query {
         health.0 = 1;
     }
@@ -18,13 +18,13 @@ fn items_are_exclusive(query: &mut Query<'_, &'static mut Health>, e: Entity) {
     query.par_iter_mut().for_each(|mut health| health.0 = 1);
 }
 
-fn the_type_is_the_reading_one(query: &Query<'_, &'static mut Health>) {
-    let _: Query<'_, &'static Health> = query.as_readonly();
+fn the_type_is_the_reading_one(query: &Query<'_, '_, &'static mut Health>) {
+    let _: Query<'_, '_, &'static Health> = query.as_readonly();
 }
 
 fn main() {
     let mut world = World::new();
     let e = world.spawn(Health(0)).id();
-    items_are_exclusive(&mut world.query_mut(), e);
-    the_type_is_the_reading_one(&world.query_mut());
+    items_are_exclusive(&mut world.view_mut(), e);
+    the_type_is_the_reading_one(&world.view_mut());
 }

@@ -5,13 +5,13 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn through_the_query(query: &mut Query<'_, &'static mut Health>) {
+fn through_the_query(query: &mut Query<'_, '_, &'static mut Health>) {
     let readonly = query.as_readonly();
     readonly.count();
     query.iter_mut().for_each(|mut health| health.0 = 1);
 }
 
-fn through_an_exclusive_reference(query: &mut Query<'_, &'static mut Health>) {
+fn through_an_exclusive_reference(query: &mut Query<'_, '_, &'static mut Health>) {
     query.iter_mut().count();
     query.reborrow();
     query.chunks_mut().count();
@@ -22,6 +22,6 @@ fn through_an_exclusive_reference(query: &mut Query<'_, &'static mut Health>) {
 fn main() {
     let mut world = World::new();
     world.spawn(Health(0));
-    through_the_query(&mut world.query_mut());
-    through_an_exclusive_reference(&mut world.query_mut());
+    through_the_query(&mut world.view_mut());
+    through_an_exclusive_reference(&mut world.view_mut());
 }

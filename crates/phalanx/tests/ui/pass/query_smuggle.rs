@@ -5,13 +5,13 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn out_of_a_loop<'w>(query: &'w Query<'_, &'static Health>) -> Vec<&'w Health> {
+fn out_of_a_loop<'w>(query: &'w Query<'_, '_, &'static Health>) -> Vec<&'w Health> {
     let mut kept: Vec<&Health> = Vec::new();
     query.iter().for_each(|health| kept.push(health));
     kept
 }
 
-fn out_of_a_sort(query: &mut Query<'_, &'static mut Health>) {
+fn out_of_a_sort(query: &mut Query<'_, '_, &'static mut Health>) {
     let mut most = 0;
     let sorted: Vec<Mut<Health>> = query
         .sort_by_key_mut(|health| {
@@ -36,8 +36,8 @@ fn out_of_a_table(world: &mut World, id: phalanx::ComponentId) -> usize {
 fn main() {
     let mut world = World::new();
     world.spawn_batch([Health(1), Health(2)]);
-    assert_eq!(out_of_a_loop(&world.query()).len(), 2);
-    out_of_a_sort(&mut world.query_mut());
+    assert_eq!(out_of_a_loop(&world.view()).len(), 2);
+    out_of_a_sort(&mut world.view_mut());
     let id = world.register_component::<Health>();
     assert_eq!(out_of_a_table(&mut world, id), 2);
 }

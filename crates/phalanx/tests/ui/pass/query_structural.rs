@@ -9,13 +9,13 @@ struct Health(u32);
 struct Cold;
 
 fn spawn(world: &mut World) {
-    let healths: Vec<u32> = world.query::<&Health>().into_iter().map(|health| health.0).collect();
+    let healths: Vec<u32> = world.view::<&Health>().into_iter().map(|health| health.0).collect();
     world.spawn_batch(healths.into_iter().map(Health));
 }
 
 fn despawn(world: &mut World) {
     let mut dead = Vec::new();
-    for (e, mut health) in world.query_mut::<(Entity, &mut Health)>() {
+    for (e, mut health) in world.view_mut::<(Entity, &mut Health)>() {
         health.0 = 0;
         dead.push(e);
     }
@@ -30,7 +30,7 @@ fn insert(world: &mut World, state: &mut QueryState<Entity>) {
 }
 
 fn remove_when_chunks_are_gone(world: &mut World, e: Entity) {
-    for (entities, healths) in world.query::<(Entity, &Health)>().chunks() {
+    for (entities, healths) in world.view::<(Entity, &Health)>().chunks() {
         let _ = (entities, healths);
     }
     world.entity_mut(e).remove::<Cold>();
@@ -45,10 +45,10 @@ fn clear_when_columns_are_gone(world: &mut World, id: phalanx::ComponentId) {
 }
 
 fn drop_archetypes_and_register(world: &mut World) {
-    world.query::<&Health>().count();
+    world.view::<&Health>().count();
     world.drop_empty_archetypes();
     world.register_component::<Cold>();
-    world.query::<&Health>().count();
+    world.view::<&Health>().count();
 }
 
 fn use_a_reference_before_a_flush(world: &mut World, e: Entity) {
@@ -62,7 +62,7 @@ fn main() {
     let e = world.spawn(Health(1)).id();
     spawn(&mut world);
     despawn(&mut world);
-    let mut state = world.query_state();
+    let mut state = world.query();
     insert(&mut world, &mut state);
     remove_when_chunks_are_gone(&mut world, e);
     use_a_reference_before_a_flush(&mut world, e);

@@ -14,10 +14,10 @@ struct Position {
 fn main() {
     let mut world = World::new();
     world.spawn((Health(1), Position { x: 2.0 }));
-    assert!(world.query::<&Health>().into_iter().all(|health| health.0 == 1));
-    world.query::<(Entity, &Health)>();
-    world.query::<Has<Health>>();
-    world.query_filtered::<&Health, With<Health>>();
-    world.query_filtered::<&Health, Without<Position>>();
-    world.query_filtered::<&Health, AnyOf<(Health,)>>();
+    assert!(world.view::<&Health>().into_iter().all(|health| health.0 == 1));
+    world.view::<(Entity, &Health)>();
+    world.view::<Has<Health>>();
+    world.view_filtered::<&Health, With<Health>>();
+    world.view_filtered::<&Health, Without<Position>>();
+    world.view_filtered::<&Health, Or<(With<Health>,)>>();
 }

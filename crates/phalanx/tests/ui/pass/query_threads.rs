@@ -11,7 +11,7 @@ struct Health(u32);
 fn main() {
     let mut world = World::new();
     world.spawn_batch((0..10).map(Health));
-    let mut query = world.query_mut::<&mut Health>();
+    let mut query = world.view_mut::<&mut Health>();
     let cell = AtomicU32::new(0);
     query.par_iter_mut().for_each(|health| cell.store(health.0, Ordering::Relaxed));
     let shared = Arc::new(Mutex::new(0));

@@ -9,6 +9,6 @@ struct Health(u32);
 
 fn main() {
     let world = World::new();
-    let query = world.query::<&Health>();
+    let query = world.view::<&Health>();
     query.par_iter().map_reduce(|| Arc::new(0), |health| Arc::new(health.0), |a, _| a);
 }

@@ -14,16 +14,16 @@ struct Position {
 fn main() {
     let mut world = World::new();
     world.spawn((Health(1), Position { x: 1.0 }));
-    world.query::<&Health>();
-    world.query_mut::<&mut Health>().into_iter().for_each(|mut health| health.0 += 1);
-    world.query::<(Entity, &Position)>();
-    world.query_mut::<(Entity, &mut Position)>();
-    world.query::<Option<&Health>>();
-    world.query_mut::<Option<&mut Health>>();
-    world.query::<&position::x>();
-    world.query_mut::<&mut position::x>();
-    world.query_filtered::<(&Health, (&Health,)), With<Health>>();
-    let mut state = world.query_state::<&mut Health>();
+    world.view::<&Health>();
+    world.view_mut::<&mut Health>().into_iter().for_each(|mut health| health.0 += 1);
+    world.view::<(Entity, &Position)>();
+    world.view_mut::<(Entity, &mut Position)>();
+    world.view::<Option<&Health>>();
+    world.view_mut::<Option<&mut Health>>();
+    world.view::<&position::x>();
+    world.view_mut::<&mut position::x>();
+    world.view_filtered::<(&Health, (&Health,)), With<Health>>();
+    let mut state = world.query::<&mut Health>();
     state.iter_mut(&mut world).count();
     state.query_mut(&mut world).iter().count();
 }

@@ -4,7 +4,12 @@ use phalanx::prelude::{Component, World};
 
 #[derive(Component)]
 struct Marker;
+#[derive(Component)]
+struct Other;
+#[derive(Component)]
+struct Size(f32);
 
 fn main() {
     World::new().spawn(Marker);
+    World::new().spawn((Marker, (Other, Size(3.0))));
 }

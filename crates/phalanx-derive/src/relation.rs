@@ -1,0 +1,199 @@
+//! Relations: `#[relationship(..)]` and `#[relationship_target(..)]` beside `#[derive(Component)]`.
+//!
+//! Both halves of a relation are sparse components of one column. The half that points cannot be written in place,
+//! and the half that lists lets its order be changed, and nothing else. Which field holds the target or the list is
+//! found here: the only one, or the one with `#[relationship]`; all others are filled by `Default`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::parse::{ParseStream, Parser};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Field, Member, Meta, Result, Token, Type, Visibility, WhereClause,
+};
+
+use crate::column::{RowAccess, quiet};
+use crate::target::Target;
+
+/// The half of a relation that a component is.
+pub struct Relation {
+    half: Half,
+    /// The field with the target or the list, and its type.
+    field: Member,
+    ty: Type,
+    others: Vec<Member>,
+}
+
+enum Half {
+    Source { target: Type, cyclic: bool, allow_self: bool },
+    Target { relationship: Type, linked: bool },
+}
+
+impl Relation {
+    /// What the attributes say, if they say anything.
+    pub fn parse(input: &DeriveInput) -> Result<Option<Self>> {
+        let source = Keys::parse(
+            &input.attrs,
+            "relationship",
+            "relationship_target",
+            &["cyclic", "allow_self_referential"],
+        )?;
+        let target = Keys::parse(&input.attrs, "relationship_target", "relationship", &["linked_spawn"])?;
+        let half = match (source, target) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(keys)) => {
+                let message =
+                    "a component is one half of a relation: `relationship` or `relationship_target`";
+                return Err(Error::new(keys.name.span(), message));
+            }
+            (Some(keys), None) => Half::Source {
+                cyclic: keys.has("cyclic"),
+                allow_self: keys.has("allow_self_referential"),
+                target: keys.other,
+            },
+            (None, Some(keys)) => Half::Target { linked: keys.has("linked_spawn"), relationship: keys.other },
+        };
+        let Data::Struct(data) = &input.data else {
+            return Err(Error::new(input.ident.span(), "half of a relation must be a struct"));
+        };
+        let members: Vec<(Member, &Field)> = data.fields.members().zip(&data.fields).collect();
+        let marked = |(_, field): &&(Member, &Field)| {
+            field.attrs.iter().any(|attr| attr.path().is_ident("relationship"))
+        };
+        let chosen = match members.as_slice() {
+            [only] => only,
+            all => all.iter().find(marked).ok_or_else(|| {
+                let message = "mark the field that holds the target or the list with `#[relationship]`";
+                Error::new(input.ident.span(), message)
+            })?,
+        };
+        if let (Half::Target { .. }, Visibility::Public(vis)) = (&half, &chosen.1.vis) {
+            let message = "the list of a relation must be private: only the world changes it";
+            return Err(Error::new(vis.span, message));
+        }
+        let others = members.iter().map(|(member, _)| member).filter(|&member| *member != chosen.0);
+        Ok(Some(Self {
+            half,
+            field: chosen.0.clone(),
+            ty: chosen.1.ty.clone(),
+            others: others.cloned().collect(),
+        }))
+    }
+
+    /// What exclusive access to the component is.
+    pub fn row_access(&self) -> RowAccess {
+        match self.half {
+            Half::Source { .. } => RowAccess::Shared,
+            Half::Target { .. } => RowAccess::Order,
+        }
+    }
+
+    /// A statement that tells a world of the relation, and adds to its hooks.
+    pub fn describe(&self, target: &Target) -> TokenStream {
+        let p = &target.private;
+        match self.half {
+            Half::Source { .. } => {
+                quote!(#p::describe_relationship::<Self>(__descriptor, &mut __hooks);)
+            }
+            Half::Target { .. } => {
+                quote!(#p::describe_relationship_target::<Self>(__descriptor, &mut __hooks);)
+            }
+        }
+    }
+
+    /// The implementation of `Relationship` or `RelationshipTarget`.
+    pub fn emit(&self, target: &Target, bounds: Option<&WhereClause>) -> TokenStream {
+        let p = &target.private;
+        let owner = target.path();
+        let (params, _, _) = target.generics.split_for_impl();
+        let (field, ty, quiet) = (&self.field, &self.ty, quiet());
+        let others: TokenStream =
+            self.others.iter().map(|other| quote!(#other: ::core::default::Default::default(),)).collect();
+        match &self.half {
+            Half::Source { target, cyclic, allow_self } => {
+                let allow_self = *allow_self;
+                quote! {
+                    #quiet
+                    impl #params #p::Relationship for #owner #bounds {
+                        type RelationshipTarget = #target;
+                        const ALLOW_SELF_REFERENTIAL: bool = #allow_self;
+                        const CYCLIC: bool = #cyclic;
+                        #[inline]
+                        fn get(&self) -> #p::Entity {
+                            self.#field
+                        }
+                        #[inline]
+                        fn from(__entity: #p::Entity) -> Self {
+                            Self { #field: __entity, #others }
+                        }
+                        #[inline]
+                        fn set_risky(&mut self, __entity: #p::Entity) {
+                            self.#field = __entity;
+                        }
+                    }
+                }
+            }
+            Half::Target { relationship, linked } => quote! {
+                #quiet
+                impl #params #p::RelationshipTarget for #owner #bounds {
+                    const LINKED_SPAWN: bool = #linked;
+                    type Relationship = #relationship;
+                    type Collection = #ty;
+                    #[inline]
+                    fn collection(&self) -> &#ty {
+                        &self.#field
+                    }
+                    #[inline]
+                    fn collection_mut_risky(&mut self) -> &mut #ty {
+                        &mut self.#field
+                    }
+                    #[inline]
+                    fn from_collection_risky(__collection: #ty) -> Self {
+                        Self { #field: __collection, #others }
+                    }
+                }
+            },
+        }
+    }
+}
+
+/// `other = Type` and flags, in one attribute.
+struct Keys {
+    name: Ident,
+    other: Type,
+    flags: Vec<Ident>,
+}
+
+impl Keys {
+    fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|known| known == flag)
+    }
+
+    fn parse(attrs: &[Attribute], name: &str, key: &str, flags: &[&str]) -> Result<Option<Self>> {
+        let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident(name)) else { return Ok(None) };
+        let usage = || Error::new_spanned(&attr.meta, format!("expected `#[{name}({key} = Type)]`"));
+        let Meta::List(list) = &attr.meta else { return Err(usage()) };
+        let (mut other, mut given) = (None, Vec::new());
+        let parser = |input: ParseStream<'_>| {
+            while !input.is_empty() {
+                let word: Ident = input.parse()?;
+                if word == key {
+                    input.parse::<Token![=]>()?;
+                    other = Some(input.parse()?);
+                } else if flags.iter().any(|flag| word == flag) {
+                    given.push(word);
+                } else {
+                    let known = flags.iter().map(|flag| format!("`{flag}`")).collect::<Vec<_>>().join(", ");
+                    let message = format!("unknown key `{word}`; expected `{key}`, {known}");
+                    return Err(Error::new(word.span(), message));
+                }
+                if !input.is_empty() {
+                    input.parse::<Token![,]>()?;
+                }
+            }
+            Ok(())
+        };
+        parser.parse2(list.tokens.clone())?;
+        let name = attr.path().get_ident().ok_or_else(usage)?.clone();
+        Ok(Some(Self { name, other: other.ok_or_else(usage)?, flags: given }))
+    }
+}

@@ -1,0 +1,104 @@
+//! `#[derive(States)]` and `#[derive(SubStates)]`: traits without items to write, or with one made from `#[source(..)]`.
+//!
+//! `#[source(Screen = Screen::Game)]` names another state and a pattern: the sub-state exists while the pattern fits, and
+//! begins with its default value.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, DeriveInput, Error, Pat, Path, Result, Token};
+
+use crate::attr;
+use crate::column::quiet;
+use crate::target::Target;
+
+pub fn states(input: &DeriveInput) -> Result<TokenStream> {
+    let target = target(input)?;
+    Ok(emit(&target, &quote!()))
+}
+
+pub fn sub_states(input: &DeriveInput) -> Result<TokenStream> {
+    let target = target(input)?;
+    let Source { state, values } = source(input)?;
+    let p = &target.private;
+    let owner = target.path();
+    let (params, _, bounds) = target.generics.split_for_impl();
+    let depth = quote! {
+        const DEPENDENCY_DEPTH: usize =
+            <<Self as #p::SubStates>::SourceStates as #p::StateSet>::SET_DEPENDENCY_DEPTH + 1;
+    };
+    let states = emit(&target, &depth);
+    let quiet = quiet();
+    Ok(quote! {
+        #states
+        #quiet
+        impl #params #p::SubStates for #owner #bounds {
+            type SourceStates = #state;
+            fn should_exist(__sources: #state) -> ::core::option::Option<Self> {
+                match __sources {
+                    #[allow(unreachable_patterns)]
+                    #values => ::core::option::Option::Some(<Self as ::core::default::Default>::default()),
+                    #[allow(unreachable_patterns)]
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+    })
+}
+
+fn target(input: &DeriveInput) -> Result<Target> {
+    attr::refuse_inside(&input.data, &["states", "source"])?;
+    let krate = attr::only_crate(&input.attrs, "states")?;
+    Target::new(input, &krate, "a state")
+}
+
+fn emit(target: &Target, depth: &TokenStream) -> TokenStream {
+    let p = &target.private;
+    let owner = target.path();
+    let (params, _, bounds) = target.generics.split_for_impl();
+    let quiet = quiet();
+    quote! {
+        #quiet
+        impl #params #p::States for #owner #bounds {
+            #depth
+        }
+        #quiet
+        impl #params #p::FreelyMutableState for #owner #bounds {}
+    }
+}
+
+/// `Screen = Screen::Game`
+struct Source {
+    state: Path,
+    values: Pat,
+}
+
+impl Parse for Source {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let state = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let values = Pat::parse_multi_with_leading_vert(input)?;
+        Ok(Self { state, values })
+    }
+}
+
+fn source(input: &DeriveInput) -> Result<Source> {
+    let mut sources = input.attrs.iter().filter(|attr| attr.path().is_ident("source"));
+    let Some(first) = sources.next() else {
+        return Err(Error::new(
+            input.ident.span(),
+            "a sub-state needs the state on which it depends: add `#[source(Other = Other::Value)]`",
+        ));
+    };
+    if let Some(second) = sources.next() {
+        return Err(Error::new_spanned(
+            second,
+            "a sub-state has one `#[source(..)]`: for several, implement `SubStates` by hand",
+        ));
+    }
+    first.parse_args().map_err(|error| explain(first, &error))
+}
+
+fn explain(attr: &Attribute, error: &Error) -> Error {
+    Error::new_spanned(attr, format!("write `#[source(Other = Other::Value)]`: {error}"))
+}

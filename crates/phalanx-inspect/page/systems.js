@@ -1,0 +1,142 @@
+// Systems: plots of the last minute, the timeline of the last frames, and the schedule as a graph.
+
+parts.systems = (() => {
+  const root = $("systems");
+  const plots = el("div", { class: "plots" });
+  const timeline = el("canvas", { id: "timeline", "aria-label": "Timeline of the last frames" });
+  const hint = el("p", { class: "note" }, "Each bar is one run of a system; point at it to see which.");
+  const graph = el("div", {});
+  root.append(plots,
+    el("div", { class: "card" }, el("div", { class: "head" }, el("h2", {}, "Last frames, by thread"), el("span", { class: "grow" }),
+      el("button", { onclick: save }, "Save a trace for Perfetto")), timeline, hint),
+    graph);
+
+  const curves = [["Frame time", "frameTime", (v) => v.toFixed(2) + " ms"], ["Entities", "entities", number], ["Memory", "bytes", bytes]]
+    .map(([title, key, show]) => {
+      const canvas = el("canvas", {}), value = el("b", {});
+      plots.append(el("div", { class: "card" }, el("div", { class: "top" }, el("h2", {}, title), el("span", { class: "grow" }), value), canvas));
+      return { key, show, canvas, value };
+    });
+
+  function drawPlots() {
+    for (const { key, show, canvas, value } of curves) {
+      const values = live.history.map((stats) => stats[key]);
+      if (!values.length) continue;
+      value.textContent = show(values[values.length - 1]);
+      const [context, width, height] = canvasOf(canvas);
+      const high = Math.max(...values) || 1, low = key === "frameTime" ? 0 : Math.min(...values);
+      const y = (v) => (high === low ? height / 2 : height - 3 - ((v - low) / (high - low)) * (height - 8));
+      context.strokeStyle = css("--accent");
+      context.lineWidth = 1.5;
+      context.beginPath();
+      values.forEach((v, at) => context.lineTo((at / Math.max(1, values.length - 1)) * width, y(v)));
+      context.stroke();
+    }
+  }
+
+  let bars = [];
+  function drawTimeline(found) {
+    const lane = 24;
+    timeline.style.height = found.threads * lane + 20 + "px";
+    const [context, width, height] = canvasOf(timeline);
+    bars = [];
+    const frames = found.frames.slice(-8);
+    // Frames stand side by side: what lies between them is not the app's.
+    const all = frames.reduce((sum, frame) => sum + frame.length, 0) || 1;
+    const scale = (width - 6 * frames.length) / all;
+    let left = 0, free = 0;
+    for (const frame of frames) {
+      const wide = frame.length * scale;
+      context.fillStyle = css("--bar");
+      context.fillRect(left, 0, wide, height - 18);
+      for (const [system, thread, from, length, runs, skipped] of frame.bars) {
+        const { phase, name } = found.systems[system];
+        const bar = { x: left + from * scale, y: thread * lane + 3, w: Math.max(2, length * scale), h: lane - 6 };
+        context.fillStyle = skipped ? css("--line") : colourOf(name);
+        context.fillRect(bar.x, bar.y, bar.w, bar.h);
+        context.font = "11px " + css("--sans");
+        if (!skipped && bar.w > context.measureText(name).width + 8) {
+          context.fillStyle = "#fff";
+          context.fillText(name, bar.x + 4, bar.y + 13);
+        }
+        bars.push({ ...bar, text: phase + " / " + name + ": " + (skipped ? "did not run"
+          : length.toFixed(1) + " µs" + (runs > 1 ? ", the last of " + runs + " runs" : "") + ", on thread " + thread) });
+      }
+      context.font = "11px " + css("--sans");
+      const label = frame.frame + " · " + (frame.length / 1000).toFixed(2) + " ms";
+      if (left >= free && left + context.measureText(label).width < width) {
+        context.fillStyle = css("--faint");
+        context.fillText(label, left, height - 5);
+        free = left + context.measureText(label).width + 8;
+      }
+      left += wide + 6;
+    }
+  }
+  timeline.addEventListener("mousemove", (event) => {
+    const hit = bars.filter((b) => event.offsetX >= b.x - 1 && event.offsetX <= b.x + b.w + 1 && event.offsetY >= b.y && event.offsetY <= b.y + b.h).pop();
+    hint.textContent = hit ? hit.text : "Each bar is one run of a system; point at it to see which.";
+  });
+
+  async function save() {
+    const trace = await act("app.trace");
+    if (!trace) return;
+    const link = el("a", { href: URL.createObjectURL(new Blob([JSON.stringify(trace)], { type: "application/json" })), download: "trace.json" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  function phaseOf(found) {
+    if (found.error) return el("div", { class: "phase" }, el("h2", {}, found.phase), el("p", { class: "advice" }, found.error));
+    const waves = el("div", { class: "waves" });
+    let wave = null, last = -1, level = 0;
+    const boxes = found.systems.map((system) => {
+      const marks = [system.exclusive ? "alone" : "", system.defers ? "commands" : "", system.skipped ? "did not run" : system.conditions.length ? "if " + system.conditions.join(", ") : ""];
+      return el("button", { class: "system", title: "reads " + (system.reads.join(", ") || "nothing") + "\nwrites " + (system.writes.join(", ") || "nothing") },
+        el("b", {}, system.name), el("small", {}, marks.filter(Boolean).join(" · ") || "\u00a0"));
+    });
+    found.systems.map((system, at) => [system, at]).sort((a, b) => a[0].wave - b[0].wave || a[1] - b[1]).forEach(([system, at]) => {
+      if (system.level !== level) {
+        waves.append(el("div", { class: "sync", title: "Commands are applied here" }, "sync"));
+        level = system.level;
+      }
+      if (system.wave !== last) {
+        wave = el("div", { class: "wave" });
+        waves.append(wave);
+        last = system.wave;
+      }
+      wave.append(boxes[at]);
+    });
+    const note = el("p", { class: "note" }, "Systems above each other may run side by side.");
+    boxes.forEach((box, at) => box.addEventListener("click", () => {
+      boxes.forEach((other) => other.classList.remove("linked", "clash"));
+      const system = found.systems[at];
+      box.classList.add("linked");
+      const after = system.after, before = found.systems.flatMap((other, i) => (other.after.includes(at) ? [i] : []));
+      after.concat(before).forEach((i) => boxes[i].classList.add("linked"));
+      const clashes = found.conflicts.filter(([a, b]) => a === at || b === at);
+      clashes.forEach(([a, b]) => boxes[a === at ? b : a].classList.add("clash"));
+      const names = (list) => list.map((i) => found.systems[i].name).join(", ");
+      note.textContent = system.name + " reads " + (system.reads.join(", ") || "nothing") + "; writes " + (system.writes.join(", ") || "nothing")
+        + (after.length ? "; declared after " + names(after) : "") + (before.length ? "; declared before " + names(before) : "")
+        + clashes.map(([a, b, parts]) => "; shares " + parts.join(", ") + " with " + found.systems[a === at ? b : a].name).join("")
+        + (system.skipped ? "; " + system.skipped : "") + (system.queries.length ? "; its queries ask for entities " + system.queries.join("; ") : "") + ".";
+    }));
+    const warnings = (found.warnings || []).map((text) => el("p", { class: "advice" }, text));
+    return el("div", { class: "phase card" }, el("h2", {}, found.phase), waves, note, ...warnings);
+  }
+
+  let drawn = "";
+  async function tick() {
+    drawPlots();
+    const [times, schedule] = await Promise.all([act("app.timeline", { frames: 12 }), act("app.schedule")]);
+    if (times) drawTimeline(times);
+    const text = JSON.stringify(schedule);
+    if (schedule && text !== drawn) {
+      drawn = text;
+      graph.replaceChildren(...schedule.phases.map(phaseOf));
+    }
+    if (schedule) parts.why.know(schedule);
+  }
+
+  return { tick, every: 500 };
+})();

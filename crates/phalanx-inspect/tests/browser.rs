@@ -1,0 +1,176 @@
+//! The page in a real browser: Chromium, headless, driven through its DevTools protocol.
+//!
+//! Where no Chromium is found, the test says so and passes; `.ci/run browser` installs one, and sets
+//! `PHALANX_BROWSER=required`. `PHALANX_PICTURES` names a directory for the pictures of the guide.
+#![forbid(unsafe_code)]
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
+
+use std::path::PathBuf;
+
+use phalanx::prelude::*;
+use phalanx_inspect::Inspector;
+
+use devtools::Browser;
+use json::Json;
+use world::{Frozen, Health, Name, Position, Running, Velocity};
+
+#[allow(dead_code, reason = "the test uses a part")]
+#[path = "server/client.rs"]
+mod client;
+#[path = "browser/devtools.rs"]
+mod devtools;
+#[allow(dead_code, reason = "the test uses a part")]
+#[path = "../src/json.rs"]
+mod json;
+#[allow(dead_code, reason = "the test uses a part")]
+#[path = "server/world.rs"]
+mod world;
+
+/// Two thousand that walk in circles, some frozen, and one with a name that is markup.
+fn people(world: &mut World) {
+    for n in 0..2000_u16 {
+        let angle = f32::from(n) * 0.37;
+        let far = f32::from(n % 97);
+        let at = Position { x: angle.cos() * far, y: angle.sin() * far };
+        let health = Health { hp: i32::from(n % 100), armour: [1, 2] };
+        let mut entity = world.spawn((at, health));
+        if n % 5 != 0 {
+            entity.insert(Velocity(0.001 * angle.sin(), 0.001));
+        }
+        if n % 50 == 7 {
+            entity.insert(Frozen);
+        }
+    }
+    world.spawn((Position::default(), Frozen, Name("<img src=x onerror=alert(1)>".to_owned())));
+    world.spawn((Position { x: 3.0, y: 4.0 }, Health { hp: 31, armour: [0, 0] }, Name("statue".to_owned())));
+}
+
+fn pictures() -> PathBuf {
+    let dir = std::env::var_os("PHALANX_PICTURES").map(PathBuf::from);
+    let dir = dir.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("inspector"));
+    std::fs::create_dir_all(&dir).expect("a directory for pictures");
+    dir
+}
+
+/// How many entities match, by the interface and not by the page.
+fn matching(app: &Running, query: &str) -> usize {
+    loop {
+        let params = format!("{{\"query\":{},\"fresh\":false}}", Json::from(query));
+        let result = app.address.call("world.query", &params);
+        if result.get("complete") == Some(&Json::Bool(true)) {
+            return result.get("total").and_then(Json::as_usize).expect("a number");
+        }
+    }
+}
+
+fn stat(app: &Running, key: &str) -> Json {
+    app.address.call("world.stats", "{}").get(key).expect("a statistic").clone()
+}
+
+#[test]
+fn a_person_finds_edits_pauses_steps_and_asks_why() {
+    let Some(program) = devtools::find() else {
+        assert!(std::env::var_os("PHALANX_BROWSER").is_none(), "no Chromium was found");
+        eprintln!("skipped: no Chromium was found; install the package `chromium` to run this test");
+        return;
+    };
+    let app = Running::with(
+        Inspector::default().allow_edits().map("Position.x", "Position.y", "Frozen").history(30),
+        people,
+    );
+    let url = format!("http://127.0.0.1:{}/?token={}", app.address.port, app.address.token);
+    let mut page = Browser::start(&program).open(&url);
+    page.size(1280, 800);
+
+    // Everybody is in the list, of which only what is in sight was made.
+    page.wait("document.querySelector('#query-note').textContent.startsWith('2,002 ')");
+    page.wait("document.querySelectorAll('#list .row[data-entity]').length > 5");
+    assert_eq!(page.eval("document.querySelectorAll('#list .row').length < 100"), Json::Bool(true));
+    assert_eq!(page.eval("location.search"), Json::from(""), "the token left the address");
+
+    // A name that is markup is text.
+    page.fill("#query", "\"onerror\"");
+    page.wait("document.querySelector('#list .who')?.textContent === '<img src=x onerror=alert(1)>'");
+    assert_eq!(page.eval("document.images.length"), Json::Int(0));
+
+    // Find an entity, edit a field, and see the world change.
+    page.fill("#query", "Health.hp = 31, !Velocity, \"statue\"");
+    page.wait("document.querySelector('#list .who')?.textContent === 'statue'");
+    page.click("#list .row[data-entity]");
+    page.wait("document.querySelector('[data-field=\"Health.hp\"]')?.value === '31'");
+    page.picture(&pictures().join("find-1280.png"));
+    page.fill("[data-field=\"Health.hp\"]", "77");
+    page.key("Enter");
+    page.wait("!document.querySelector('#undo').disabled");
+    assert_eq!(matching(&app, "Health.hp = 77, \"statue\""), 1, "the world has changed");
+    page.click("#undo");
+    page.wait("document.querySelector('[data-field=\"Health.hp\"]').value === '31'");
+    page.fill("[data-field=\"Health.hp\"]", "many");
+    page.key("Enter");
+    page.wait("document.querySelector('#toast').textContent.includes('is no i32')");
+
+    // Why is it not moved? The steps of the guide.
+    page.click("#detail .head button");
+    page.wait("!document.querySelector('#why').hidden");
+    page.fill("#why input[aria-label=System]", "Update/walk");
+    page.key("Enter");
+    page.wait("document.querySelector('#why .answer').textContent.includes('has no `Velocity`')");
+    page.picture(&pictures().join("why-1280.png"));
+
+    // Give it what it lacks.
+    page.click("[data-tab=entities]");
+    page.eval("{ const s = document.querySelector('#detail select'); s.value = [...s.options].find((o) => o.text === 'Velocity').value; s.dispatchEvent(new Event('change')); }");
+    page.wait("document.querySelector('[data-component=Velocity]') !== null");
+    let frozen_in_place = matching(&app, "\"statue\", Velocity");
+    assert_eq!(frozen_in_place, 1);
+
+    // Pause: no frame runs. Step: one does.
+    page.click("#pause");
+    page.wait("document.querySelector('#pause').textContent === 'Resume'");
+    assert_eq!(stat(&app, "paused"), Json::Bool(true));
+    let before = stat(&app, "frame").as_usize().expect("a number");
+    assert_eq!(stat(&app, "frame").as_usize(), Some(before));
+    page.click("#step");
+    page.wait(&format!(
+        "document.querySelector('#s-frame').textContent.replaceAll(',', '') === '{}'",
+        before + 1
+    ));
+    assert_eq!(stat(&app, "frame").as_usize(), Some(before + 1));
+    // Rewind: the app is where it was.
+    page.wait("!document.querySelector('#rewind-box').hidden");
+    page.eval("{ const r = document.querySelector('#rewind'); r.value = String(Number(r.max) - 5); r.dispatchEvent(new Event('change')); }");
+    page.wait(&format!(
+        "document.querySelector('#s-frame').textContent.replaceAll(',', '') === '{}'",
+        before - 4
+    ));
+    assert_eq!(stat(&app, "frame").as_usize(), Some(before - 4));
+    page.picture(&pictures().join("paused-1280.png"));
+    page.click("#pause");
+    page.wait("document.querySelector('#pause').textContent === 'Pause'");
+    app.wait_frames(5);
+
+    // Every tab, wide and narrow, light and dark.
+    page.fill("#query", "Position, !Frozen, Health.hp < 50");
+    page.wait("document.querySelector('#query-note').textContent === '981 entities'");
+    for (width, height) in [(1280, 800), (390, 844)] {
+        page.size(width, height);
+        for tab in ["entities", "tables", "systems", "why", "map"] {
+            page.click(&format!("[data-tab={tab}]"));
+            page.wait(match tab {
+                "tables" => "document.querySelector('#tables .memory') !== null",
+                "systems" => "document.querySelector('#systems .system') !== null",
+                "map" => "document.querySelector('#map .note').textContent.includes('entities')",
+                _ => "true",
+            });
+            page.settle();
+            let overflow = page.eval(&format!("document.documentElement.scrollWidth > {width}"));
+            assert_eq!(overflow, Json::Bool(false), "{tab} is wider than {width} points");
+            page.picture(&pictures().join(format!("{tab}-{width}.png")));
+            page.dark(true);
+            page.settle();
+            page.picture(&pictures().join(format!("{tab}-{width}-dark.png")));
+            page.dark(false);
+        }
+    }
+    assert_eq!(page.eval("JSON.stringify(window.phalanxErrors)"), Json::from("[]"), "no error in the page");
+}

@@ -1,0 +1,306 @@
+//! What the JSON interface answers.
+
+use phalanx_inspect::Inspector;
+
+use crate::json::Json;
+use crate::world::Running;
+
+fn total(result: &Json) -> usize {
+    result.get("total").and_then(Json::as_usize).expect("a number")
+}
+
+/// Repeats a query until its search is complete.
+fn found(app: &Running, query: &str) -> usize {
+    loop {
+        let result = app.address.call("world.query", &format!("{{\"query\":{}}}", Json::from(query)));
+        if result.get("complete") == Some(&Json::Bool(true)) {
+            return total(&result);
+        }
+    }
+}
+
+fn first(app: &Running, query: &str) -> String {
+    found(app, query);
+    let result = app.address.call("world.query", &format!("{{\"query\":{}}}", Json::from(query)));
+    let Some(Json::List(entities)) = result.get("entities") else { panic!("{result}") };
+    entities[0].get("entity").and_then(Json::as_text).expect("an entity").to_owned()
+}
+
+#[test]
+fn queries_find_entities_by_component_field_name_and_id() {
+    let app = Running::start(Inspector::default());
+    for (query, count) in [
+        ("", 14),
+        ("Position", 11),
+        ("Position, !Frozen", 10),
+        ("Frozen", 1),
+        ("Frozen, Position", 1),
+        ("Frozen, Health", 0),
+        ("!Position", 3),
+        ("Health.hp < 30", 3),
+        ("Health.hp >= 85.5", 1),
+        ("Health.armour.1 = 2", 10),
+        ("Health.armour.1 != 2", 0),
+        ("Position.x > 4, Health.hp <= 60", 2),
+        ("Name.0 ~ \"img\"", 1),
+        ("\"ONERROR\"", 1),
+        ("Frozen | Health", 11),
+        ("0", 1),
+        ("0v0", 1),
+        ("0v7", 0),
+        ("999", 0),
+        ("0, Frozen", 0),
+    ] {
+        assert_eq!(found(&app, query), count, "{query}");
+    }
+}
+
+#[test]
+fn wrong_queries_say_what_is_wrong() {
+    let app = Running::start(Inspector::default());
+    for (query, part) in [
+        ("Helth", "did you mean `Health`?"),
+        ("Health.mana < 3", "it has hp, armour.0, armour.1"),
+        ("Health.hp ~ 3", "`~` is for texts"),
+        ("Health.hp < \"a\"", "compare it with a number"),
+        ("Name.0 = 3", "a \\\"text\\\""),
+        ("Opaque.0 = 3", "its type is not known"),
+        ("Position Velocity", "expected `,`"),
+    ] {
+        let (code, reason) =
+            app.address.fails("world.query", &format!("{{\"query\":{}}}", Json::from(query)));
+        assert_eq!(code, -32602);
+        assert!(reason.contains(&part.replace('\\', "")), "{query}: {reason}");
+    }
+}
+
+#[test]
+fn pages_of_a_list_follow_each_other() {
+    let app = Running::with(Inspector::default(), |world| {
+        world.spawn_batch((0..5000).map(|n: i16| crate::world::Velocity(n.into(), 0.0))).for_each(drop);
+        for _ in 0..10 {
+            world.spawn_empty();
+        }
+    });
+    let page = |offset: usize| {
+        let result = app.address.call("world.query", &format!("{{\"offset\":{offset},\"limit\":3}}"));
+        assert_eq!(total(&result), 5010);
+        let Some(Json::List(entities)) = result.get("entities") else { panic!("{result}") };
+        entities.iter().map(|entity| entity.get("entity").expect("an id").to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(page(0), ["\"0v0\"", "\"1v0\"", "\"2v0\""]);
+    assert_eq!(page(4999), ["\"4999v0\"", "\"5000v0\"", "\"5001v0\""]);
+    assert_eq!(page(5009).len(), 1);
+    assert!(page(9999).is_empty());
+}
+
+#[test]
+fn an_entity_shows_fields_text_and_what_cannot_be_shown() {
+    let app = Running::start(Inspector::default());
+    let entity = first(&app, "Health.hp = 30");
+    let shown = app.address.call("world.get", &format!("{{\"entity\":\"{entity}\"}}")).to_string();
+    assert!(shown.contains("{\"name\":\"hp\",\"type\":\"i32\",\"value\":30,\"editable\":true}"), "{shown}");
+    assert!(shown.contains("\"name\":\"armour.1\",\"type\":\"u8\",\"value\":2"), "{shown}");
+    let opaque = first(&app, "Opaque");
+    let shown = app.address.call("world.get", &format!("{{\"entity\":\"{opaque}\"}}")).to_string();
+    assert!(shown.contains("\"value\":null,\"editable\":false"), "{shown}");
+    let (code, _) = app.address.fails("world.get", &format!("{{\"entity\":\"{}\"}}", first(&app, "Shy")));
+    assert_eq!(code, -32603, "a panicking text is an error, and the app goes on");
+    app.wait_frames(3);
+    let (_, reason) = app.address.fails("world.get", "{\"entity\":\"77v7\"}");
+    assert_eq!(reason, "entity 77v7 is not alive");
+}
+
+#[test]
+fn nothing_is_changed_unless_that_was_allowed() {
+    let app = Running::start(Inspector::default());
+    for (method, params) in [
+        ("world.set", "{\"entity\":\"0v0\",\"component\":\"Health\",\"field\":\"hp\",\"value\":1}"),
+        ("world.spawn", "{}"),
+        ("world.despawn", "{\"entity\":\"0v0\"}"),
+        ("world.insert", "{\"entity\":\"0v0\",\"component\":\"Frozen\"}"),
+        ("world.remove", "{\"entity\":\"0v0\",\"component\":\"Health\"}"),
+        ("app.pause", "{}"),
+        ("app.step", "{}"),
+        ("app.resume", "{}"),
+        ("app.rewind", "{}"),
+    ] {
+        let (code, reason) = app.address.fails(method, params);
+        assert_eq!(code, -32001, "{method}");
+        assert!(reason.contains("allow_edits"), "{reason}");
+    }
+    assert_eq!(found(&app, ""), 14);
+    app.wait_frames(3);
+}
+
+#[test]
+fn fields_are_written_and_what_does_not_fit_is_refused() {
+    let app = Running::start(Inspector::default().allow_edits());
+    let set = |component: &str, field: &str, value: &str| {
+        format!(
+            "{{\"entity\":\"0v0\",\"component\":\"{component}\",\"field\":\"{field}\",\"value\":{value}}}"
+        )
+    };
+    let done = app.address.call("world.set", &set("Health", "hp", "55"));
+    assert_eq!(done.to_string(), "{\"old\":0,\"new\":55}");
+    assert_eq!(found(&app, "Health.hp = 55"), 1);
+    let done = app.address.call("world.set", &set("Position", "x", "-2.5"));
+    assert_eq!(done.to_string(), "{\"old\":0,\"new\":-2.5}");
+    for (component, field, value, part) in [
+        ("Health", "hp", "\"many\"", "is no i32"),
+        ("Health", "armour.0", "256", "256 is no u8"),
+        ("Health", "mana", "1", "has no field `mana`"),
+        ("Frozen", "x", "1", "no fields"),
+        ("Name", "0", "\"a\"", "has no"),
+    ] {
+        let (code, reason) = app.address.fails("world.set", &set(component, field, value));
+        assert_eq!(code, -32602);
+        assert!(reason.contains(part), "{reason}");
+    }
+}
+
+#[test]
+fn entities_are_made_changed_and_ended() {
+    let app = Running::start(Inspector::default().allow_edits());
+    let params = "{\"components\":{\"Health\":{\"hp\":7},\"Frozen\":null,\"Name\":{\"0\":\"orc\"}}}";
+    let made = app.address.call("world.spawn", params);
+    let entity = made.get("entity").and_then(Json::as_text).expect("an entity").to_owned();
+    assert_eq!(found(&app, "Health.hp = 7, Frozen, \"orc\""), 1);
+    let of = |component: &str| format!("{{\"entity\":\"{entity}\",\"component\":\"{component}\"}}");
+    app.address.call("world.insert", &of("Velocity"));
+    app.address.call("world.remove", &of("Frozen"));
+    assert_eq!(found(&app, "Velocity, Health.hp = 7, !Frozen"), 1);
+    let (_, reason) = app.address.fails("world.insert", &of("Angrier"));
+    assert!(reason.contains("did you mean"), "{reason}");
+    let (_, reason) = app.address.fails("world.insert", &of("Opaque"));
+    assert!(reason.contains("no default value"), "{reason}");
+    let before = found(&app, "");
+    let (_, reason) = app.address.fails("world.spawn", "{\"components\":{\"Health\":{\"hp\":true}}}");
+    assert!(reason.contains("is no i32"), "{reason}");
+    let fresh = app.address.call("world.query", "{\"query\":\"\",\"fresh\":true}");
+    assert_eq!(total(&fresh), before, "a spawn that fails leaves nothing");
+    app.address.call("world.despawn", &format!("{{\"entity\":\"{entity}\"}}"));
+    let fresh = app.address.call("world.query", "{\"query\":\"Health.hp = 7\",\"fresh\":true}");
+    assert_eq!(total(&fresh), 0);
+}
+
+#[test]
+fn an_app_is_paused_stepped_and_let_go() {
+    let app = Running::start(Inspector::default().allow_edits());
+    app.wait_frames(2);
+    app.address.call("app.pause", "{}");
+    let frame = |app: &Running| {
+        app.address.call("world.stats", "{}").get("frame").and_then(Json::as_usize).expect("a number")
+    };
+    let before = frame(&app);
+    assert_eq!(frame(&app), before, "no frame runs");
+    app.address.call("app.step", "{\"frames\":3}");
+    while frame(&app) < before + 3 {}
+    assert_eq!(frame(&app), before + 3, "and no more");
+    app.address.call("app.resume", "{}");
+    app.wait_frames(5);
+}
+
+#[test]
+fn why_is_answered_for_entities_systems_and_components() {
+    let app = Running::start(Inspector::default());
+    app.wait_frames(2);
+    let frozen = first(&app, "Frozen");
+    let why = |params: String| {
+        let answer = app.address.call("why", &params);
+        answer.get("text").and_then(Json::as_text).expect("a text").to_owned()
+    };
+    let text = why(format!("{{\"entity\":\"{frozen}\",\"system\":\"walk\"}}"));
+    assert!(text.contains("has no `Velocity`, and has `Frozen`"), "{text}");
+    let text = why("{\"entity\":\"0v0\",\"system\":\"Update/walk\"}".to_owned());
+    assert!(text.starts_with("`Update/walk` visits 0v0"), "{text}");
+    let text = why("{\"entity\":\"3v0\",\"query\":\"Health.hp > 50, !Position\"}".to_owned());
+    assert_eq!(text, "3v0 does not match: it has `Health.hp` = 30, and it has `Position`.");
+    let text = why("{\"first\":\"heal\",\"second\":\"walk\"}".to_owned());
+    assert_eq!(text, "`walk` runs before `heal`, because that was declared.");
+    let text = why("{\"component\":\"Position\"}".to_owned());
+    assert!(text.contains("written by Update/walk") && text.contains("read by Update/never"), "{text}");
+    let text = why("{\"entity\":\"0v0\",\"system\":\"never\"}".to_owned());
+    assert!(text.contains("did not run in the last frame: its condition"), "{text}");
+    assert!(app.address.fails("why", "{}").1.contains("say what to explain"));
+    assert!(app.address.fails("why", "{\"entity\":\"0v0\",\"system\":\"walked\"}").1.contains("no system"));
+}
+
+#[test]
+fn tables_systems_timeline_and_trace_are_told() {
+    let app = Running::start(Inspector::default());
+    // A stream makes the app take times.
+    let mut stream = app.address.connect();
+    let request = format!("GET /events?token={} HTTP/1.1\r\n{}\r\n", app.address.token, app.address.host());
+    std::io::Write::write_all(&mut stream, request.as_bytes()).expect("it is read");
+    app.wait_frames(20);
+    let tables = app.address.call("world.tables", "{}").to_string();
+    assert!(tables.contains("\"components\":[\"Position\",\"Velocity\",\"Health\"]"), "{tables}");
+    assert!(tables.contains("{\"component\":\"Frozen\",\"entities\":1"), "{tables}");
+    let schedule = app.address.call("app.schedule", "{}").to_string();
+    assert!(
+        schedule.contains("\"name\":\"walk\"")
+            && schedule.contains("\"writes\":[\"Position.x\",\"Position.y\"]"),
+        "{schedule}"
+    );
+    let components = app.address.call("world.components", "{}").to_string();
+    assert!(
+        components.contains("\"short\":\"Angry\",\"storage\":\"tag\",\"entities\":0,\"default\":true"),
+        "{components}"
+    );
+    // Times are taken from the first such call on.
+    let timeline = loop {
+        let timeline = app.address.call("app.timeline", "{\"frames\":5}").to_string();
+        if timeline.contains("\"bars\":[[") {
+            break timeline;
+        }
+    };
+    assert!(timeline.contains("{\"phase\":\"Update\",\"name\":\"walk\"}"), "{timeline}");
+    let trace = app.address.raw(
+        format!("GET /trace.json?token={} HTTP/1.1\r\n{}\r\n", app.address.token, app.address.host())
+            .as_bytes(),
+    );
+    let trace = Json::parse(trace.split_once("\r\n\r\n").expect("a body").1).expect("JSON").to_string();
+    assert!(trace.starts_with("{\"traceEvents\":[{") && trace.contains("\"ph\":\"X\""), "{trace}");
+    let points =
+        app.address.call("world.points", "{\"x\":\"Position.x\",\"y\":\"Position.y\",\"colour\":\"Frozen\"}");
+    assert_eq!(total(&points), 11);
+    let discovered = app.address.call("rpc.discover", "{}").to_string();
+    assert!(discovered.contains("\"world.query\"") && discovered.contains("\"edits\":false"), "{discovered}");
+}
+
+#[test]
+fn calls_that_are_none_are_refused() {
+    let app = Running::start(Inspector::default());
+    let reply = |body: &str| app.address.post(body).split_once("\r\n\r\n").expect("a body").1.to_owned();
+    assert!(reply("{").contains("-32700"));
+    assert!(reply("[]").contains("-32600"));
+    assert!(reply("{\"method\":3}").contains("-32600"));
+    assert!(reply("{\"method\":\"world.explode\",\"id\":5}").contains("\"id\":5,\"error\":{\"code\":-32601"));
+    assert!(reply("{\"method\":\"world.get\"}").contains("-32602"));
+}
+
+#[test]
+fn an_app_that_keeps_frames_goes_back_to_them() {
+    let app = Running::start(Inspector::default().allow_edits().history(20));
+    app.wait_frames(30);
+    app.address.call("app.pause", "{}");
+    let number = |key: &str| {
+        app.address.call("world.stats", "{}").get(key).and_then(Json::as_usize).expect("a number")
+    };
+    let (before, kept) = (number("frame"), number("history"));
+    assert!((5..=20).contains(&kept), "{kept} frames are kept");
+    app.address
+        .call("world.set", "{\"entity\":\"0v0\",\"component\":\"Health\",\"field\":\"hp\",\"value\":55}");
+    let back = app.address.call("app.rewind", "{\"frames\":4}");
+    assert_eq!(back.get("frame").and_then(Json::as_usize), Some(before - 4));
+    assert_eq!(number("frame"), before - 4);
+    let fresh = app.address.call("world.query", "{\"query\":\"Health.hp = 55\",\"fresh\":true}");
+    assert_eq!(total(&fresh), 0, "what was changed since is gone");
+    let (code, reason) = app.address.fails("app.rewind", "{\"frames\":1000}");
+    assert_eq!(code, -32602, "{reason}");
+    app.address.call("app.step", "{\"frames\":2}");
+    while number("frame") < before - 2 {}
+    app.address.call("app.resume", "{}");
+    app.wait_frames(3);
+}

@@ -1,0 +1,61 @@
+//! How values of a column are copied: as bytes, or by a function.
+//!
+//! A [`Duplicate`] is the proof that values of `T` may be copied at all: as bytes only where `T` is `Copy`, so that
+//! whoever copies a block of them needs no further promise. Functions are the user's code, and may panic.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+/// How values of `T` are copied.
+pub struct Duplicate<T> {
+    one: fn(&T) -> T,
+    /// Present where `T` is `Copy`.
+    many: Option<fn(&[T]) -> Vec<T>>,
+}
+
+impl<T: Copy> Duplicate<T> {
+    /// As bytes.
+    pub const fn bytes() -> Self {
+        Self { one: |value| *value, many: Some(<[T]>::to_vec) }
+    }
+}
+
+impl<T> Duplicate<T> {
+    /// By a function, mostly `Clone::clone`.
+    pub const fn with(copy: fn(&T) -> T) -> Self {
+        Self { one: copy, many: None }
+    }
+
+    /// Whether values are copied as bytes: then none of them has drop glue, and copying runs no code of the user.
+    pub const fn is_bytes(&self) -> bool {
+        self.many.is_some()
+    }
+
+    /// A copy of one value.
+    pub fn one(&self, value: &T) -> T {
+        (self.one)(value)
+    }
+
+    /// Copies of all values, in their order.
+    pub fn many(&self, values: &[T]) -> Vec<T> {
+        match self.many {
+            Some(many) => many(values),
+            None => values.iter().map(self.one).collect(),
+        }
+    }
+}
+
+impl<T> Clone for Duplicate<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Duplicate<T> {}
+
+impl<T> fmt::Debug for Duplicate<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_bytes() { "as bytes" } else { "by a function" })
+    }
+}

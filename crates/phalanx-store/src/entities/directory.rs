@@ -1,0 +1,77 @@
+//! What of the directory an image keeps: everything that does not follow from the rows of tables.
+//!
+//! Entities with rows are found again by their rows. The others are listed: free slots in the order in which they will be
+//! used, entities without rows, and slots that are used up. All slots are one of these.
+
+use super::{Entities, FIRST, NONE, Slot, USED_UP};
+use crate::entity::Entity;
+use crate::location::{EntityLocation, Row, TableId};
+use crate::sync::with_mut;
+
+/// The slots of a directory that are not in a row.
+pub(crate) struct Directory {
+    slots: u32,
+    free: Vec<Entity>,
+    rowless: Vec<Entity>,
+    retired: Vec<u32>,
+    rowless_changes: u64,
+}
+
+impl Directory {
+    /// The bytes of the lists.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.free.as_slice()) + size_of_val(self.rowless.as_slice()) + self.retired.len() * 4
+    }
+}
+
+impl Entities {
+    /// Lists the slots that are not in a row. Nothing may be reserved.
+    pub(crate) fn directory(&self) -> Directory {
+        let retired = (0..).zip(&self.slots).filter(|(_, slot)| slot.is_retired()).map(|(index, _)| index);
+        Directory {
+            slots: self.slots(),
+            free: self.free_list().collect(),
+            rowless: self.rowless().copied().collect(),
+            retired: retired.take(self.retired as usize).collect(),
+            rowless_changes: self.rowless_changes,
+        }
+    }
+
+    /// Whether nobody came or went without a row since the directory was listed, or restored.
+    pub(crate) fn is_as_in(&self, directory: &Directory) -> bool {
+        self.rowless_changes == directory.rowless_changes && !self.needs_flush()
+    }
+
+    /// Puts all slots back that are listed. Those of entities with rows are the caller's to [place](Entities::place).
+    pub(crate) fn restore(&mut self, directory: &Directory) {
+        let Directory { slots, free, rowless, retired, rowless_changes } = directory;
+        self.slots.resize(*slots as usize, Slot { table: TableId::DEAD, link: Entity::new(NONE, FIRST) });
+        for (at, entity) in free.iter().enumerate() {
+            let next = free.get(at + 1).map_or(NONE, |next| next.index());
+            let link = Entity::new(next, entity.raw_generation());
+            self.slots[entity.index() as usize] = Slot { table: TableId::DEAD, link };
+        }
+        for entity in rowless {
+            let location = EntityLocation::new(TableId::ROWLESS, Row::new(entity.index()));
+            self.slots[entity.index() as usize] = Slot::new(location, entity.raw_generation());
+        }
+        for &index in retired {
+            self.slots[index as usize] = Slot { table: TableId::DEAD, link: Entity::new(NONE, USED_UP) };
+        }
+        with_mut(&mut self.reserved, |reserved| *reserved = 0);
+        self.set_head(free.first().map_or(NONE, |first| first.index()));
+        let count = |list: usize| u32::try_from(list).expect("there are fewer than 2^32 slots");
+        (self.free, self.rowless, self.retired) =
+            (count(free.len()), count(rowless.len()), count(retired.len()));
+        self.rowless_changes = *rowless_changes;
+    }
+
+    /// Records that an entity lives, with this row: for the store alone.
+    ///
+    /// # Safety
+    /// The entity has that row (I5), and its slot is there.
+    #[inline]
+    pub(crate) unsafe fn place(&mut self, entity: Entity, location: EntityLocation) {
+        self.slots[entity.index() as usize] = Slot::new(location, entity.raw_generation());
+    }
+}

@@ -1,0 +1,328 @@
+//! Images: the whole state of a store, copied block by block, and how a store becomes what it was.
+//!
+//! ```text
+//!   image     tables ─▶ table image ─▶ owners  [block, block, ..]     1,024 entities each
+//!                                      columns [block, block, ..]     the values of the same rows
+//!             directory: the free list, entities without rows          groups: terms and lengths
+//!   the next  tables ─▶ the same, or a new one that shares the blocks which were not written
+//! ```
+//!
+//! The store remembers the image that it was last equal to, its *base*. Taking or restoring one makes it the base and
+//! sets the clock to a tick that nothing carries yet; so what carries an older tick is as it is in the base (I15), and is
+//! shared. No tick is ever compared with one of another branch: which of two blocks is newer is never asked, only
+//! whether they are the same block. Where rows are is not stored: locations and pages follow from the owners.
+
+use std::sync::{Arc, OnceLock};
+
+pub(crate) use column::Block;
+pub use column::ColumnCopy;
+pub use restore::{Leftovers, NotRestored, Restoring};
+
+use crate::column::{BLOCK_ROWS, ColumnCell};
+use crate::column_id::AnyColId;
+use crate::entities::Directory;
+use crate::entity::Entity;
+use crate::location::TableId;
+use crate::sets::GroupsImage;
+use crate::store::{Store, fresh_stamp};
+use crate::table_columns::TableShape;
+use crate::tick::Tick;
+
+mod column;
+mod restore;
+mod stats;
+
+pub use stats::ImageStats;
+
+/// How the columns of a store are copied, by column.
+#[derive(Clone, Default)]
+pub struct Copies(Vec<Option<ColumnCopy>>);
+
+impl Copies {
+    /// Says how a column is copied.
+    pub fn set(&mut self, copy: ColumnCopy) {
+        let at = copy.id.index();
+        if self.0.len() <= at {
+            self.0.resize_with(at + 1, || None);
+        }
+        self.0[at] = Some(copy);
+    }
+
+    fn get(&self, column: AnyColId) -> Option<&ColumnCopy> {
+        self.0.get(column.index())?.as_ref()
+    }
+}
+
+/// The state of a store at one moment.
+pub struct Image {
+    /// Whose it is.
+    store: u64,
+    /// Differs between images.
+    stamp: u64,
+    /// What is written after the image was taken carries this tick, or a later one; what is in it, an earlier one.
+    tick: Tick,
+    /// By table.
+    tables: Vec<Option<Arc<TableImage>>>,
+    free_tables: Vec<(TableId, Option<TableShape>)>,
+    directory: Arc<Directory>,
+    groups: Arc<GroupsImage>,
+    stats: ImageStats,
+}
+
+/// The rows of one table.
+struct TableImage {
+    /// Which table it was: ids are used again.
+    serial: u64,
+    shape: Option<TableShape>,
+    is_set: bool,
+    len: usize,
+    owners: Vec<Arc<[Entity]>>,
+    owner_ticks: Vec<Tick>,
+    columns: Vec<ColumnImage>,
+    /// The columns without memory, with their one tick each.
+    tags: Vec<(AnyColId, Tick)>,
+    holes: Vec<u32>,
+}
+
+struct ColumnImage {
+    id: AnyColId,
+    /// Nothing where there are no rows and no way to copy them.
+    copy: Option<ColumnCopy>,
+    blocks: Vec<Arc<Block>>,
+    ticks: Vec<Tick>,
+}
+
+impl ColumnImage {
+    fn is_tracked(&self) -> bool {
+        self.copy.as_ref().is_some_and(|copy| copy.tracked)
+    }
+
+    fn ops(&self) -> &dyn column::Ops {
+        &*self.copy.as_ref().expect("a column with rows has a way to be copied").ops
+    }
+}
+
+/// A column that has no way to be copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoCopy {
+    /// The column.
+    pub column: AnyColId,
+}
+
+/// How many rows of `len` are in a block.
+fn rows_in(len: usize, block: usize) -> usize {
+    len.saturating_sub(block * BLOCK_ROWS).min(BLOCK_ROWS)
+}
+
+impl Store {
+    /// Copies the whole state, but for blocks that were not written since the last image was taken or restored, which
+    /// are shared. Moves the clock on by one.
+    ///
+    /// A panic of the user's code that copies values leaves the store as it was.
+    ///
+    /// # Errors
+    /// When a column has rows and no way to be copied.
+    pub fn image(&mut self, copies: &Copies) -> Result<Arc<Image>, NoCopy> {
+        self.entities.flush();
+        let base = self.base.clone();
+        let base = base.as_deref();
+        let mut stats = ImageStats::default();
+        let mut tables = Vec::with_capacity(self.tables.len());
+        let mut moved = false;
+        for at in 0..self.tables.len() {
+            let table = TableId::from_index(at);
+            if !self.tables[at].live {
+                tables.push(None);
+                continue;
+            }
+            let before = base.and_then(|base| Some((base.tables.get(at)?.as_ref()?, base.tick)));
+            let before = before.filter(|(before, _)| before.serial == self.tables[at].serial);
+            if let Some((before, since)) =
+                before.filter(|&(before, since)| self.is_as_in(table, before, since))
+            {
+                debug_assert!(self.owners_are(table, before), "I15: {table:?} changed without a mark");
+                let _ = since;
+                stats.shared_blocks += before.columns.iter().map(|column| column.blocks.len()).sum::<usize>();
+                tables.push(Some(Arc::clone(before)));
+                continue;
+            }
+            let image = self.table_image(
+                table,
+                copies,
+                before.map(|(before, since)| (&**before, since)),
+                &mut stats,
+            )?;
+            moved |= before.is_none_or(|(before, _)| !same_owners(&image, before));
+            tables.push(Some(Arc::new(image)));
+        }
+        moved |= base.is_none_or(|base| base.tables.len() > tables.len());
+        let known = base.filter(|base| !moved && self.entities.is_as_in(&base.directory));
+        let directory = known.map(|base| Arc::clone(&base.directory));
+        let directory = directory.unwrap_or_else(|| Arc::new(self.entities.directory()));
+        let groups = Arc::new(self.groups_image());
+        let tick = self.tick.next();
+        self.tick = tick;
+        let free_tables = self.free_tables.clone();
+        let (store, stamp) = (self.id, fresh_stamp());
+        let image = Arc::new(Image { store, stamp, tick, tables, free_tables, directory, groups, stats });
+        self.base = Some(Arc::clone(&image));
+        Ok(image)
+    }
+
+    /// The image that the store was last equal to.
+    pub fn base(&self) -> Option<&Arc<Image>> {
+        self.base.as_ref()
+    }
+
+    /// Forgets the base: the next image shares nothing. For whoever sets the clock back.
+    pub fn forget_base(&mut self) {
+        self.base = None;
+    }
+
+    /// Whether nothing of a table was written since its image.
+    fn is_as_in(&self, table: TableId, image: &TableImage, since: Tick) -> bool {
+        let len = self.table_len(table);
+        let blocks = 0..len.div_ceil(BLOCK_ROWS);
+        len == image.len
+            && image.tags.iter().all(|&(tag, tick)| self.tag_tick(table, tag) == tick)
+            && blocks.clone().all(|block| self.owners_tick(table, block) < since)
+            && image.columns.iter().all(|column| {
+                let cell = self.cell(column.id, table);
+                let old = |block| cell.is_some_and(|cell| self.tick_in(cell, column.id, block) < since);
+                (len == 0 || column.is_tracked()) && blocks.clone().all(old)
+            })
+            && self.tables[table.index()].holes == image.holes
+    }
+
+    /// Whether a table has the owners of its image: what an image without new ticks rests on.
+    fn owners_are(&self, table: TableId, image: &TableImage) -> bool {
+        let mut blocks = self.table_entities(table).chunks(BLOCK_ROWS);
+        blocks.len() == image.owners.len() && image.owners.iter().all(|owners| blocks.next() == Some(owners))
+    }
+
+    fn table_image(
+        &self,
+        table: TableId,
+        copies: &Copies,
+        before: Option<(&TableImage, Tick)>,
+        stats: &mut ImageStats,
+    ) -> Result<TableImage, NoCopy> {
+        let (record, len) = (&self.tables[table.index()], self.table_len(table));
+        let blocks = len.div_ceil(BLOCK_ROWS);
+        let entities = self.table_entities(table);
+        let owner_ticks: Vec<Tick> = (0..blocks).map(|block| self.owners_tick(table, block)).collect();
+        let same_rows = |block: usize| {
+            let (before, since) = before?;
+            let owners = before.owners.get(block)?;
+            (owners.len() == rows_in(len, block) && owner_ticks[block] < since).then_some(owners)
+        };
+        let owners = entities.chunks(BLOCK_ROWS).enumerate().map(|(block, rows)| match same_rows(block) {
+            Some(owners) => {
+                debug_assert!(**owners == *rows, "I15: block {block} of {table:?} changed without a mark");
+                Arc::clone(owners)
+            }
+            None => {
+                stats.copied_bytes += size_of_val(rows);
+                Arc::from(rows)
+            }
+        });
+        let owners: Vec<Arc<[Entity]>> = owners.collect();
+        let mut columns = Vec::with_capacity(record.columns.len());
+        for column in record.columns.iter() {
+            let copy = copies.get(column.id);
+            let cell = self.cell(column.id, table).expect("a table's column has a cell");
+            let ticks: Vec<Tick> = (0..blocks).map(|block| self.tick_in(cell, column.id, block)).collect();
+            let known =
+                before.and_then(|(before, _)| before.columns.iter().find(|known| known.id == column.id));
+            let known = known.filter(|_| copy.is_some_and(|copy| copy.tracked));
+            let mut taken = Vec::with_capacity(blocks);
+            for (block, &tick) in ticks.iter().enumerate() {
+                let since = before.map_or(Tick::ZERO, |(_, since)| since);
+                let same = known.filter(|_| same_rows(block).is_some() && tick < since);
+                if let Some(same) = same {
+                    stats.shared_blocks += 1;
+                    taken.push(Arc::clone(&same.blocks[block]));
+                    continue;
+                }
+                let start = block * BLOCK_ROWS;
+                let copied = copy.ok_or(NoCopy { column: column.id })?.ops.capture(
+                    self,
+                    table,
+                    start..start + rows_in(len, block),
+                );
+                stats.copied_blocks += 1;
+                stats.copied_bytes += copied.bytes;
+                taken.push(Arc::new(copied));
+            }
+            columns.push(ColumnImage { id: column.id, copy: copy.cloned(), blocks: taken, ticks });
+        }
+        Ok(TableImage {
+            serial: record.serial,
+            shape: record.shape.clone(),
+            is_set: record.is_set,
+            len,
+            owners,
+            owner_ticks,
+            columns,
+            tags: record.tags.iter().map(|&tag| (tag, self.tag_tick(table, tag))).collect(),
+            holes: record.holes.clone(),
+        })
+    }
+
+    /// A place for a number about the values of a block, which is the same as long as they are: where nothing was written
+    /// since the base, in the base's block.
+    pub fn block_note(&self, table: TableId, column: AnyColId, block: usize) -> Option<&OnceLock<u64>> {
+        let base = self.base.as_deref()?;
+        let known = base.tables.get(table.index())?.as_ref()?;
+        if known.serial != self.tables[table.index()].serial || block >= known.owners.len() {
+            return None;
+        }
+        let rows = rows_in(self.table_len(table), block);
+        let of = known.columns.iter().find(|known| known.id == column)?;
+        let cell = self.cell(column, table)?;
+        let same = rows > 0
+            && rows == known.owners[block].len()
+            && of.is_tracked()
+            && self.owners_tick(table, block) < base.tick
+            && self.tick_in(cell, column, block) < base.tick;
+        same.then(|| &of.blocks[block].note)
+    }
+
+    fn tag_tick(&self, table: TableId, tag: AnyColId) -> Tick {
+        self.cell(tag, table).map_or(Tick::ZERO, |cell| self.tick_in(cell, tag, 0))
+    }
+
+    fn owners_tick(&self, table: TableId, block: usize) -> Tick {
+        self.rows_tick(table, block).expect("the block begins within the table's rows")
+    }
+
+    /// The tick of a block of a column, both within the store.
+    fn tick_in(&self, cell: &ColumnCell, column: AnyColId, block: usize) -> Tick {
+        // SAFETY: the callers pass cells of columns that the table has, and blocks that begin within its rows; a tag has
+        // the one tick beside its pointer (I3, I4).
+        unsafe { cell.block_tick(block, column.column_type().layout.size() > 0) }
+    }
+}
+
+/// Whether two images of a table share all blocks of owners.
+fn same_owners(image: &TableImage, before: &TableImage) -> bool {
+    let mut pairs = image.owners.iter().zip(&before.owners);
+    image.owners.len() == before.owners.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
+}
+
+impl Image {
+    /// A number that no other image of the process has.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    /// The tick from which on things are newer than the image.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// What taking the image copied, and what it shares with the one before.
+    pub fn stats(&self) -> ImageStats {
+        self.stats
+    }
+}

@@ -1,0 +1,110 @@
+//! Columns in images: blocks of copied values, shared between the images that they are the same in.
+//!
+//! A [`Block`] holds the values of up to 1,024 rows, holes left out, as a vector of the column's type. It never changes.
+//! What copies values stands in a [`ColumnCopy`], which knows the type; the rest of an image does not.
+
+#![forbid(unsafe_code)]
+
+use std::any::Any;
+use std::mem::needs_drop;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use crate::column_id::{AnyColId, ColId};
+use crate::duplicate::Duplicate;
+use crate::entity::Entity;
+use crate::image::restore::Fresh;
+use crate::location::TableId;
+use crate::panics::FirstPanic;
+use crate::store::Store;
+
+/// How the values of one column are copied into images and back.
+#[derive(Clone)]
+pub struct ColumnCopy {
+    pub(crate) id: AnyColId,
+    /// Whether writes leave ticks, so that blocks without a new one need no copy.
+    pub(crate) tracked: bool,
+    pub(crate) ops: Arc<dyn Ops>,
+}
+
+impl ColumnCopy {
+    /// Copies values of a column in this way. `tracked` tells whether all its writes mark the blocks: a column of which
+    /// that is not true is copied every time.
+    pub fn new<T: Send + Sync + 'static>(id: ColId<T>, copy: Duplicate<T>, tracked: bool) -> Self {
+        Self { id: id.any(), tracked, ops: Arc::new(Typed { id, copy }) }
+    }
+
+    /// The column.
+    pub fn column(&self) -> AnyColId {
+        self.id
+    }
+}
+
+/// The values of up to 1,024 rows.
+pub(crate) struct Block {
+    /// A `Rows<T>`.
+    values: Box<dyn Any + Send + Sync>,
+    pub(crate) bytes: usize,
+    /// A number that somebody found for the values, and need not find again.
+    pub(crate) note: OnceLock<u64>,
+}
+
+/// Values that are dropped one by one, all of them though some panic.
+struct Rows<T>(Vec<T>);
+
+impl<T> Drop for Rows<T> {
+    fn drop(&mut self) {
+        if needs_drop::<T>() {
+            let mut panics = FirstPanic::default();
+            self.0.drain(..).for_each(|value| panics.guard(|| drop(value)));
+            panics.resume_unless_panicking();
+        }
+    }
+}
+
+/// What is done with the values of a column by type.
+pub(crate) trait Ops: Send + Sync {
+    /// Copies the values of some rows, holes left out.
+    fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block;
+    /// The values of a block, if they are copied as bytes.
+    fn bytes(&self, block: &Block) -> Option<(*const u8, usize)>;
+    /// Copies of a block's values, by the user's code.
+    fn fresh(&self, block: &Block) -> Box<dyn Fresh>;
+}
+
+struct Typed<T> {
+    id: ColId<T>,
+    copy: Duplicate<T>,
+}
+
+impl<T: Send + Sync + 'static> Typed<T> {
+    fn rows<'b>(&self, block: &'b Block) -> &'b [T] {
+        let rows: &Rows<T> = block.values.downcast_ref().expect("a block holds values of its column's type");
+        &rows.0
+    }
+}
+
+impl<T: Send + Sync + 'static> Ops for Typed<T> {
+    fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block {
+        let values = match store.column_rows(table, self.id, rows.clone()) {
+            Some(values) => self.copy.many(values),
+            None => {
+                let owners = store.table_entities(table);
+                let full = rows.filter(|&row| owners[row] != Entity::PLACEHOLDER);
+                let one = |row| store.column_rows(table, self.id, row..row + 1).and_then(<[T]>::first);
+                full.filter_map(one).map(|value| self.copy.one(value)).collect()
+            }
+        };
+        let bytes = size_of_val(values.as_slice());
+        Block { values: Box::new(Rows(values)), bytes, note: OnceLock::new() }
+    }
+
+    fn bytes(&self, block: &Block) -> Option<(*const u8, usize)> {
+        let rows = self.rows(block);
+        self.copy.is_bytes().then_some((rows.as_ptr().cast(), rows.len()))
+    }
+
+    fn fresh(&self, block: &Block) -> Box<dyn Fresh> {
+        Box::new(self.copy.many(self.rows(block)))
+    }
+}

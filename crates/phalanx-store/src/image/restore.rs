@@ -1,0 +1,430 @@
+//! How a store becomes what an image says, in three steps.
+//!
+//! ```text
+//!   prepare   copies of the values that will be needed: the user's code, which may panic; nothing has changed
+//!   commit    memory is exchanged, directory and pages follow from the owners: nothing of the user's, nothing that fails
+//!   leftovers what was in the store and is not any more: dropped by the caller, who finds everything valid
+//! ```
+//!
+//! A block that was not written since the base, and is the same block in the image, stays as it is.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::fmt;
+use std::ops::Range;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::{BLOCK_ROWS, Image, TableImage, rows_in};
+use crate::column::ColumnCell;
+use crate::column_id::ColumnType;
+use crate::entity::Entity;
+use crate::location::{EntityLocation, Row, TableId};
+use crate::panics::FirstPanic;
+use crate::store::Store;
+use crate::table::Table;
+use crate::tick::Tick;
+
+/// Why an image cannot be restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotRestored {
+    /// The image is of another store.
+    OtherStore,
+}
+
+impl fmt::Display for NotRestored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the image was taken of another store")
+    }
+}
+
+impl std::error::Error for NotRestored {}
+
+/// Copies that wait to be moved into a column.
+pub(crate) trait Fresh {
+    /// Where they are, and how many.
+    fn values(&self) -> (*const u8, usize);
+    /// Forgets the values.
+    ///
+    /// # Safety
+    /// They were moved away; or nobody minds that they are never dropped.
+    unsafe fn moved(&mut self);
+}
+
+impl<T> Fresh for Vec<T> {
+    fn values(&self) -> (*const u8, usize) {
+        (self.as_ptr().cast(), self.len())
+    }
+
+    unsafe fn moved(&mut self) {
+        // SAFETY: locally: no value is below the length zero.
+        unsafe { self.set_len(0) };
+    }
+}
+
+/// Where the values of a block come from.
+enum Source {
+    /// They are there already.
+    Same,
+    /// From the image's block, as bytes.
+    Bytes,
+    Fresh(Box<dyn Fresh>),
+}
+
+/// What happens to one table.
+struct Plan {
+    target: Option<Arc<TableImage>>,
+    /// Whether the table of the image is there.
+    stays: bool,
+    /// By block of the image: whether the owners are there already.
+    same_owners: Vec<bool>,
+    /// By column of the image, by block.
+    columns: Vec<Vec<Source>>,
+}
+
+/// A store whose restore is prepared: all copies are made, and nothing is changed yet.
+#[must_use = "nothing is restored without `commit`"]
+pub struct Restoring<'s> {
+    store: &'s mut Store,
+    image: Arc<Image>,
+    plans: Vec<Plan>,
+}
+
+impl Store {
+    /// Copies all that is needed to become what the image says. A panic of the user's code leaves the store as it was.
+    ///
+    /// # Errors
+    /// When the image is another store's.
+    pub fn prepare_restore(&mut self, image: &Arc<Image>) -> Result<Restoring<'_>, NotRestored> {
+        if image.store != self.id {
+            return Err(NotRestored::OtherStore);
+        }
+        // Tables are never given up, so there are as many as the image has, or more.
+        let plans = (0..self.tables.len()).map(|at| self.plan_table(at, image)).collect();
+        Ok(Restoring { store: self, image: Arc::clone(image), plans })
+    }
+
+    fn plan_table(&self, at: usize, image: &Image) -> Plan {
+        let Some(target) = image.tables.get(at).and_then(Option::as_ref) else {
+            return Plan { target: None, stays: false, same_owners: Vec::new(), columns: Vec::new() };
+        };
+        let (table, record) = (TableId::from_index(at), &self.tables[at]);
+        let stays = record.live && record.serial == target.serial;
+        let base = self.base.as_deref().filter(|_| stays);
+        let known = base.and_then(|base| Some((base.tables.get(at)?.as_ref()?, base.tick)));
+        let known = known.filter(|(known, _)| known.serial == target.serial);
+        let len = self.table_len(table);
+        let same = |block: usize| {
+            let (known, since) = known?;
+            let shared = Arc::ptr_eq(known.owners.get(block)?, &target.owners[block]);
+            let rows = rows_in(len, block) == target.owners[block].len();
+            (shared && rows && self.owners_tick(table, block) < since).then_some(())
+        };
+        let same_owners: Vec<bool> = (0..target.owners.len()).map(|block| same(block).is_some()).collect();
+        let columns = target.columns.iter().enumerate().map(|(position, column)| {
+            let cell = self.cell(column.id, table);
+            let is_same = |block: usize| {
+                let ((known, since), cell) = (known?, cell?);
+                let shared =
+                    Arc::ptr_eq(known.columns.get(position)?.blocks.get(block)?, &column.blocks[block]);
+                let old = column.is_tracked() && self.tick_in(cell, column.id, block) < since;
+                (same_owners[block] && shared && old).then_some(())
+            };
+            let source = |(block, taken)| match column.ops().bytes(taken) {
+                _ if is_same(block).is_some() => Source::Same,
+                Some(_) => Source::Bytes,
+                None => Source::Fresh(column.ops().fresh(taken)),
+            };
+            column.blocks.iter().map(|block| &**block).enumerate().map(source).collect()
+        });
+        let columns = columns.collect();
+        Plan { target: Some(Arc::clone(target)), stays, same_owners, columns }
+    }
+}
+
+impl Restoring<'_> {
+    /// Makes the store what the image says. What was in it before, and is not any more, is returned, to be dropped.
+    pub fn commit(self) -> Leftovers {
+        let Self { store, image, plans } = self;
+        let mut leftovers = Leftovers::default();
+        store.close_cursors();
+        let mut moved = false;
+        for (at, plan) in plans.iter().enumerate().filter(|(_, plan)| !plan.stays) {
+            let dropped = store.tables[at].live && !store.tables[at].is_set;
+            leftovers.tables_changed |= plan.target.is_some() || dropped;
+            moved |= store.empty_table(TableId::from_index(at), &mut leftovers);
+            if let Some(target) = &plan.target {
+                store.create_table(TableId::from_index(at), target);
+            }
+        }
+        let same = |plan: &Plan| plan.same_owners.iter().all(|same| *same);
+        let lens = |at: usize| store.table_len(TableId::from_index(at));
+        moved |= plans.iter().enumerate().any(|(at, plan)| {
+            !same(plan) || plan.target.as_ref().is_some_and(|target| target.len != lens(at))
+        });
+        moved |= store.base.as_deref().is_none_or(|base| !Arc::ptr_eq(&base.directory, &image.directory));
+        if moved || !store.entities.is_as_in(&image.directory) {
+            store.entities.restore(&image.directory);
+        }
+        for (at, plan) in plans.into_iter().enumerate() {
+            let Plan { target: Some(target), same_owners, columns, .. } = plan else { continue };
+            // SAFETY: the table is there, with the columns of the image, whose blocks hold as many values of the
+            // columns' types as there are owners in them (I15).
+            unsafe {
+                store.fill_table(TableId::from_index(at), &target, &same_owners, columns, &mut leftovers);
+            };
+        }
+        store.restore_free_tables(&image);
+        store.restore_groups(&image.groups);
+        store.tick = image.tick;
+        store.base = Some(image);
+        leftovers
+    }
+}
+
+impl Store {
+    /// Moves all rows of a table away, and drops the table unless it is a set's. True if there were rows.
+    fn empty_table(&mut self, table: TableId, leftovers: &mut Leftovers) -> bool {
+        let at = table.index();
+        if !self.tables[at].live {
+            return false;
+        }
+        let had_rows = self.table_len(table) > 0;
+        let owners = self.table_entities(table).to_vec();
+        for column in self.tables[at].columns.iter().filter(|column| column.drop.is_some()) {
+            for run in full_runs(&owners, 0) {
+                // SAFETY: the rows are initialised (I2, I11), and are not part of the table from now on.
+                unsafe { leftovers.take(column.of, column.data(), run) };
+            }
+        }
+        self.metas[at].len = 0;
+        self.tables[at].holes.clear();
+        if self.tables[at].is_set {
+            self.unset_all(table, &owners);
+            self.set_ticks(table, |_, _| Tick::ZERO);
+        } else {
+            self.drop_table(table);
+        }
+        had_rows
+    }
+
+    /// Makes the table of an image anew, without rows, where there is none.
+    fn create_table(&mut self, table: TableId, target: &TableImage) {
+        let columns = target.columns.iter().map(|column| column.id);
+        let mut ids: Vec<_> = columns.chain(target.tags.iter().map(|&(tag, _)| tag)).collect();
+        ids.sort_unstable();
+        debug_assert!(!target.is_set, "sets live as long as their store");
+        let record = Table::new(&ids, target.shape.as_ref());
+        self.tables[table.index()] = Table { serial: target.serial, ..record };
+        self.set_up(table);
+    }
+
+    /// Gives a table the rows of its image.
+    ///
+    /// # Safety
+    /// The table is there, with the columns of the image, and each block of the image holds as many values of its
+    /// column's type as the block of owners has entities. What `same` says of blocks is true. The directory is told of
+    /// the rows here, and of everybody else by the caller.
+    unsafe fn fill_table(
+        &mut self,
+        table: TableId,
+        target: &TableImage,
+        same_owners: &[bool],
+        columns: Vec<Vec<Source>>,
+        leftovers: &mut Leftovers,
+    ) {
+        let (at, len) = (table.index(), self.table_len(table));
+        self.make_room(table, target.len.saturating_sub(len));
+        let before = self.table_entities(table).to_vec_unless(same_owners, len == target.len);
+        for (column, mut sources) in target.columns.iter().zip(columns) {
+            let position = self.tables[at].position(column.id).expect("the table has the image's columns");
+            let position = u16::try_from(position).expect("a table has fewer than 65,535 columns");
+            let there = self.tables[at].columns.at(position);
+            let data = there.data();
+            let same = |block: usize| matches!(sources.get(block), Some(Source::Same));
+            if there.drop.is_some() {
+                let owners = before.as_deref().unwrap_or_else(|| self.table_entities(table));
+                for block in (0..len.div_ceil(BLOCK_ROWS)).filter(|&block| !same(block)) {
+                    let start = block * BLOCK_ROWS;
+                    for run in full_runs(&owners[start..start + rows_in(len, block)], start) {
+                        // SAFETY: the rows are initialised (I2, I11), and are overwritten or cut off below.
+                        unsafe { leftovers.take(there.of, data, run) };
+                    }
+                }
+            }
+            for (block, source) in sources.iter_mut().enumerate() {
+                let (from, count) = match source {
+                    Source::Same => continue,
+                    Source::Bytes => column.ops().bytes(&column.blocks[block]).expect("asked before"),
+                    Source::Fresh(fresh) => fresh.values(),
+                };
+                let mut next = 0;
+                for run in full_runs(&target.owners[block], block * BLOCK_ROWS) {
+                    assert!(next + run.len() <= count, "a block has a value for each of its entities");
+                    // SAFETY: the block holds `count` values of the column's type (I1, I15); the rows are within the
+                    // capacity (I3), and their old values were moved away, or have no drop glue.
+                    unsafe {
+                        let (from, to) = (from.add(next * there.size), data.add(run.start * there.size));
+                        ptr::copy_nonoverlapping(from, to, run.len() * there.size);
+                    }
+                    next += run.len();
+                }
+                if let Source::Fresh(fresh) = source {
+                    // SAFETY: the values are the column's from now on (I2).
+                    unsafe { fresh.moved() };
+                }
+            }
+        }
+        let is_set = self.tables[at].is_set;
+        if is_set {
+            let old = before.as_deref().unwrap_or_default();
+            let gone =
+                (0..old.len()).filter(|row| !same_owners.get(row / BLOCK_ROWS).is_some_and(|same| *same));
+            let gone: Vec<Entity> = gone.map(|row| old[row]).collect();
+            self.unset_all(table, &gone);
+        }
+        self.metas[at].len = Row::from_index(target.len).get();
+        self.tables[at].holes.clone_from(&target.holes);
+        for (block, owners) in target.owners.iter().enumerate().filter(|(block, _)| !same_owners[*block]) {
+            for (row, &entity) in (block * BLOCK_ROWS..).zip(owners.iter()) {
+                // SAFETY: the row is within the capacity (I3).
+                unsafe { self.owner_at(table, row).write(entity) };
+                if !is_set {
+                    // SAFETY: the row is the entity's (I5), as it was when the image was taken; only sets have holes.
+                    unsafe { self.entities.place(entity, EntityLocation::new(table, Row::from_index(row))) };
+                }
+            }
+            if is_set {
+                self.set_entries(table, block * BLOCK_ROWS, owners);
+            }
+        }
+        self.set_ticks(table, |column, block| match column {
+            None => target.owner_ticks.get(block).copied().unwrap_or_default(),
+            Some(column) => target.columns[column].ticks.get(block).copied().unwrap_or_default(),
+        });
+        for &(tag, tick) in &target.tags {
+            let cell = self.cell(tag, table).expect("a table's tag has a cell");
+            cell.tick.store(tick.get(), Ordering::Relaxed);
+        }
+    }
+
+    /// Sets the ticks of all blocks of a table: of the owners, and of each column by its place in the image.
+    fn set_ticks(&mut self, table: TableId, tick: impl Fn(Option<usize>, usize) -> Tick) {
+        let blocks = self.table_capacity(table).div_ceil(BLOCK_ROWS);
+        let write = |cell: &ColumnCell, sized: bool, column: Option<usize>| {
+            cell.tick.store(tick(column, 0).get(), Ordering::Relaxed);
+            for block in (0..blocks).filter(|_| sized) {
+                // SAFETY: the block begins within the capacity (I3).
+                let before = unsafe { cell.tick_of(block * BLOCK_ROWS) };
+                before.store(tick(column, block).get(), Ordering::Relaxed);
+            }
+        };
+        write(&self.metas[table.index()].owners, true, None);
+        for (position, column) in self.tables[table.index()].columns.iter().enumerate() {
+            let cell = self.cell(column.id, table).expect("a table's column has a cell");
+            write(cell, column.size > 0, Some(position));
+        }
+    }
+
+    /// The ids of tables that the image does not know come after those that it knows to be free.
+    fn restore_free_tables(&mut self, image: &Image) {
+        let mut free = std::mem::take(&mut self.free_tables);
+        free.retain(|(id, _)| id.index() >= image.tables.len());
+        free.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+        free.extend(image.free_tables.iter().cloned());
+        self.free_tables = free;
+    }
+}
+
+/// The runs of rows that are no holes; the first owner is that of row `start`.
+fn full_runs(owners: &[Entity], start: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let is_hole = |entity: &Entity| *entity == Entity::PLACEHOLDER;
+        next += owners[next..].iter().take_while(|entity| is_hole(entity)).count();
+        let run = owners[next..].iter().take_while(|entity| !is_hole(entity)).count();
+        let from = next;
+        next += run;
+        (run > 0).then_some(start + from..start + next)
+    })
+}
+
+trait OwnersBefore {
+    /// The owners, to be kept while rows are overwritten; `None` when all stay.
+    fn to_vec_unless(&self, same: &[bool], same_len: bool) -> Option<Vec<Entity>>;
+}
+
+impl OwnersBefore for [Entity] {
+    fn to_vec_unless(&self, same: &[bool], same_len: bool) -> Option<Vec<Entity>> {
+        let all = same_len && same.iter().all(|same| *same);
+        (!all).then(|| self.to_vec())
+    }
+}
+
+/// Values that are no part of a store any more.
+#[derive(Default)]
+#[must_use = "the values are dropped when this is"]
+pub struct Leftovers {
+    rows: Vec<RawRows>,
+    /// Whether tables were dropped or made: edges and queries are stale then.
+    pub tables_changed: bool,
+}
+
+impl Leftovers {
+    /// Moves rows of a column out.
+    ///
+    /// # Safety
+    /// The rows of the data are initialised values of the type, which nobody uses any more.
+    unsafe fn take(&mut self, of: &'static ColumnType, data: *mut u8, rows: Range<usize>) {
+        let size = of.layout.size();
+        let taken = RawRows::new(of, rows.len());
+        // SAFETY: forwarded; the memory was made for as many values, and is new.
+        unsafe {
+            ptr::copy_nonoverlapping(data.add(rows.start * size), taken.data.as_ptr(), rows.len() * size);
+        };
+        self.rows.push(taken);
+    }
+
+    /// Drops the values, all of them though some panic.
+    pub fn drop_all(mut self, panics: &mut FirstPanic) {
+        self.rows.drain(..).for_each(|rows| panics.guard(|| drop(rows)));
+    }
+}
+
+/// Values of one type in memory of their own, which are dropped with it.
+struct RawRows {
+    of: &'static ColumnType,
+    data: NonNull<u8>,
+    layout: Layout,
+    len: usize,
+}
+
+impl RawRows {
+    fn new(of: &'static ColumnType, len: usize) -> Self {
+        let bytes = of.layout.size() * len;
+        let layout = Layout::from_size_align(bytes, of.layout.align()).expect("no more than a column has");
+        let data = if bytes == 0 {
+            NonNull::new(ptr::without_provenance_mut(layout.align())).expect("alignments are not zero")
+        } else {
+            // SAFETY: locally: the layout has a size.
+            NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+        };
+        Self { of, data, layout, len }
+    }
+}
+
+impl Drop for RawRows {
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        if let Some(glue) = self.of.drop {
+            // SAFETY: `take` moved as many values of the type here (I1), which are dropped once.
+            panics.guard(|| unsafe { glue(self.data.as_ptr(), self.len) });
+        }
+        if self.layout.size() > 0 {
+            // SAFETY: locally: the memory was allocated with this layout.
+            unsafe { dealloc(self.data.as_ptr(), self.layout) };
+        }
+        panics.resume_unless_panicking();
+    }
+}

@@ -1,0 +1,94 @@
+//! Rows of sets whose columns are filled one by one, and sets with holes at given rows: for loading a saved world.
+//!
+//! [`Store::set_insert_filled`] is to sets what [`Store::insert_filled`] is to tables. [`Store::set_spread`] turns a
+//! stable set without holes into one that has them where it is told, in the order in which they are to be filled
+//! again: the counterpart of [`Store::set_compact`].
+
+use super::{SetId, SparseSet};
+use crate::entity::Entity;
+use crate::location::Row;
+use crate::plan::PlanError;
+use crate::rows::OpenColumn;
+use crate::store::Store;
+
+impl Store {
+    /// Inserts a row into a set, unless the entity is dead or has one there. `fill` is given each of the set's columns
+    /// to write, with its position among `columns`. Returns whether the row was inserted.
+    ///
+    /// # Errors
+    /// When `columns` are not exactly the set's columns.
+    ///
+    /// # Panics
+    /// When the set is that of a group's members, and when `fill` panics or leaves a column open: the entity is not in
+    /// the set then, and what was written is leaked.
+    pub fn set_insert_filled(
+        &mut self,
+        set: SetId,
+        entity: Entity,
+        columns: &[crate::AnyColId],
+        mut fill: impl FnMut(usize, OpenColumn<'_>),
+    ) -> Result<bool, PlanError> {
+        let SparseSet { table, of_group, naming, .. } = *self.set(set);
+        assert!(!of_group, "only groups write the set of their members");
+        let edge = self.set_fill_edge(table, columns)?;
+        if !self.entities.contains(entity) || self.set(set).find(entity).is_some() {
+            return Ok(false);
+        }
+        let row = self.vacant_row(table);
+        for (at, (column, &wanted)) in edge.slots.iter().zip(columns).enumerate() {
+            // SAFETY: the edge was made just now, so the column is that of the set's table (I7), which has room for the
+            // row (I3); the row holds nothing yet (I2, I11).
+            unsafe { OpenColumn::offer(column, row, wanted, |open| fill(at, open)) };
+        }
+        // SAFETY: the row is the vacant one, and all its columns were written since (I7).
+        unsafe { self.fill_vacant_row(set, entity, row) };
+        self.settle_groups(entity, naming);
+        Ok(true)
+    }
+
+    /// Makes holes in a stable set that has none: afterwards these rows are holes, the last of them filled first, and
+    /// all other rows keep their order. False, and nothing happens, when the set is not stable or has holes already, a
+    /// row is named twice, or would lie behind all others.
+    pub fn set_spread(&mut self, set: SetId, holes: &[u32]) -> bool {
+        let SparseSet { table, stable, .. } = *self.set(set);
+        let len = self.table_len(table);
+        if holes.is_empty() {
+            return true;
+        }
+        let mut sorted = holes.to_vec();
+        sorted.sort_unstable();
+        let rows = len + holes.len();
+        let repeated = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+        let in_range = sorted.last().is_some_and(|&last| (last as usize) < rows);
+        if !stable || self.set_holes(set) > 0 || repeated || !in_range {
+            return false;
+        }
+        self.make_room(table, holes.len());
+        // From here on nothing can panic: the rows count before their values are there.
+        self.metas[table.index()].len = Row::from_index(rows).get();
+        // From the last row down, each goes as far back as there are holes before it.
+        let (mut from, mut left) = (len, sorted.len());
+        for to in (0..rows).rev() {
+            if left > 0 && sorted[left - 1] as usize == to {
+                left -= 1;
+                // SAFETY: the row is in range (I3), and its values, if any, were moved on before.
+                unsafe { self.metas[table.index()].set_owner(to, Entity::PLACEHOLDER, self.tick) };
+                continue;
+            }
+            from -= 1;
+            if from != to {
+                let owner = self.metas[table.index()].entities()[from];
+                // SAFETY: both rows are in range (I3) and differ; the first one holds values (I2), and those of the other
+                // were moved on before, or never were. Its owner is in the set (I10).
+                unsafe {
+                    self.tables[table.index()].copy_row(from, to);
+                    self.metas[table.index()].set_owner(to, owner, self.tick);
+                }
+                self.sets[set.index()].repoint(owner, to);
+            }
+        }
+        self.tables[table.index()].holes = holes.to_vec();
+        self.mark_rows(table, 0, rows);
+        true
+    }
+}

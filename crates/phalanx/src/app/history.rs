@@ -1,0 +1,227 @@
+//! Checkpoints of apps, and the frames that an app keeps.
+//!
+//! An app's checkpoint is that of its world with what its systems keep: when each last ran, `Local`s, and how far readers
+//! of messages have come. A history is a ring of them, one per frame, which share the blocks that did not change.
+
+use std::any::type_name;
+use std::collections::{BTreeSet, VecDeque};
+
+use phalanx_store::FirstPanic;
+
+use super::App;
+use crate::schedule::{Schedule, Schedules};
+use crate::system::kept::{self, Counting, Exchanging, Kept, Taking};
+use crate::world::{Checkpoint, NotCaptured, RestoreError};
+
+/// How much memory a history may take unless it is told.
+const BUDGET: usize = 512 << 20;
+
+/// The state of an app at one moment: its world, and what its systems keep.
+pub struct AppCheckpoint {
+    world: Checkpoint,
+    systems: Vec<Kept>,
+    frames: u64,
+    started: bool,
+}
+
+impl AppCheckpoint {
+    /// The part of the world.
+    pub fn world(&self) -> &Checkpoint {
+        &self.world
+    }
+
+    /// How many frames had run.
+    pub fn frame(&self) -> u64 {
+        self.frames
+    }
+}
+
+/// The last frames, oldest first; the last one is the present.
+pub(super) struct History {
+    most: usize,
+    budget: usize,
+    kept: VecDeque<AppCheckpoint>,
+}
+
+impl History {
+    /// The bytes of all that is kept: the oldest whole, the others by what they added.
+    fn bytes(&self) -> usize {
+        let oldest = self.kept.front().map_or(0, |oldest| oldest.world.bytes_beyond(&mut BTreeSet::new()));
+        oldest + self.kept.iter().skip(1).map(|kept| kept.world.stats().copied_bytes).sum::<usize>()
+    }
+
+    fn push(&mut self, checkpoint: AppCheckpoint) {
+        self.kept.push_back(checkpoint);
+        while self.kept.len() > 1 && (self.kept.len() > self.most + 1 || self.bytes() > self.budget) {
+            self.kept.pop_front();
+        }
+    }
+}
+
+impl App {
+    /// Copies the state of the world and of the systems, but for what is shared with the checkpoint before.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component, Clone)]
+    /// struct Count(u32);
+    /// fn count(mut all: Query<&mut Count>, mut runs: Local<u32>) {
+    ///     *runs += 1;
+    ///     for mut one in &mut all {
+    ///         one.0 += *runs;
+    ///     }
+    /// }
+    ///
+    /// let mut app = App::new();
+    /// app.add_systems(Update, count);
+    /// app.world_mut().spawn(Count(0));
+    /// app.step(0.1);
+    /// let before = app.checkpoint();
+    /// app.step(0.1);
+    /// let after = app.world().digest();
+    /// app.restore(&before).unwrap();
+    /// app.step(0.1);
+    /// assert_eq!(app.world().digest(), after);
+    /// ```
+    ///
+    /// # Panics
+    /// When something cannot be copied, with the names of all types; see [`App::try_checkpoint`].
+    #[track_caller]
+    pub fn checkpoint(&mut self) -> AppCheckpoint {
+        match self.try_checkpoint() {
+            Ok(checkpoint) => checkpoint,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// As [`App::checkpoint`], with an error instead of a panic.
+    ///
+    /// # Errors
+    /// When values of a component, resource, message or `Local` cannot be copied; it names all such types.
+    pub fn try_checkpoint(&mut self) -> Result<AppCheckpoint, NotCaptured> {
+        let copies = std::mem::take(&mut self.locals);
+        let mut taking = Taking { copies: &copies, kept: Vec::new(), unknown: Vec::new() };
+        self.each_schedule(|schedule| schedule.visit_state(&mut taking));
+        let Taking { kept: systems, unknown, .. } = taking;
+        self.locals = copies;
+        let world = self.world.try_checkpoint();
+        if unknown.is_empty() {
+            return Ok(AppCheckpoint { world: world?, systems, frames: self.frames, started: self.started });
+        }
+        let locals = unknown.into_iter().map(|name| {
+            format!("value `{name}` of a `Local` (add `app.register_checkpoint_of_local::<{name}>()`)")
+        });
+        let types = world.err().map(|error| error.types).unwrap_or_default();
+        Err(NotCaptured { types: types.into_iter().chain(locals).collect() })
+    }
+
+    /// Makes the app what it was: the world, and what its systems keep. Running on gives the same, bit for bit.
+    ///
+    /// Real time is not turned back, nor is what closures captured, or what lies outside the world.
+    ///
+    /// # Errors
+    /// When the checkpoint is another app's, or systems were added since.
+    pub fn restore(&mut self, checkpoint: &AppCheckpoint) -> Result<(), RestoreError> {
+        let mut counting = Counting::default();
+        self.each_schedule(|schedule| schedule.visit_state(&mut counting));
+        if counting.0 != checkpoint.systems.len() {
+            return Err(RestoreError::OtherSystems);
+        }
+        let again = kept::again(&checkpoint.systems, &self.locals).ok_or(RestoreError::OtherSystems)?;
+        let (mut again, mut panics) = (again, FirstPanic::default());
+        self.world.restore_then(&checkpoint.world, &mut panics)?;
+        let copies = std::mem::take(&mut self.locals);
+        let mut exchanging = Exchanging { copies: &copies, kept: again.iter_mut() };
+        self.each_schedule(|schedule| schedule.visit_state(&mut exchanging));
+        self.locals = copies;
+        (self.frames, self.started) = (checkpoint.frames, checkpoint.started);
+        again.into_iter().for_each(|kept| panics.guard(|| drop(kept)));
+        panics.resume();
+        Ok(())
+    }
+
+    /// Has `Local`s of this type copied by `Clone`. Numbers, strings, entities, and lists of them are already.
+    pub fn register_checkpoint_of_local<T: Clone + Send + 'static>(&mut self) -> &mut Self {
+        self.locals.add::<T>();
+        self
+    }
+
+    /// Keeps the state after each of the last `frames` frames, so that [`App::rewind`] can go back to them. Zero ends it.
+    ///
+    /// The frames share what did not change. What they take together is limited to 512 MB, or to what
+    /// [`App::keep_history_within`] says: the oldest go first.
+    pub fn keep_history(&mut self, frames: usize) -> &mut Self {
+        self.keep_history_within(frames, BUDGET)
+    }
+
+    /// As [`App::keep_history`], with a limit to the memory, in bytes of rows.
+    pub fn keep_history_within(&mut self, frames: usize, bytes: usize) -> &mut Self {
+        let kept = self.history.take().map(|history| history.kept).unwrap_or_default();
+        if frames > 0 {
+            self.history = Some(History { most: frames, budget: bytes, kept });
+        }
+        self
+    }
+
+    /// How many frames can be rewound at the moment.
+    pub fn history_len(&self) -> usize {
+        self.history.as_ref().map_or(0, |history| history.kept.len().saturating_sub(1))
+    }
+
+    /// The bytes of rows that the kept frames take together, but for small parts.
+    pub fn history_bytes(&self) -> usize {
+        self.history.as_ref().map_or(0, History::bytes)
+    }
+
+    /// Goes back by so many frames; zero goes back to the end of the last one. The frames that are taken back are
+    /// forgotten.
+    ///
+    /// # Errors
+    /// When so many frames are not kept; then nothing has changed.
+    pub fn rewind(&mut self, frames: usize) -> Result<(), RestoreError> {
+        let kept = self.history_len();
+        let has = self.history.as_ref().is_some_and(|history| history.kept.len() > frames);
+        let Some(mut history) = has.then(|| self.history.take()).flatten() else {
+            return Err(RestoreError::NotKept { kept });
+        };
+        let at = history.kept.len() - 1 - frames;
+        let outcome = self.restore(&history.kept[at]);
+        if outcome.is_ok() {
+            history.kept.truncate(at + 1);
+        }
+        self.history = Some(history);
+        outcome
+    }
+
+    /// Keeps the frame that has ended, if frames are kept.
+    ///
+    /// # Panics
+    /// When something cannot be copied.
+    #[track_caller]
+    pub(super) fn note_history(&mut self) {
+        if self.history.is_none() {
+            return;
+        }
+        let checkpoint = self.checkpoint();
+        if let Some(history) = &mut self.history {
+            history.push(checkpoint);
+        }
+    }
+
+    /// Shows all schedules: the phases, then those that the world keeps.
+    pub(super) fn each_schedule(&mut self, mut f: impl FnMut(&mut Schedule)) {
+        self.phases.iter_mut().for_each(|phase| f(&mut phase.schedule));
+        // The schedules are no part of checkpoints, so nobody needs to know that they were lent.
+        if let Some(mut schedules) = self.world.get_resource_mut::<Schedules>() {
+            schedules.bypass_change_detection().all_mut().for_each(f);
+        }
+    }
+}
+
+impl std::fmt::Debug for AppCheckpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = type_name::<Self>().rsplit("::").next().unwrap_or_default();
+        f.debug_struct(name).field("frame", &self.frames).field("world", &self.world).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,81 @@
+//! The set of archetypes in checkpoints.
+//!
+//! The order of queries follows from when archetypes were created, so a restored world has the archetypes it had, with
+//! their ids and ages: those that came since are gone, those that were dropped are back. Tables are the store's business,
+//! and have been restored when this is called. Whatever was derived from the set is worked out again.
+
+use phalanx_store::TableId;
+
+use super::{ArchetypeId, Archetypes, Home, hash_of};
+use crate::pool::PoolId;
+use crate::signature::Signature;
+
+/// The archetypes of a world at one moment.
+pub(crate) struct ArchetypesImage {
+    signatures: Vec<Signature>,
+    tables: Vec<TableId>,
+    homes: Vec<Home>,
+    free: Vec<ArchetypeId>,
+    created: u64,
+}
+
+impl Archetypes {
+    pub(crate) fn image(&self) -> ArchetypesImage {
+        ArchetypesImage {
+            signatures: self.signatures.clone(),
+            tables: self.tables.clone(),
+            homes: self.homes.clone(),
+            free: self.free.clone(),
+            created: self.created,
+        }
+    }
+
+    /// Makes the set what it was. False when it is the same already, with the same tables unless they are `renewed`.
+    pub(crate) fn restore(&mut self, image: &ArchetypesImage, renewed: bool) -> bool {
+        self.created = image.created;
+        if !renewed
+            && (&self.tables, &self.homes, &self.free) == (&image.tables, &image.homes, &image.free)
+            && self.signatures == image.signatures
+        {
+            return false;
+        }
+        self.signatures.clone_from(&image.signatures);
+        self.tables.clone_from(&image.tables);
+        self.homes.clone_from(&image.homes);
+        self.free.clone_from(&image.free);
+        self.by_table.fill(ArchetypeId::EMPTY);
+        self.pool_by_table.fill(PoolId::GENERAL);
+        self.by_signature.clear();
+        self.holders.iter_mut().for_each(Vec::clear);
+        self.pools.forget_archetypes();
+        let mut living: Vec<ArchetypeId> = self.iter().collect();
+        living.sort_by_key(|id| self.homes[id.index()]);
+        for &id in &living {
+            let (pool, table) = (self.homes[id.index()].pool, self.tables[id.index()]);
+            let signature = self.signatures[id.index()].clone();
+            for component in &signature {
+                if self.holders.len() <= component.index() {
+                    self.holders.resize_with(component.index() + 1, Vec::new);
+                }
+                self.holders[component.index()].push(id);
+            }
+            if self.by_table.len() <= table.index() {
+                self.by_table.resize(table.index() + 1, ArchetypeId::EMPTY);
+                self.pool_by_table.resize(table.index() + 1, PoolId::GENERAL);
+            }
+            self.by_table[table.index()] = id;
+            self.pool_by_table[table.index()] = pool;
+            self.pools.record_mut(pool).add(id, &signature);
+            if pool == PoolId::GENERAL {
+                let signatures = &self.signatures;
+                let fingerprint = hash_of(&signature);
+                self.by_signature.insert_unique(fingerprint, id, |id| hash_of(&signatures[id.index()]));
+            }
+        }
+        living.sort_by_key(|id| self.homes[id.index()].born);
+        self.journal.restart(living);
+        self.edges.clear();
+        self.pools.forget_edges();
+        true
+    }
+}

@@ -1,0 +1,39 @@
+//! The pages of the guide, whose programs are compiled and run as documentation tests.
+//!
+//! A page is listed once, by the name of its file in `docs/guide`; `tests/guide.rs` checks that none is missing here or
+//! in the book's table of contents.
+
+macro_rules! pages {
+    ($($name:ident $file:literal)*) => {
+        $(
+            #[doc = include_str!(concat!("../../../docs/guide/", $file))]
+            pub struct $name;
+        )*
+    };
+}
+
+pages! {
+    Introduction "README.md"
+    FirstSteps "first-steps.md"
+    Entities "entities.md"
+    Queries "queries.md"
+    Change "change.md"
+    Apps "apps.md"
+    Relations "relations.md"
+    Reactions "reactions.md"
+    Storage "storage.md"
+    Pools "pools.md"
+    Parallel "parallel.md"
+    Performance "performance.md"
+    Rewind "rewind.md"
+    Testing "testing.md"
+    Inspector "inspector.md"
+    Saving "saving.md"
+    CheatSheet "cheat-sheet.md"
+    ComingFromBevy "coming-from-bevy.md"
+    ComingFromHecs "coming-from-hecs.md"
+    ComingFromEntt "coming-from-entt.md"
+    ComingFromFlecs "coming-from-flecs.md"
+    ComingFromOecs "coming-from-oecs.md"
+    Errors "errors.md"
+}

@@ -1,0 +1,71 @@
+//! Names for people: types and functions without the path to them.
+//!
+//! `&mut game::units::Orc` becomes `&mut Orc`; a closure keeps the function it stands in. Nothing depends on
+//! these names but messages and pictures.
+
+/// The name of a type, without paths.
+pub(crate) fn short_type<T: ?Sized>() -> String {
+    short_type_name(std::any::type_name::<T>())
+}
+
+pub(crate) fn short_type_name(name: &str) -> String {
+    // Which lifetime it is says nothing to the reader.
+    without_paths(name).replace("'_, ", "").replace("<'_>", "")
+}
+
+/// The name of a function or closure: its own, and that of its surroundings where it has none.
+pub(crate) fn short_function<F: ?Sized>() -> String {
+    short_function_name(std::any::type_name::<F>())
+}
+
+fn short_function_name(name: &str) -> String {
+    let generic = name.find('<').unwrap_or(name.len());
+    let mut parts = name[..generic].rsplit("::");
+    let own = parts.next().unwrap_or(name);
+    match parts.next() {
+        Some(outer) if own.starts_with('{') => format!("{outer}::{{closure}}"),
+        _ => format!("{own}{}", without_paths(&name[generic..])),
+    }
+}
+
+/// Leaves out every `path::` before a name.
+pub(crate) fn without_paths(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut word = 0;
+    let mut rest = name;
+    while let Some(next) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("::") {
+            out.truncate(word);
+            rest = after;
+            continue;
+        }
+        if !(next.is_alphanumeric() || next == '_' || next == '{' || next == '}') {
+            word = out.len() + next.len_utf8();
+        }
+        out.push(next);
+        rest = &rest[next.len_utf8()..];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_left_out_and_structure_stays() {
+        assert_eq!(without_paths("a::b::C<(&mut d::E, f::G)>"), "C<(&mut E, G)>");
+        assert_eq!(without_paths("alloc::vec::Vec<u8>"), "Vec<u8>");
+        assert_eq!(short_type::<Option<&'static String>>(), "Option<&String>");
+    }
+
+    #[test]
+    fn closures_are_named_by_where_they_stand() {
+        fn named() {}
+        fn name_of<F>(_: F) -> String {
+            short_function::<F>()
+        }
+        assert_eq!(name_of(named), "named");
+        assert_eq!(name_of(|| ()), "closures_are_named_by_where_they_stand::{closure}");
+    }
+}

@@ -1,0 +1,178 @@
+//! The types that a program can load.
+//!
+//! A world knows how to save what it holds. One that is to be loaded holds nothing yet: the registry lists the types
+//! that may come, under the names that saves have for them, with the migrations from their older versions.
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+
+use super::migration::Migration;
+use crate::component::{AnyComponent, ComponentSaving, Descriptor};
+use crate::messages::{Message, MessageSaving};
+use crate::pool::{Pool, PoolId};
+use crate::registry::{ComponentId, Components, RegisterError};
+use crate::relation::{ChildOf, Children};
+use crate::resources::{Resource, ResourceSaving};
+use crate::world::{PoolError, World};
+
+/// A component, resource or message that is saved: `#[component(save)]`, `#[resource(save)]`, `#[message(save)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not saved",
+    label = "needs the attribute `save`",
+    note = "add `#[component(save)]`, `#[resource(save)]` or `#[message(save)]` to `{Self}`, which also needs \
+            `Serialize` and `Deserialize`"
+)]
+pub trait Save {
+    /// Adds the type to a registry.
+    fn register(registry: &mut SaveRegistry);
+}
+
+/// What to do with components of a save that the registry does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unknown {
+    /// Loading fails with an error that names the component.
+    #[default]
+    Refuse,
+    /// Values are kept as they are, in [`KeptComponents`](super::KeptComponents), and saved again with the world.
+    Keep,
+}
+
+/// The types that can be loaded.
+///
+/// ```
+/// use phalanx::prelude::*;
+/// use phalanx::save::SaveRegistry;
+///
+/// #[derive(Component, serde::Serialize, serde::Deserialize)]
+/// #[component(save)]
+/// struct Health(f32);
+/// #[derive(Resource, serde::Serialize, serde::Deserialize)]
+/// #[resource(save, name = "score")]
+/// struct Score(u32);
+///
+/// let mut types = SaveRegistry::new();
+/// types.register::<Health>().register::<Score>();
+/// ```
+pub struct SaveRegistry {
+    components: HashMap<String, ComponentEntry>,
+    resources: HashMap<String, ResourceSaving>,
+    messages: HashMap<String, MessageSaving>,
+    pools: HashMap<&'static str, RegisterPool>,
+    pub(super) migrations: Vec<Migration>,
+    unknown: Unknown,
+}
+
+impl Default for SaveRegistry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+type RegisterPool = fn(&mut World) -> Result<PoolId, PoolError>;
+
+#[derive(Clone, Copy)]
+pub(super) struct ComponentEntry {
+    pub(super) saving: ComponentSaving,
+    pub(super) register: fn(&mut Components) -> Result<ComponentId, RegisterError>,
+}
+
+impl SaveRegistry {
+    /// A registry with the types of this library that are saved: [`ChildOf`](crate::relation::ChildOf) and
+    /// [`Children`](crate::relation::Children).
+    pub fn new() -> Self {
+        let mut registry = Self {
+            components: HashMap::new(),
+            resources: HashMap::new(),
+            messages: HashMap::new(),
+            pools: HashMap::new(),
+            migrations: Vec::new(),
+            unknown: Unknown::Refuse,
+        };
+        registry.component::<ChildOf>();
+        registry.component::<Children>();
+        registry
+    }
+
+    /// Adds a component, resource or message. Adding it again changes nothing.
+    ///
+    /// # Panics
+    /// When another type has the name.
+    #[track_caller]
+    pub fn register<T: Save>(&mut self) -> &mut Self {
+        T::register(self);
+        self
+    }
+
+    /// Adds a pool, so that its entities can be loaded.
+    pub fn register_pool<P: Pool>(&mut self) -> &mut Self {
+        self.pools.insert(P::name(), World::try_register_pool::<P>);
+        self
+    }
+
+    /// Adds a migration from an older version of a type.
+    pub fn migrate(&mut self, migration: Migration) -> &mut Self {
+        self.migrations.push(migration);
+        self
+    }
+
+    /// Says what to do with components that are not registered: loading fails, unless told otherwise.
+    pub fn unknown(&mut self, unknown: Unknown) -> &mut Self {
+        self.unknown = unknown;
+        self
+    }
+
+    /// For types with `#[component(save)]`.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn component<C: AnyComponent>(&mut self) {
+        let mut descriptor = Descriptor::new();
+        C::describe(&mut descriptor);
+        let saving = descriptor.saving.expect("a derived component with `save` says how");
+        let entry = ComponentEntry { saving, register: Components::register::<C> };
+        let known = self.components.insert(descriptor.name.to_string(), entry);
+        let other = known.is_some_and(|known| !std::ptr::fn_addr_eq(known.register, entry.register));
+        assert!(!other, "two components are called `{}`: give one of them another name", descriptor.name);
+    }
+
+    /// For types with `#[resource(save)]`.
+    #[doc(hidden)]
+    pub fn resource<R: Resource>(&mut self) {
+        let saving = R::saving().expect("a derived resource with `save` says how");
+        self.resources.insert(saving.name().into_owned(), saving);
+    }
+
+    /// For types with `#[message(save)]`.
+    #[doc(hidden)]
+    pub fn message<M: Message>(&mut self) {
+        let saving = M::saving().expect("a derived message with `save` says how");
+        self.messages.insert(saving.name().into_owned(), saving);
+    }
+
+    pub(super) fn find_component(&self, name: &str) -> Option<ComponentEntry> {
+        self.components.get(name).copied()
+    }
+
+    pub(super) fn find_resource(&self, name: &str) -> Option<ResourceSaving> {
+        self.resources.get(name).copied()
+    }
+
+    pub(super) fn find_message(&self, name: &str) -> Option<MessageSaving> {
+        self.messages.get(name).copied()
+    }
+
+    pub(super) fn find_pool(&self, name: &str) -> Option<RegisterPool> {
+        self.pools.get(name).copied()
+    }
+
+    pub(super) fn keeps_unknown(&self) -> bool {
+        self.unknown == Unknown::Keep
+    }
+}
+
+/// The name of a resource or message in saves: as given, else the path of the type.
+#[doc(hidden)]
+pub fn name_or_type<T>(given: &'static str) -> Cow<'static, str> {
+    if given.is_empty() { std::any::type_name::<T>().into() } else { given.into() }
+}

@@ -1,0 +1,294 @@
+//! Schedules that a world keeps by their labels, and runs when asked.
+//!
+//! An app keeps its phases itself; what lies here are the schedules of users: a turn of a game, a step of a
+//! simulation that runs several times per frame. A schedule that runs is taken out of the world for that time.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use phalanx_derive::Resource;
+
+use super::{
+    BuildError, ConfigureSystems, IntoSetConfigs, IntoSystemConfigs, IntoSystemSet, Label, NoSuchSystem,
+    Schedule, ScheduleBuildSettings, ScheduleCleanupPolicy, ScheduleLabel, SystemKey,
+};
+use crate::world::{Commands, World};
+
+/// The schedules of a world, by their labels. A resource, which is there as soon as a schedule is added.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)] struct Turn;
+/// let mut schedules = Schedules::new();
+/// schedules.insert(Schedule::new(Turn));
+/// assert!(schedules.contains(Turn));
+/// ```
+#[derive(Resource, Default)]
+#[resource(checkpoint = "skip", digest = "skip")]
+pub struct Schedules {
+    // Systems need not be `Sync`: the lock makes the whole so, and is never taken.
+    kept: Mutex<Vec<Schedule>>,
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
+impl Schedules {
+    /// No schedules.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All schedules that are kept, in the order they came.
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Schedule> {
+        self.kept().iter_mut()
+    }
+
+    fn kept(&mut self) -> &mut Vec<Schedule> {
+        self.kept.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&mut self, label: &Label) -> Option<usize> {
+        self.kept().iter().position(|schedule| schedule.label() == label)
+    }
+
+    /// Keeps a schedule, and returns the one that had its label.
+    pub fn insert(&mut self, schedule: Schedule) -> Option<Schedule> {
+        match self.find(schedule.label()) {
+            Some(at) => Some(std::mem::replace(&mut self.kept()[at], schedule)),
+            None => {
+                self.kept().push(schedule);
+                None
+            }
+        }
+    }
+
+    /// Takes a schedule away.
+    pub fn remove(&mut self, label: impl ScheduleLabel) -> Option<Schedule> {
+        self.find(&label.label()).map(|at| self.kept().remove(at))
+    }
+
+    /// Whether there is a schedule with this label.
+    pub fn contains(&mut self, label: impl ScheduleLabel) -> bool {
+        self.find(&label.label()).is_some()
+    }
+
+    /// The schedule with this label.
+    pub fn get_mut(&mut self, label: impl ScheduleLabel) -> Option<&mut Schedule> {
+        self.find(&label.label()).map(|at| &mut self.kept()[at])
+    }
+
+    /// The schedule with this label; a new one, if there is none.
+    pub fn entry(&mut self, label: impl ScheduleLabel) -> &mut Schedule {
+        let at = match self.find(&label.label()) {
+            Some(at) => at,
+            None => {
+                self.kept().push(Schedule::new(label));
+                self.kept().len() - 1
+            }
+        };
+        &mut self.kept()[at]
+    }
+
+    /// The schedules, in the order they were added.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Label, &mut Schedule)> {
+        self.kept().iter_mut().map(|schedule| (schedule.label().clone(), schedule))
+    }
+
+    /// Sets how all of them are built.
+    pub fn configure_schedules(&mut self, settings: ScheduleBuildSettings) {
+        self.each(|schedule| _ = schedule.set_build_settings(settings));
+    }
+
+    pub(crate) fn each(&mut self, f: impl FnMut(&mut Schedule)) {
+        self.kept().iter_mut().for_each(f);
+    }
+
+    /// Says that systems of two sets, or functions, may conflict without an order in the schedule with this label.
+    pub fn ignore_ambiguity<M1, M2>(
+        &mut self,
+        label: impl ScheduleLabel,
+        first: impl IntoSystemSet<M1>,
+        second: impl IntoSystemSet<M2>,
+    ) -> &mut Self {
+        self.entry(label).ignore_ambiguity(first, second);
+        self
+    }
+
+    /// Removes the systems of a set, or of a function, from the schedule with this label; returns how many there were.
+    ///
+    /// # Errors
+    /// When the schedule cannot be made ready, so that it is not known which systems are in the set.
+    pub fn remove_systems_in_set<M>(
+        &mut self,
+        label: impl ScheduleLabel,
+        set: impl IntoSystemSet<M>,
+        world: &mut World,
+        policy: ScheduleCleanupPolicy,
+    ) -> Result<usize, BuildError> {
+        self.entry(label).remove_systems_in_set(set, world, policy)
+    }
+
+    /// Adds systems to the schedule with this label; to a new one, if there is none.
+    pub fn add_systems<M, S: ConfigureSystems<M> + IntoSystemConfigs<M>>(
+        &mut self,
+        label: impl ScheduleLabel,
+        systems: S,
+    ) -> &mut Self {
+        self.entry(label).add_systems(systems);
+        self
+    }
+
+    /// Says how sets of systems are ordered in the schedule with this label, and when they run.
+    pub fn configure_sets<M>(
+        &mut self,
+        label: impl ScheduleLabel,
+        sets: impl IntoSetConfigs<M>,
+    ) -> &mut Self {
+        self.entry(label).configure_sets(sets);
+        self
+    }
+}
+
+/// There is no schedule with this label in the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoSuchSchedule {
+    /// The label asked for.
+    pub label: Label,
+}
+
+impl fmt::Display for NoSuchSchedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "there is no schedule `{}` in the world: add it with `add_schedule`; one that runs at the moment cannot run \
+             inside itself, and the phases of an app are run by the app",
+            self.label
+        )
+    }
+}
+
+impl std::error::Error for NoSuchSchedule {}
+
+#[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
+impl World {
+    /// Keeps a schedule, to be run by its label. One that had the label goes.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash)]
+    /// struct Turn;
+    /// #[derive(Resource, Default)]
+    /// struct Turns(u32);
+    ///
+    /// let mut world = World::new();
+    /// world.init_resource::<Turns>();
+    /// let mut schedule = Schedule::new(Turn);
+    /// schedule.add_systems(|mut turns: ResMut<Turns>| turns.0 += 1);
+    /// world.add_schedule(schedule);
+    /// world.run_schedule(Turn);
+    /// assert_eq!(world.resource::<Turns>().0, 1);
+    /// ```
+    pub fn add_schedule(&mut self, schedule: Schedule) {
+        self.get_resource_or_init::<Schedules>().insert(schedule);
+    }
+
+    /// Runs the schedule with a label.
+    ///
+    /// # Panics
+    /// When there is none, its systems cannot be ordered, or one of them panics or fails.
+    #[track_caller]
+    pub fn run_schedule(&mut self, label: impl ScheduleLabel) {
+        if let Err(error) = self.try_run_schedule(label) {
+            panic!("{error}");
+        }
+    }
+
+    /// As [`World::run_schedule`], with an error when there is no such schedule.
+    ///
+    /// # Errors
+    /// When there is no schedule with this label, or it runs at the moment.
+    ///
+    /// # Panics
+    /// When its systems cannot be ordered, or one of them panics or fails.
+    #[track_caller]
+    pub fn try_run_schedule(&mut self, label: impl ScheduleLabel) -> Result<(), NoSuchSchedule> {
+        self.try_schedule_scope(label, |world, schedule| schedule.run(world))
+    }
+
+    /// Lends the schedule with a label, and the world, to a function. Until it returns, the world is without it.
+    ///
+    /// # Panics
+    /// When there is no such schedule, or the function panics.
+    #[track_caller]
+    pub fn schedule_scope<R>(
+        &mut self,
+        label: impl ScheduleLabel,
+        f: impl FnOnce(&mut World, &mut Schedule) -> R,
+    ) -> R {
+        match self.try_schedule_scope(label, f) {
+            Ok(result) => result,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// As [`World::schedule_scope`], with an error when there is no such schedule.
+    ///
+    /// # Errors
+    /// When there is no schedule with this label, or it is lent already.
+    ///
+    /// # Panics
+    /// When the function does; the schedule is back in the world then.
+    pub fn try_schedule_scope<R>(
+        &mut self,
+        label: impl ScheduleLabel,
+        f: impl FnOnce(&mut World, &mut Schedule) -> R,
+    ) -> Result<R, NoSuchSchedule> {
+        let label = label.label();
+        let schedule = self.take_schedule(&label).ok_or(NoSuchSchedule { label })?;
+        Ok(self.lend_schedule(schedule, f))
+    }
+
+    /// Lends the schedule with a label, which is made if need be.
+    pub(crate) fn with_schedule<R>(
+        &mut self,
+        label: Label,
+        f: impl FnOnce(&mut World, &mut Schedule) -> R,
+    ) -> R {
+        let schedule = self.take_schedule(&label).unwrap_or_else(|| Schedule::labelled(label));
+        self.lend_schedule(schedule, f)
+    }
+
+    #[track_caller]
+    pub(crate) fn lend_schedule<R>(
+        &mut self,
+        mut schedule: Schedule,
+        f: impl FnOnce(&mut World, &mut Schedule) -> R,
+    ) -> R {
+        let result = catch_unwind(AssertUnwindSafe(|| f(self, &mut schedule)));
+        self.add_schedule(schedule);
+        result.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    pub(crate) fn take_schedule(&mut self, label: &Label) -> Option<Schedule> {
+        let mut schedules = self.get_resource_mut::<Schedules>()?;
+        schedules.find(label).map(|at| schedules.kept().remove(at))
+    }
+
+    /// Removes a system from the schedule of the world that has it.
+    pub(crate) fn remove_system(&mut self, id: SystemKey) -> Result<(), NoSuchSystem> {
+        let mut schedules = self.get_resource_or_init::<Schedules>();
+        let label = schedules.kept().iter().find(|schedule| schedule.contains(id));
+        let label = label.map(|schedule| schedule.label().clone()).ok_or(NoSuchSystem { id })?;
+        self.with_schedule(label, |world, schedule| schedule.remove_system(world, id))
+    }
+}
+
+impl Commands<'_, '_> {
+    /// Runs the schedule with a label, when the commands are applied. Without such a schedule it is an error for the
+    /// handler.
+    pub fn run_schedule(&mut self, label: impl ScheduleLabel) {
+        self.queue(move |world: &mut World| world.try_run_schedule(label));
+    }
+}

@@ -1,0 +1,144 @@
+//! What systems keep from run to run, for checkpoints: the tick of the last run, `Local`s and the cursors of readers.
+//!
+//! A system is visited part by part, in an order that never changes. Numbers are copied as they are. Values of `Local` can
+//! be of any type, of which nothing is known here: those of common types are copied, others once their type is
+//! registered (`register_checkpoint_of_local`), and the rest is named. What a closure captured is out of reach.
+
+use std::any::{Any, TypeId};
+use std::time::Duration;
+
+use hashbrown::HashMap;
+use phalanx_store::{Entity, Tick};
+
+/// Goes through what a system keeps.
+pub trait StateVisitor {
+    /// A number, such as the tick of the last run or the place of a reader.
+    fn number(&mut self, number: &mut u64);
+    /// A value of any type, with the name of the type.
+    fn value(&mut self, value: &mut (dyn Any + Send), type_name: &'static str);
+}
+
+/// Visits a tick.
+pub(crate) fn visit_tick(tick: &mut Tick, visitor: &mut dyn StateVisitor) {
+    let mut number = tick.get();
+    visitor.number(&mut number);
+    *tick = Tick::new(number);
+}
+
+type CopyFn = fn(&dyn Any) -> Option<Box<dyn Any + Send>>;
+type SwapFn = fn(&mut dyn Any, &mut dyn Any);
+
+/// How values of `Local` are copied, by type.
+pub(crate) struct LocalCopies(HashMap<TypeId, (CopyFn, SwapFn)>);
+
+impl Default for LocalCopies {
+    fn default() -> Self {
+        let mut copies = Self(HashMap::new());
+        macro_rules! known {
+            ($($type:ty)*) => {$(
+                copies.add::<$type>();
+                copies.add::<Option<$type>>();
+                copies.add::<Vec<$type>>();
+                copies.add::<[$type; 2]>();
+                copies.add::<[$type; 3]>();
+                copies.add::<[$type; 4]>();
+            )*};
+        }
+        known!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char String Entity Tick Duration);
+        copies.add::<()>();
+        copies
+    }
+}
+
+impl LocalCopies {
+    pub(crate) fn add<T: Clone + Send + 'static>(&mut self) {
+        let copy: CopyFn = |value| Some(Box::new(value.downcast_ref::<T>()?.clone()));
+        let swap: SwapFn = |one, other| {
+            if let (Some(one), Some(other)) = (one.downcast_mut::<T>(), other.downcast_mut::<T>()) {
+                std::mem::swap(one, other);
+            }
+        };
+        self.0.insert(TypeId::of::<T>(), (copy, swap));
+    }
+
+    fn of(&self, value: &dyn Any) -> Option<(CopyFn, SwapFn)> {
+        self.0.get(&value.type_id()).copied()
+    }
+}
+
+/// One part of what a system keeps.
+pub(crate) enum Kept {
+    Number(u64),
+    Value(Box<dyn Any + Send>),
+}
+
+/// Copies what systems keep.
+pub(crate) struct Taking<'c> {
+    pub(crate) copies: &'c LocalCopies,
+    pub(crate) kept: Vec<Kept>,
+    /// The types that cannot be copied.
+    pub(crate) unknown: Vec<&'static str>,
+}
+
+impl StateVisitor for Taking<'_> {
+    fn number(&mut self, number: &mut u64) {
+        self.kept.push(Kept::Number(*number));
+    }
+
+    fn value(&mut self, value: &mut (dyn Any + Send), type_name: &'static str) {
+        let value: &dyn Any = value;
+        match self.copies.of(value).and_then(|(copy, _)| copy(value)) {
+            Some(copy) => self.kept.push(Kept::Value(copy)),
+            None => self.unknown.push(type_name),
+        }
+    }
+}
+
+/// Copies of what was kept, to be put back.
+pub(crate) fn again(kept: &[Kept], copies: &LocalCopies) -> Option<Vec<Kept>> {
+    let copy = |kept: &Kept| match kept {
+        Kept::Number(number) => Some(Kept::Number(*number)),
+        Kept::Value(value) => {
+            let value: &dyn Any = &**value;
+            copies.of(value).and_then(|(copy, _)| copy(value)).map(Kept::Value)
+        }
+    };
+    kept.iter().map(copy).collect()
+}
+
+/// Counts the parts, to see whether they are those of a checkpoint.
+#[derive(Default)]
+pub(crate) struct Counting(pub(crate) usize);
+
+impl StateVisitor for Counting {
+    fn number(&mut self, _: &mut u64) {
+        self.0 += 1;
+    }
+
+    fn value(&mut self, _: &mut (dyn Any + Send), _: &'static str) {
+        self.0 += 1;
+    }
+}
+
+/// Exchanges what systems keep with copies, in the same order.
+pub(crate) struct Exchanging<'c> {
+    pub(crate) copies: &'c LocalCopies,
+    pub(crate) kept: std::slice::IterMut<'c, Kept>,
+}
+
+impl StateVisitor for Exchanging<'_> {
+    fn number(&mut self, number: &mut u64) {
+        if let Some(Kept::Number(kept)) = self.kept.next() {
+            *number = *kept;
+        }
+    }
+
+    fn value(&mut self, value: &mut (dyn Any + Send), _: &'static str) {
+        if let Some(Kept::Value(kept)) = self.kept.next() {
+            let (value, kept): (&mut dyn Any, &mut dyn Any) = (value, &mut **kept);
+            if let Some((_, swap)) = self.copies.of(value) {
+                swap(value, kept);
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Checkpoints: the whole state of a world in memory, and how it becomes that again.
+//!
+//! ```text
+//!   checkpoint   rows by blocks (the store), archetypes, groups, resources, messages, clocks
+//!   restore      1 copies of all that is needed    2 everything is exchanged    3 what is gone is dropped
+//! ```
+//!
+//! Taking one costs what was written since the last one was taken or restored: the rest is shared. What types and
+//! functions are known (components, pools, hooks, queries) is no state: it stays.
+
+use std::fmt;
+use std::sync::Arc;
+
+use phalanx_store::{Copies, Duplicate, FirstPanic, Image, ImageStats, Tick};
+
+use super::World;
+use crate::archetype::{ArchetypesImage, Cursor};
+use crate::capture::{CanCopy, Copying};
+use crate::component::{Component, Track};
+use crate::group::Groups;
+use crate::messages::ChannelsImage;
+use crate::resources::{Resource, ResourcesImage};
+
+/// The state of a world at one moment. Cheap to clone; kept as long as somebody has it.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component, Clone)]
+/// struct Health(f32);
+///
+/// let mut world = World::new();
+/// let e = world.spawn(Health(10.0)).id();
+/// let before = world.checkpoint();
+/// world.get_mut::<Health>(e).unwrap().0 = 3.0;
+/// world.spawn(Health(1.0));
+/// world.restore(&before).unwrap();
+/// assert_eq!(world.get::<Health>(e).unwrap().0, 10.0);
+/// assert_eq!(world.entities().len(), 1);
+/// ```
+#[derive(Clone)]
+pub struct Checkpoint(Arc<State>);
+
+struct State {
+    world: u64,
+    image: Arc<Image>,
+    archetypes: Arc<ArchetypesImage>,
+    resources: ResourcesImage,
+    messages: ChannelsImage,
+    groups: Groups,
+    last_tick: Tick,
+}
+
+/// What a world keeps for taking checkpoints.
+#[derive(Default)]
+pub(crate) struct Taking {
+    copies: Copies,
+    /// How many components the copies are of.
+    known: usize,
+    archetypes: Option<(Cursor, Arc<ArchetypesImage>)>,
+}
+
+/// Why no checkpoint can be taken: values of some types cannot be copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NotCaptured {
+    /// The components, resources, messages and values of systems, one line each.
+    pub types: Vec<String>,
+}
+
+impl fmt::Display for NotCaptured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no checkpoint can be taken, because these cannot be copied: {}. Add `Clone` to the type; for a generic type, \
+             call `register_checkpoint`; or say `checkpoint = \"default\"` in its attribute, or `\"skip\"` for a \
+             resource or a message",
+            self.types.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for NotCaptured {}
+
+/// Why a checkpoint cannot be restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// It was taken of another world.
+    OtherWorld,
+    /// It was taken of an app with other systems, or of a world alone.
+    OtherSystems,
+    /// Nothing that old is kept.
+    NotKept {
+        /// How many frames can be rewound.
+        kept: usize,
+    },
+}
+
+impl fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherWorld => write!(f, "the checkpoint was taken of another world"),
+            Self::OtherSystems => {
+                write!(
+                    f,
+                    "the checkpoint was taken of an app with other systems: add all of them before taking one"
+                )
+            }
+            Self::NotKept { kept } => {
+                write!(
+                    f,
+                    "only {kept} frames are kept: ask for more with `keep_history`, or for a larger budget"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for RestoreError {}
+
+impl Checkpoint {
+    /// The tick from which on the world's writes are newer than the checkpoint.
+    pub fn tick(&self) -> Tick {
+        self.0.image.tick()
+    }
+
+    /// What taking it copied, and what it shares with the one before.
+    pub fn stats(&self) -> ImageStats {
+        self.0.image.stats()
+    }
+
+    /// The bytes of rows that are not yet in `seen`, which notes what was counted: blocks are shared by checkpoints.
+    pub fn bytes_beyond(&self, seen: &mut std::collections::BTreeSet<usize>) -> usize {
+        self.0.image.bytes_beyond(&mut |block| seen.insert(block))
+    }
+}
+
+impl fmt::Debug for Checkpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checkpoint")
+            .field("tick", &self.tick())
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+impl World {
+    /// Copies the state of the world, but for what was not written since the last checkpoint was taken or restored, which
+    /// is shared.
+    ///
+    /// Pending commands are applied first, and the clock moves on by one. Values are copied as bytes (`Copy`), by `Clone`,
+    /// or field by field where all fields are `Copy`. What is changed through shared references (`Mutex`, atomics, what an
+    /// `Arc` leads to) is not noticed, and not restored. A panic in `Clone` leaves the world as it was.
+    ///
+    /// # Panics
+    /// When values of a type cannot be copied, with the names of all such types; see [`World::try_checkpoint`].
+    #[track_caller]
+    pub fn checkpoint(&mut self) -> Checkpoint {
+        match self.try_checkpoint() {
+            Ok(checkpoint) => checkpoint,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// As [`World::checkpoint`], with an error instead of a panic.
+    ///
+    /// # Errors
+    /// When values of a type that the world knows cannot be copied; it names all such types.
+    pub fn try_checkpoint(&mut self) -> Result<Checkpoint, NotCaptured> {
+        let types = self.uncopied();
+        if !types.is_empty() {
+            return Err(NotCaptured { types });
+        }
+        self.flush();
+        self.update_copies();
+        let messages = self.messages.image();
+        let resources = self.resources.image();
+        let image = self.store.image(&self.taking.copies);
+        let image = image.map_err(|missing| {
+            let component = self.components.of_column(missing.column).map(|info| info.name().to_owned());
+            NotCaptured { types: vec![component.unwrap_or_else(|| missing.column.type_name().to_owned())] }
+        })?;
+        let cursor = self.archetypes.cursor();
+        let archetypes = match &self.taking.archetypes {
+            Some((known, archetypes)) if *known == cursor => Arc::clone(archetypes),
+            _ => Arc::new(self.archetypes.image()),
+        };
+        self.taking.archetypes = Some((cursor, Arc::clone(&archetypes)));
+        let (groups, last_tick) = (self.groups.clone(), self.last_tick);
+        let world = self.id;
+        Ok(Checkpoint(Arc::new(State { world, image, archetypes, resources, messages, groups, last_tick })))
+    }
+
+    /// Makes the world what it was when the checkpoint was taken, bit for bit: ids and those to come, the order of rows
+    /// and archetypes, sets, groups, ticks, resources and messages. `Changed` says what it said then.
+    ///
+    /// Nothing is announced: no hook, observer or message tells of the restore. Pending commands are forgotten. A panic in
+    /// `Clone` leaves the world as it was; one in `Drop` is passed on when the world is restored.
+    ///
+    /// Systems keep values, too: use [`App::restore`](crate::app::App::restore) where they matter.
+    ///
+    /// # Errors
+    /// When the checkpoint is another world's.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), RestoreError> {
+        let mut panics = FirstPanic::default();
+        self.restore_then(checkpoint, &mut panics)?;
+        panics.resume();
+        Ok(())
+    }
+
+    /// As [`World::restore`]; a panic of values that are dropped is kept.
+    pub(crate) fn restore_then(
+        &mut self,
+        checkpoint: &Checkpoint,
+        panics: &mut FirstPanic,
+    ) -> Result<(), RestoreError> {
+        let state = &*checkpoint.0;
+        if state.world != self.id {
+            return Err(RestoreError::OtherWorld);
+        }
+        // First whatever runs the user's code and may panic: nothing has changed yet.
+        let mut messages = self.messages.prepare(&state.messages);
+        let resources = self.resources.prepare(&state.resources);
+        let rows = self.store.prepare_restore(&state.image).map_err(|_| RestoreError::OtherWorld)?;
+        // Then what cannot fail.
+        let rows = rows.commit();
+        let changed = self.archetypes.restore(&state.archetypes, rows.tables_changed);
+        self.taking.archetypes = Some((self.archetypes.cursor(), Arc::clone(&state.archetypes)));
+        let resources = self.resources.restore(&state.resources, resources);
+        self.messages.exchange(&mut messages);
+        self.groups.clone_from(&state.groups);
+        self.last_tick = state.last_tick;
+        if changed {
+            self.commands.merge.forget_edges();
+            self.update_queries();
+        }
+        // Values that are gone come last: they are the user's code once more.
+        self.indexes.forget(panics);
+        self.relations.forget_waiting();
+        self.commands.queue.drop_all(panics);
+        rows.drop_all(panics);
+        resources.drop_all(panics);
+        messages.iter_mut().flatten().for_each(|channel| channel.drop_all(panics));
+        Ok(())
+    }
+
+    /// Has values of a generic component copied by `Clone`. Where the derive sees the type, it finds out by itself.
+    pub fn register_checkpoint<C: Component + Clone>(&mut self) {
+        let id = self.register_component::<C>();
+        self.components.set_copy(id, Duplicate::with(C::clone));
+        self.taking.known = 0;
+    }
+
+    /// Has a generic resource copied by `Clone`. Where the derive sees the type, it finds out by itself.
+    pub fn register_checkpoint_of_resource<R: Resource + Clone>(&mut self) {
+        self.resources.set_copying::<R>(Copying::By(Duplicate::with(R::clone)));
+    }
+
+    /// Leaves a resource out of checkpoints: a restore does not touch it.
+    pub fn skip_resource_in_checkpoints<R: Resource>(&mut self) {
+        self.resources.set_copying::<R>(Copying::Skip);
+    }
+
+    /// What the world knows and cannot copy.
+    fn uncopied(&self) -> Vec<String> {
+        let lacks = |info: &&crate::registry::ComponentInfo| {
+            let cannot =
+                |at: usize| info.captures().get(at).is_none_or(|capture| capture.0.can_copy() == CanCopy::No);
+            (0..).zip(info.columns()).any(|(at, column)| !column.is_virtual() && cannot(at))
+        };
+        let components =
+            self.components.iter().filter(lacks).map(|info| format!("component `{}`", info.name()));
+        let resources = self.resources.uncopied().map(|name| format!("resource `{name}`"));
+        let messages = self.messages.uncopied().map(|name| format!("message `{name}`"));
+        components.chain(resources).chain(messages).collect()
+    }
+
+    /// Learns how columns are copied that became known since the last checkpoint.
+    fn update_copies(&mut self) {
+        if self.taking.known == self.components.len() {
+            return;
+        }
+        for info in self.components.iter() {
+            let tracked = info.track() != Track::None;
+            let copies = info.captures().iter().filter_map(|capture| capture.0.copy(tracked));
+            copies.for_each(|copy| self.taking.copies.set(copy));
+        }
+        self.taking.known = self.components.len();
+    }
+}

@@ -1,0 +1,91 @@
+//! Many clones at once: instances of a template.
+//!
+//! The values of each entity of the template are captured once. Those that hold no entities are the same for all
+//! instances, so the rows of one kind are made as one batch; links and other values that name entities differ, and are
+//! put into place one by one.
+
+use phalanx_store::{Entity, Init};
+
+use super::place::Made;
+use super::{Choice, EntityCloner};
+use crate::archetype::ArchetypeId;
+use crate::component::EntityMap;
+use crate::pool::PoolId;
+use crate::signature::Signature;
+use crate::world::World;
+
+impl World {
+    /// Spawns `count` clones of an entity with all that are linked to it, such as its children, and returns the clones
+    /// of the entity itself. Entities with the same place in the template are spawned as one batch.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component, Clone)]
+    /// struct Wheel;
+    ///
+    /// let mut world = World::new();
+    /// let cart = world.spawn((Name::new("cart"), children![Wheel, Wheel])).id();
+    /// let carts = world.spawn_clones(cart, 1_000);
+    /// assert_eq!(carts.len(), 1_000);
+    /// assert_eq!(world.get::<Children>(carts[7]).unwrap().len(), 2);
+    /// assert_eq!(world.view::<&Wheel>().count(), 2_002);
+    /// ```
+    ///
+    /// # Panics
+    /// When the entity is dead, or entity indices run out.
+    #[track_caller]
+    pub fn spawn_clones(&mut self, template: Entity, count: usize) -> Vec<Entity> {
+        if let Err(error) = self.get_entity(template) {
+            panic!("{error}");
+        }
+        let cloner = EntityCloner { choice: Choice::default(), linked: true, keeps_existing: false };
+        let mut sources = vec![template];
+        sources.extend(self.all_linked(template));
+        // All values that are shared are captured before anything is spawned: the user's code may panic.
+        let shared: Vec<Vec<Made>> = sources
+            .iter()
+            .map(|&source| cloner.capture(self, source, &mut (), |copier| !copier.has_entities))
+            .collect();
+        let instances: Vec<Vec<Entity>> = shared.iter().map(|made| self.spawn_made(made, count)).collect();
+        let mut map = EntityMap::with_capacity(sources.len());
+        for instance in 0..count {
+            for (source, clones) in sources.iter().zip(&instances) {
+                map.insert(*source, clones[instance]);
+            }
+            for (source, clones) in sources.iter().zip(&instances) {
+                let made = cloner.capture(self, *source, &mut map, |copier| copier.has_entities);
+                self.insert_made(clones[instance], made);
+            }
+        }
+        instances.into_iter().next().expect("the template itself is the first")
+    }
+
+    /// Spawns entities that all have the same values.
+    fn spawn_made(&mut self, made: &[Made], count: usize) -> Vec<Entity> {
+        let (sparse, table): (Vec<&Made>, Vec<&Made>) =
+            made.iter().partition(|made| self.components.info(made.id).is_sparse());
+        let inits: Vec<Init> = table.iter().flat_map(|made| made.inits().to_vec()).collect();
+        let signature: Signature = table.iter().map(|made| made.id).collect();
+        let target = self.archetype(PoolId::GENERAL, signature);
+        let edge = self.edge(ArchetypeId::EMPTY, target, |store, source, target| {
+            store.insert_edge::<()>(source, target, (), &inits)
+        });
+        let mut entities = Vec::with_capacity(count);
+        let rows =
+            self.store.spawn_batch(&edge, std::iter::repeat_n((), count), |entity| entities.push(entity));
+        match rows {
+            Ok(rows) if entities.is_empty() => {
+                entities.extend_from_slice(&self.store.table_entities(edge.target())[rows]);
+            }
+            Ok(_) => {}
+            Err(error) => panic!("{error}"),
+        }
+        for made in &sparse {
+            entities.iter().for_each(|&entity| self.put_made(entity, made.id, made.inits()));
+        }
+        let ids: Signature = made.iter().map(|made| made.id).collect();
+        self.announce_spawned_made(&entities, &ids);
+        entities
+    }
+}

@@ -1,0 +1,288 @@
+//! More of what can be asked of one entity: what a query would yield, when components changed, and the world around.
+//!
+//! Each method has the meaning it has for a query or for the world; here the entity is known already.
+
+use std::any::TypeId;
+
+use super::{EntityRef, EntityWorldMut};
+use crate::bundle::Bundle;
+use crate::component::{Component, Queryable, RowTracked};
+use crate::query::{QueryData, QueryEntityError, ReadOnlyQueryData};
+use crate::registry::ComponentId;
+use crate::resources::Resource;
+use crate::tracking::{ComponentTicks, Mut, Ref};
+use crate::world::{EntityCommands, EntityMut, World};
+use phalanx_store::Entity;
+
+impl<'w> EntityRef<'w> {
+    /// Whether the entity has the component of this type.
+    pub fn contains_type_id(&self, type_id: TypeId) -> bool {
+        self.world.components.id_of_type(type_id).is_some_and(|id| self.contains_id(id))
+    }
+
+    /// Reads a component with row ticks, with when it came and was written.
+    pub fn get_ref<C: Component + RowTracked>(&self) -> Option<Ref<'w, C>> {
+        self.get_components::<Ref<'static, C>>().ok()
+    }
+
+    /// When a component with row ticks came and was last written.
+    pub fn get_change_ticks<C: RowTracked>(&self) -> Option<ComponentTicks> {
+        self.get_change_ticks_by_id(self.world.components.id::<C>()?)
+    }
+
+    /// Reads what a query would yield for the entity.
+    ///
+    /// # Panics
+    /// When the entity lacks a part; see [`EntityRef::get_components`].
+    #[track_caller]
+    pub fn components<D: ReadOnlyQueryData + 'static>(&self) -> D::Item<'w> {
+        self.get_components::<D>().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Reads what a query would yield for the entity.
+    ///
+    /// # Errors
+    /// When the entity lacks a part.
+    pub fn get_components<D: ReadOnlyQueryData + 'static>(&self) -> Result<D::Item<'w>, QueryEntityError> {
+        self.world.view::<D>().get_inner(self.entity)
+    }
+}
+
+impl<'w> EntityWorldMut<'w> {
+    /// The entity, to be read only, for as long as the world is borrowed.
+    pub fn into_readonly(self) -> EntityRef<'w> {
+        EntityRef::new(self.world, self.entity)
+    }
+
+    /// The entity, to be read only.
+    pub fn as_readonly(&self) -> EntityRef<'_> {
+        self.as_ref()
+    }
+
+    /// The entity, whose components can be written but do not come or go.
+    ///
+    /// # Panics
+    /// When it was despawned meanwhile.
+    #[track_caller]
+    pub fn into_mutable(self) -> EntityMut<'w> {
+        let entity = self.entity;
+        self.world.lend_entity(entity).unwrap_or_else(|| despawned(entity))
+    }
+
+    /// As [`EntityWorldMut::into_mutable`], for a shorter time.
+    ///
+    /// # Panics
+    /// When it was despawned meanwhile.
+    #[track_caller]
+    pub fn as_mutable(&mut self) -> EntityMut<'_> {
+        let entity = self.entity;
+        self.world.lend_entity(entity).unwrap_or_else(|| despawned(entity))
+    }
+
+    /// Whether the entity is alive: [`EntityWorldMut::world_scope`] may have despawned it.
+    pub fn is_spawned(&self) -> bool {
+        self.world.contains(self.entity)
+    }
+
+    /// The opposite of [`EntityWorldMut::is_spawned`].
+    pub fn is_despawned(&self) -> bool {
+        !self.is_spawned()
+    }
+
+    /// The entity's archetype.
+    ///
+    /// # Panics
+    /// When it was despawned meanwhile.
+    #[track_caller]
+    pub fn archetype(&self) -> crate::archetype::ArchetypeId {
+        self.try_archetype().unwrap_or_else(|| despawned(self.entity))
+    }
+
+    /// The entity's archetype, unless it was despawned meanwhile.
+    pub fn try_archetype(&self) -> Option<crate::archetype::ArchetypeId> {
+        self.world.archetype_of(self.entity)
+    }
+
+    /// Whether the entity has the component of this type.
+    pub fn contains_type_id(&self, type_id: TypeId) -> bool {
+        self.as_ref().contains_type_id(type_id)
+    }
+
+    /// Reads what a query would yield for the entity.
+    ///
+    /// # Panics
+    /// When the entity lacks a part; see [`EntityWorldMut::get_components`].
+    #[track_caller]
+    pub fn components<D: ReadOnlyQueryData + 'static>(&self) -> D::Item<'_> {
+        self.as_ref().components::<D>()
+    }
+
+    /// Reads what a query would yield for the entity.
+    ///
+    /// # Errors
+    /// When the entity lacks a part.
+    pub fn get_components<D: ReadOnlyQueryData + 'static>(&self) -> Result<D::Item<'_>, QueryEntityError> {
+        self.as_ref().get_components::<D>()
+    }
+
+    /// Reads and writes what a query would yield for the entity.
+    ///
+    /// # Errors
+    /// When the entity lacks a part.
+    ///
+    /// # Panics
+    /// When two parts of `D` use the same data and one of them writes; both are named.
+    #[track_caller]
+    pub fn get_components_mut<D: QueryData + 'static>(&mut self) -> Result<D::Item<'_>, QueryEntityError> {
+        self.world.view_mut::<D>().get_inner(self.entity)
+    }
+
+    /// As [`EntityWorldMut::get_components_mut`], for as long as the world is borrowed.
+    ///
+    /// # Errors
+    /// When the entity lacks a part.
+    ///
+    /// # Panics
+    /// When two parts of `D` use the same data and one of them writes; both are named.
+    #[track_caller]
+    pub fn into_components_mut<D: QueryData + 'static>(self) -> Result<D::Item<'w>, QueryEntityError> {
+        self.world.view_mut::<D>().get_inner(self.entity)
+    }
+
+    /// Reads a component, for as long as the world is borrowed.
+    pub fn into_borrow<T: Queryable>(self) -> Option<T::Ref<'w>> {
+        self.into_readonly().get::<T>()
+    }
+
+    /// Reads a component with row ticks, with when it came and was written.
+    pub fn get_ref<C: Component + RowTracked>(&self) -> Option<Ref<'_, C>> {
+        self.as_ref().get_ref::<C>()
+    }
+
+    /// As [`EntityWorldMut::get_ref`], for as long as the world is borrowed.
+    pub fn into_ref<C: Component + RowTracked>(self) -> Option<Ref<'w, C>> {
+        self.into_readonly().get_ref::<C>()
+    }
+
+    /// Writes a component, for as long as the world is borrowed.
+    pub fn into_mut<T: Queryable>(self) -> Option<T::Mut<'w>> {
+        self.world.get_mut::<T>(self.entity)
+    }
+
+    /// Changes a component; `None` when the entity lacks it.
+    pub fn modify_component<C: Component, R>(&mut self, change: impl FnOnce(&mut C) -> R) -> Option<R> {
+        self.get_mut::<C>().map(|value| change(value.into_inner()))
+    }
+
+    /// When a component with row ticks came and was last written.
+    pub fn get_change_ticks<C: RowTracked>(&self) -> Option<ComponentTicks> {
+        self.as_ref().get_change_ticks::<C>()
+    }
+
+    /// Reads a resource of the world.
+    ///
+    /// # Panics
+    /// When the world has none.
+    #[track_caller]
+    pub fn resource<R: Resource>(&self) -> &R {
+        self.world.resource::<R>()
+    }
+
+    /// Writes a resource of the world.
+    ///
+    /// # Panics
+    /// When the world has none.
+    #[track_caller]
+    pub fn resource_mut<R: Resource>(&mut self) -> Mut<'_, R> {
+        self.world.resource_mut::<R>()
+    }
+
+    /// Reads a resource of the world, if it has it.
+    pub fn get_resource<R: Resource>(&self) -> Option<&R> {
+        self.world.get_resource::<R>()
+    }
+
+    /// Writes a resource of the world, if it has it.
+    pub fn get_resource_mut<R: Resource>(&mut self) -> Option<Mut<'_, R>> {
+        self.world.get_resource_mut::<R>()
+    }
+
+    /// Uses a resource together with the entity; see [`World::resource_scope`].
+    ///
+    /// # Panics
+    /// When the world has no such resource, or one was inserted meanwhile.
+    #[track_caller]
+    pub fn resource_scope<R: Resource, T>(
+        &mut self,
+        f: impl FnOnce(&mut EntityWorldMut<'_>, Mut<'_, R>) -> T,
+    ) -> T {
+        let entity = self.entity;
+        self.world.resource_scope(|world, resource| f(&mut EntityWorldMut::new(world, entity), resource))
+    }
+
+    /// As [`EntityWorldMut::resource_scope`]; does nothing, and returns `None`, when the world has no such resource.
+    ///
+    /// # Panics
+    /// When one was inserted meanwhile.
+    #[track_caller]
+    pub fn try_resource_scope<R: Resource, T>(
+        &mut self,
+        f: impl FnOnce(&mut EntityWorldMut<'_>, Mut<'_, R>) -> T,
+    ) -> Option<T> {
+        let entity = self.entity;
+        self.world.try_resource_scope(|world, resource| f(&mut EntityWorldMut::new(world, entity), resource))
+    }
+
+    /// Removes a bundle and all that its components require.
+    ///
+    /// # Panics
+    /// When the bundle has a component twice, a name is taken, or the entity's pool requires a component.
+    #[track_caller]
+    pub fn remove_with_requires<B: Bundle>(&mut self) -> &mut Self {
+        let removed = self.world.remove_with_requires::<B>(self.entity);
+        self.or_panic(removed)
+    }
+
+    /// Removes the components with these ids, as far as the entity has them.
+    ///
+    /// # Panics
+    /// When the entity's pool requires one.
+    #[track_caller]
+    pub fn remove_by_ids(&mut self, ids: &[ComponentId]) -> &mut Self {
+        let removed = self.world.remove_by_ids(self.entity, ids);
+        self.or_panic(removed)
+    }
+
+    /// Applies the commands that wait in the world, and returns the id.
+    pub fn flush(self) -> Entity {
+        self.world.flush();
+        self.entity
+    }
+
+    /// The world the entity lives in.
+    pub fn into_world_mut(self) -> &'w mut World {
+        self.world
+    }
+
+    /// Uses the whole world; afterwards the entity may be another place, or be gone
+    /// ([`EntityWorldMut::is_despawned`]).
+    pub fn world_scope<T>(&mut self, f: impl FnOnce(&mut World) -> T) -> T {
+        f(self.world)
+    }
+
+    /// Calls a function with the entity, which may consume it.
+    pub fn reborrow_scope<T>(&mut self, f: impl FnOnce(EntityWorldMut<'_>) -> T) -> T {
+        f(EntityWorldMut::new(self.world, self.entity))
+    }
+
+    /// Records changes of the entity, to be applied by [`World::flush`].
+    pub fn entity_commands(&mut self) -> EntityCommands<'_> {
+        self.world.commands().into_entity(self.entity)
+    }
+}
+
+#[cold]
+#[track_caller]
+fn despawned(entity: Entity) -> ! {
+    panic!("{}", crate::world::NoSuchEntity::new(entity))
+}

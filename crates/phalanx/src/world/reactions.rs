@@ -1,0 +1,199 @@
+//! Who listens to structural change, and the one place that announces it.
+//!
+//! ```text
+//!   Despawn  Discard  Remove  │ the change │  Add  Insert  │ commands of the handlers
+//!   observers, then hook      │            │  hook, then observers
+//!   values still readable     │            │  everything in its place
+//! ```
+//!
+//! Every path of structural change asks one question: does somebody listen to a component that it concerns? The answer
+//! is kept where the path looks anyway: with the bundle, its edges, its spawn cursor and the policy of a sparse set. So
+//! a component that nobody listens to pays nothing, and its fast paths come back when the last listener goes.
+//! Handlers change no structure: what they queue is applied when the change is complete. See ADR 0050.
+
+use phalanx_store::Entity;
+
+use super::World;
+use super::failure::SystemError;
+use crate::registry::ComponentId;
+use crate::signature::Signature;
+use hooks::Hooks;
+
+pub(crate) use announce::Changes;
+pub use announce::EndlessReactions;
+pub use deferred::DeferredWorld;
+pub use events::*;
+pub(crate) use foresee::Foreseen;
+pub use hooks::{ComponentHook, ComponentHooks, HookContext, HooksMut};
+pub(crate) use observers::{Call, Handler, NewObserver};
+pub use observers::{ObserverCycle, ObserverId};
+pub use reactive::Collects;
+pub(crate) use reactive::{Collected, SharedSet, open as open_set};
+pub(crate) use removed::Removals;
+
+mod announce;
+mod deferred;
+mod events;
+mod foresee;
+mod hooks;
+mod matches;
+mod observers;
+mod polls;
+mod reactive;
+mod removed;
+mod trigger;
+
+/// What can happen to a component of an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lifecycle {
+    /// It comes, and was not there before.
+    Add,
+    /// It gets a value, new or in the place of an older one.
+    Insert,
+    /// Its value goes, or is about to be replaced.
+    Discard,
+    /// It goes, and is not replaced.
+    Remove,
+    /// Its entity is despawned.
+    Despawn,
+}
+
+impl Lifecycle {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 5;
+
+    /// The name of the event.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Add => "Add",
+            Self::Insert => "Insert",
+            Self::Discard => "Discard",
+            Self::Remove => "Remove",
+            Self::Despawn => "Despawn",
+        }
+    }
+}
+
+/// Who listens to what in one world.
+#[derive(Default)]
+pub(crate) struct Reactions {
+    /// Whether somebody listens to any component, or observes an entity.
+    active: bool,
+    /// The components to which somebody listens, whatever the event.
+    heard: Signature,
+    /// Indexed by component: how many listeners it has.
+    listeners: Vec<u32>,
+    /// Indexed by component.
+    hooks: Vec<Hooks>,
+    /// Indexed by event: the components with a hook for it.
+    hooked: [Signature; Lifecycle::COUNT],
+    observers: observers::Observers,
+    pub(crate) removals: Removals,
+    /// The observers of matches, in order.
+    matchers: Vec<matches::Matcher>,
+    /// Reactive sets.
+    collectors: Vec<reactive::Collector>,
+    /// The observers that are told of written values at sync points, in order.
+    polls: Vec<polls::Poll>,
+    /// What observers of archetypes were told.
+    archetypes: Option<crate::archetype::Cursor>,
+    /// Whether something is told at sync points.
+    polled: bool,
+    /// How many handlers run, one inside the other.
+    handling: usize,
+    /// What is being announced, outermost first.
+    chain: Vec<announce::Cause>,
+    /// What went wrong in handlers, to be told when the change is complete.
+    errors: Vec<SystemError>,
+}
+
+impl Reactions {
+    /// Whether somebody listens to any component.
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Whether something is told at sync points.
+    #[inline]
+    pub(crate) fn is_polled(&self) -> bool {
+        self.polled
+    }
+
+    /// Whether somebody observes single entities.
+    pub(crate) fn observes_entities(&self) -> bool {
+        self.observers.has_entities()
+    }
+
+    /// The components to which somebody listens.
+    pub(crate) fn heard(&self) -> &Signature {
+        &self.heard
+    }
+}
+
+impl World {
+    /// Counts one more listener of a component.
+    pub(crate) fn listen(&mut self, id: ComponentId) {
+        let listeners = &mut self.reactions.listeners;
+        if listeners.len() <= id.index() {
+            listeners.resize(id.index() + 1, 0);
+        }
+        listeners[id.index()] += 1;
+        if listeners[id.index()] == 1 {
+            self.set_heard(self.reactions.heard.with(id));
+        }
+    }
+
+    /// Counts one listener of a component less.
+    pub(crate) fn stop_listening(&mut self, id: ComponentId) {
+        let Some(listeners) = self.reactions.listeners.get_mut(id.index()) else { return };
+        *listeners -= 1;
+        if *listeners == 0 {
+            self.set_heard(self.reactions.heard.without(id));
+        }
+    }
+
+    /// Opens and closes the fast paths that pass listeners by.
+    #[cold]
+    fn set_heard(&mut self, heard: Signature) {
+        self.bundles.set_heard(heard.clone());
+        self.reactions.heard = heard;
+        self.update_active();
+        self.archetypes.edges.clear();
+        self.archetypes.pools_mut().forget_edges();
+        self.store.close_cursors();
+        self.update_set_policies();
+    }
+
+    /// Finds out anew whether anybody has to hear of changes: where entities are observed, of their end.
+    fn update_active(&mut self) {
+        let reactions = &mut self.reactions;
+        reactions.active = !reactions.heard.is_empty() || reactions.observers.has_entities();
+    }
+
+    /// Which of some components an entity has; none when it is dead.
+    pub(crate) fn present_of(&self, entity: Entity, among: &Signature) -> Signature {
+        let Some(archetype) = self.archetype_of(entity) else { return Signature::empty() };
+        let mut present = self.archetypes.signature(archetype).intersection(among);
+        if among.overlaps(self.components.sparse()) {
+            for id in &among.intersection(self.components.sparse()) {
+                if self.has_sparse(entity, id) {
+                    present = present.with(id);
+                }
+            }
+        }
+        present
+    }
+
+    /// Takes over what newly registered components declare.
+    pub(super) fn declare_hooks(&mut self, id: ComponentId) {
+        if let Some(hooks) = self.components.info(id).attached::<ComponentHooks>() {
+            let hooks = hooks.hooks;
+            self.set_hooks(id, hooks);
+        }
+        for _ in 0..self.reactions.observers.of_everything() {
+            self.listen(id);
+        }
+        self.declare_matched(id);
+    }
+}

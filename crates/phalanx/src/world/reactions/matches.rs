@@ -1,0 +1,169 @@
+//! Entities that begin or cease to match a query.
+//!
+//! Whether an entity matches follows from the components it has, and what a change does to these is foreseen: so an
+//! entity that ceases to match is announced while its values can still be read, sparse terms included. Only changes of
+//! components that the query names are looked at.
+
+use phalanx_store::{AnyColId, Entity};
+
+use super::Changes;
+use super::events::{EntityComponentsTrigger, MatchedEvent, Run, UnmatchedEvent};
+use crate::query::Condition;
+use crate::registry::ComponentId;
+use crate::signature::Signature;
+use crate::world::World;
+
+/// Whether entities that begin or cease to match are announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Border {
+    Begins,
+    Ceases,
+}
+
+/// An observer of a query.
+pub(crate) struct Matcher {
+    pub(super) slot: u32,
+    border: Border,
+    condition: Condition,
+    /// The first columns of the components that it names.
+    keys: Vec<AnyColId>,
+    /// Those that the world knows.
+    ids: Signature,
+}
+
+impl Matcher {
+    fn holds(&self, world: &World, present: &Signature) -> bool {
+        self.condition.holds(&|key| world.components.by_key(key).is_some_and(|id| present.has(id)))
+    }
+
+    /// Whether an entity with these components crosses the border by a change.
+    fn crosses(&self, world: &World, before: Option<&Signature>, changes: &Changes) -> bool {
+        if !self.ids.overlaps(&changes.add) && !self.ids.overlaps(&changes.remove) {
+            return false;
+        }
+        let was = before.is_some_and(|before| self.holds(world, before));
+        let nothing = Signature::empty();
+        let after = before.unwrap_or(&nothing).difference(&changes.remove).union(&changes.add);
+        let is = !changes.despawns && self.holds(world, &after);
+        match self.border {
+            Border::Begins => !was && is,
+            Border::Ceases => was && !is,
+        }
+    }
+}
+
+/// All components of a condition; `None` when it also asks for a pool.
+fn keys(condition: &Condition, found: &mut Vec<AnyColId>) -> Option<()> {
+    match condition {
+        Condition::With(key, _)
+        | Condition::Without(key, _)
+        | Condition::InSet(key, _)
+        | Condition::NotInSet(key, _) => {
+            found.push(*key);
+        }
+        Condition::InPool(..) | Condition::NotInPool(..) => return None,
+        Condition::All(parts) | Condition::Any(parts) => {
+            return parts.iter().try_for_each(|part| keys(part, found));
+        }
+    }
+    Some(())
+}
+
+impl World {
+    /// Lets an observer hear of entities that begin or cease to match.
+    ///
+    /// # Panics
+    /// When the condition asks for a pool, or is met by entities without components.
+    #[track_caller]
+    pub(super) fn add_matcher(&mut self, slot: u32, border: Border, condition: Condition) {
+        let mut found = Vec::new();
+        assert!(
+            keys(&condition, &mut found).is_some(),
+            "an observer of matches cannot ask for a pool: entities of pools are told by their components"
+        );
+        assert!(
+            !condition.holds(&|_| false),
+            "an observer of matches needs a component that matches have: `{condition}` is met by entities without any"
+        );
+        let mut matcher = Matcher { slot, border, condition, keys: found, ids: Signature::empty() };
+        let known: Vec<ComponentId> =
+            matcher.keys.iter().filter_map(|&key| self.components.by_key(key)).collect();
+        matcher.ids = known.into_iter().collect();
+        for id in &matcher.ids {
+            self.listen(id);
+        }
+        self.reactions.matchers.push(matcher);
+        let observers = &self.reactions.observers;
+        self.reactions.matchers.sort_by_key(|matcher| observers.rank(matcher.slot));
+    }
+
+    pub(super) fn remove_matcher(&mut self, slot: u32) {
+        let Some(at) = self.reactions.matchers.iter().position(|matcher| matcher.slot == slot) else {
+            return;
+        };
+        let matcher = self.reactions.matchers.remove(at);
+        for id in &matcher.ids {
+            self.stop_listening(id);
+        }
+    }
+
+    /// Takes notice of a new component that an observer of matches names.
+    pub(super) fn declare_matched(&mut self, id: ComponentId) {
+        let key = self.components.info(id).columns()[0];
+        for at in 0..self.reactions.matchers.len() {
+            let matcher = &mut self.reactions.matchers[at];
+            if matcher.keys.contains(&key) && !matcher.ids.has(id) {
+                matcher.ids = matcher.ids.with(id);
+                self.listen(id);
+            }
+        }
+    }
+
+    /// The observers that hear of a change because an entity begins or ceases to match.
+    pub(super) fn crossings(&self, entity: Option<Entity>, changes: &Changes) -> Vec<(u32, Border)> {
+        let crossed = |matcher: &&Matcher| {
+            let before = entity.map(|entity| self.present_of(entity, &matcher.ids));
+            matcher.crosses(self, before.as_ref(), changes)
+        };
+        self.reactions.matchers.iter().filter(crossed).map(|matcher| (matcher.slot, matcher.border)).collect()
+    }
+
+    /// The observers of entities that begin to match, of those that match now; asked when a change did not happen as
+    /// foreseen.
+    pub(super) fn matching_now(&self, entity: Entity, told: &[(u32, Border)]) -> Vec<(u32, Border)> {
+        let matches = |matcher: &&Matcher| {
+            let ceased = told.iter().any(|(_, border)| *border == Border::Ceases);
+            let begins = told.contains(&(matcher.slot, Border::Begins));
+            matcher.border == Border::Begins
+                && (begins || ceased)
+                && self.contains(entity)
+                && matcher.holds(self, &self.present_of(entity, &matcher.ids))
+        };
+        self.reactions.matchers.iter().filter(matches).map(|matcher| (matcher.slot, matcher.border)).collect()
+    }
+
+    /// Calls the observers on one side of the border.
+    pub(super) fn call_matchers(&mut self, entities: &[Entity], crossings: &[(u32, Border)], side: Border) {
+        for &(slot, border) in crossings.iter().filter(|(_, border)| *border == side) {
+            if entities.len() > 1 && self.reactions.observers.is_batched(slot) {
+                self.call_matcher(slot, border, Run::Many(entities.to_vec()));
+            } else {
+                for &entity in entities {
+                    self.call_matcher(slot, border, Run::One(entity));
+                }
+            }
+        }
+    }
+
+    fn call_matcher(&mut self, slot: u32, border: Border, entities: Run) {
+        let Some(&entity) = entities.as_slice().first() else { return };
+        if !self.reactions.observers.watches(slot, entity) {
+            return;
+        }
+        let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
+        match border {
+            Border::Begins => self.call_observer(slot, &mut MatchedEvent { entity }, &mut trigger),
+            Border::Ceases => self.call_observer(slot, &mut UnmatchedEvent { entity }, &mut trigger),
+        }
+    }
+}

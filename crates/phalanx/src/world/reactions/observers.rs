@@ -1,0 +1,546 @@
+//! The observers of a world: who hears of which event, in which order, and calling them.
+//!
+//! An observer is a slot, not an entity. Lists say who observes an event: all of its type, those of a component, those
+//! of an entity; whoever is found in several of them is called once. They run in order of registration, as far as
+//! `before` and `after` do not say otherwise, and in reverse on the way out.
+//!
+//! This file knows no systems: an observer is a [`Handler`].
+
+use std::any::{Any, TypeId};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use hashbrown::HashMap;
+use phalanx_store::Entity;
+
+use super::Lifecycle;
+use super::events::{EntityComponentsTrigger, Event, Origin, Run, lifecycle_event};
+use crate::bundle::Bundle;
+use crate::registry::ComponentId;
+use crate::signature::Signature;
+use crate::world::World;
+use crate::world::failure::{BoxedError, Failed, SystemError};
+
+/// An observer of one world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObserverId {
+    slot: u32,
+    generation: u32,
+}
+
+/// What an observer is called with.
+pub(crate) struct Call<'a> {
+    pub(crate) event: &'a mut dyn Any,
+    pub(crate) trigger: &'a mut dyn Any,
+    pub(crate) observer: ObserverId,
+}
+
+/// What an observer does.
+pub(crate) trait Handler: Send {
+    /// Runs it; what it queues goes to the world.
+    fn run(&mut self, world: &mut World, call: Call<'_>) -> Result<(), BoxedError>;
+    /// Forgets what it queued, after a panic.
+    fn discard(&mut self);
+}
+
+/// An observer, and what is said about it.
+pub(crate) struct NewObserver {
+    pub(crate) name: String,
+    /// What tells observers of the same function from others.
+    pub(crate) key: TypeId,
+    pub(crate) event: TypeId,
+    pub(crate) lifecycle: Option<Lifecycle>,
+    /// Of a lifecycle event: the components, or all if there are none.
+    pub(crate) components: Signature,
+    /// The entities, or all if there are none.
+    pub(crate) entities: Vec<Entity>,
+    pub(crate) before: Vec<TypeId>,
+    pub(crate) after: Vec<TypeId>,
+    /// Whether it is called once for a run of entities.
+    pub(crate) batched: bool,
+    /// Where the event comes from, if not from a lifecycle or a program.
+    pub(crate) origin: Option<Origin>,
+}
+
+struct Kept {
+    observer: NewObserver,
+    /// The handler, except while it runs. It need not be `Sync`: the lock makes the whole so, and is never taken.
+    handler: Option<Mutex<Box<dyn Handler>>>,
+    /// When it was registered.
+    born: u64,
+    /// Its place in the order.
+    rank: u64,
+}
+
+#[derive(Default)]
+struct Slot {
+    generation: u32,
+    kept: Option<Kept>,
+}
+
+/// Who observes one lifecycle event.
+#[derive(Default)]
+struct List {
+    /// Those of all components, in order.
+    any: Vec<u32>,
+    /// Indexed by component: its observers, in order.
+    by_component: Vec<Vec<u32>>,
+    /// Those of single entities.
+    of_entities: usize,
+    /// Those that are called once per entity.
+    single: usize,
+    /// Those that are called once for a run.
+    batched: usize,
+}
+
+/// The observers of one world.
+#[derive(Default)]
+pub(crate) struct Observers {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    lifecycle: [List; Lifecycle::COUNT],
+    /// The observers of other events, by type, in order.
+    by_event: HashMap<TypeId, Vec<u32>>,
+    /// The observers of single entities, of whatever event, in order.
+    by_entity: HashMap<Entity, Vec<u32>>,
+    /// How many listen to all components, by which new ones are heard as well.
+    of_everything: u32,
+    /// Whether somebody said something about the order.
+    ordered: bool,
+    registered: u64,
+    /// Memory kept between calls.
+    spare: Vec<Vec<u32>>,
+}
+
+/// Observers that are to run before themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObserverCycle {
+    /// The names of the observers.
+    pub observers: Vec<String>,
+}
+
+impl fmt::Display for ObserverCycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the order of observers goes in a circle: {}; take one `before` or `after` away",
+            self.observers.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for ObserverCycle {}
+
+/// An observer that was called while it ran.
+#[derive(Debug)]
+struct Recursive;
+
+impl fmt::Display for Recursive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it runs at the moment, and cannot run inside itself: trigger the event by `commands`")
+    }
+}
+
+impl std::error::Error for Recursive {}
+
+/// A path of entities along which an event goes round.
+#[derive(Debug)]
+struct Circle(Entity);
+
+impl fmt::Display for Circle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the entities along which it propagates from {} form a circle", self.0)
+    }
+}
+
+impl std::error::Error for Circle {}
+
+impl Observers {
+    fn kept(&self, slot: u32) -> Option<&Kept> {
+        self.slots.get(slot as usize)?.kept.as_ref()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// The place of an observer in the order.
+    pub(super) fn rank(&self, slot: u32) -> u64 {
+        self.kept(slot).map_or(0, |kept| kept.rank)
+    }
+
+    /// Whether an observer is called once for a run.
+    pub(super) fn is_batched(&self, slot: u32) -> bool {
+        self.kept(slot).is_some_and(|kept| kept.observer.batched)
+    }
+
+    /// Whether an observer hears of an entity.
+    pub(super) fn watches(&self, slot: u32, entity: Entity) -> bool {
+        let entities = self.kept(slot).map(|kept| &kept.observer.entities);
+        entities.is_some_and(|entities| entities.is_empty() || entities.contains(&entity))
+    }
+
+    /// Whether an event of this type has observers.
+    pub(super) fn has_event<E: Event>(&self) -> bool {
+        self.by_event.get(&TypeId::of::<E>()).is_some_and(|list| !list.is_empty())
+    }
+
+    /// Whether some observers are those of single entities.
+    pub(super) fn has_entities(&self) -> bool {
+        !self.by_entity.is_empty()
+    }
+
+    /// How many listen to every component.
+    pub(super) fn of_everything(&self) -> u32 {
+        self.of_everything
+    }
+
+    /// Whether somebody is called once per entity, or for a run as a whole.
+    pub(super) fn kinds(&self, event: Lifecycle) -> (bool, bool) {
+        let list = &self.lifecycle[event as usize];
+        (list.single > 0, list.batched > 0)
+    }
+
+    /// Calls a function for each list that an observer stands in.
+    fn each_list(&mut self, slot: u32, f: &dyn Fn(&mut Vec<u32>)) {
+        let Self { slots, lifecycle, by_event, by_entity, .. } = self;
+        let Some(kept) = slots[slot as usize].kept.as_ref() else { return };
+        let observer = &kept.observer;
+        if !observer.entities.is_empty() {
+            observer.entities.iter().for_each(|&entity| f(by_entity.entry(entity).or_default()));
+            return;
+        }
+        match observer.lifecycle {
+            None => f(by_event.entry(observer.event).or_default()),
+            Some(event) if observer.components.is_empty() => f(&mut lifecycle[event as usize].any),
+            Some(event) => {
+                let lists = &mut lifecycle[event as usize].by_component;
+                for id in &observer.components {
+                    if lists.len() <= id.index() {
+                        lists.resize_with(id.index() + 1, Vec::new);
+                    }
+                    f(&mut lists[id.index()]);
+                }
+            }
+        }
+    }
+
+    fn insert(&mut self, observer: NewObserver, handler: Box<dyn Handler>) -> ObserverId {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 observers")
+        });
+        if let Some(event) = observer.lifecycle {
+            let list = &mut self.lifecycle[event as usize];
+            list.of_entities += usize::from(!observer.entities.is_empty());
+            list.single += usize::from(!observer.batched);
+            list.batched += usize::from(observer.batched);
+            self.of_everything += u32::from(observer.components.is_empty());
+        }
+        self.ordered |= !observer.before.is_empty() || !observer.after.is_empty();
+        self.registered += 1;
+        let (born, handler) = (self.registered, Some(Mutex::new(handler)));
+        self.slots[slot as usize].kept = Some(Kept { observer, handler, born, rank: born });
+        // The last one has the highest rank.
+        self.each_list(slot, &|list| list.push(slot));
+        ObserverId { slot, generation: self.slots[slot as usize].generation }
+    }
+
+    fn remove(&mut self, id: ObserverId) -> Option<Kept> {
+        let found = self.slots.get(id.slot as usize)?;
+        if found.generation != id.generation || found.kept.is_none() {
+            return None;
+        }
+        self.each_list(id.slot, &|list| list.retain(|&slot| slot != id.slot));
+        let slot = &mut self.slots[id.slot as usize];
+        slot.generation += 1;
+        self.free.push(id.slot);
+        let kept = slot.kept.take()?;
+        for entity in &kept.observer.entities {
+            if self.by_entity.get(entity).is_some_and(Vec::is_empty) {
+                self.by_entity.remove(entity);
+            }
+        }
+        if let Some(event) = kept.observer.lifecycle {
+            let list = &mut self.lifecycle[event as usize];
+            list.of_entities -= usize::from(!kept.observer.entities.is_empty());
+            list.single -= usize::from(!kept.observer.batched);
+            list.batched -= usize::from(kept.observer.batched);
+            self.of_everything -= u32::from(kept.observer.components.is_empty());
+        }
+        Some(kept)
+    }
+
+    /// Works the order out anew: of those that may come next, the one that was registered first.
+    fn sort(&mut self) -> Result<(), ObserverCycle> {
+        if !self.ordered {
+            return Ok(());
+        }
+        let mut alive: Vec<u32> = (0..self.slots.len()).filter_map(|slot| u32::try_from(slot).ok()).collect();
+        alive.retain(|&slot| self.kept(slot).is_some());
+        let is_before = |a: u32, b: u32| {
+            let (Some(a), Some(b)) = (self.kept(a), self.kept(b)) else { return false };
+            a.observer.before.contains(&b.observer.key) || b.observer.after.contains(&a.observer.key)
+        };
+        let mut waits: HashMap<u32, usize> = HashMap::new();
+        for &b in &alive {
+            waits.insert(b, alive.iter().filter(|&&a| a != b && is_before(a, b)).count());
+        }
+        let born = |slot: u32| self.kept(slot).map_or(0, |kept| kept.born);
+        let mut ready: BTreeSet<(u64, u32)> =
+            alive.iter().filter(|slot| waits[*slot] == 0).map(|&slot| (born(slot), slot)).collect();
+        let mut order = Vec::new();
+        while let Some((_, a)) = ready.pop_first() {
+            order.push(a);
+            for &b in &alive {
+                if a != b && is_before(a, b) {
+                    let left = waits.get_mut(&b).expect("each one was counted");
+                    *left -= 1;
+                    if *left == 0 {
+                        ready.insert((born(b), b));
+                    }
+                }
+            }
+        }
+        if order.len() < alive.len() {
+            let stuck = alive.iter().filter(|slot| !order.contains(slot)).filter_map(|&slot| self.kept(slot));
+            return Err(ObserverCycle { observers: stuck.map(|kept| kept.observer.name.clone()).collect() });
+        }
+        for (rank, slot) in order.into_iter().enumerate() {
+            if let Some(kept) = &mut self.slots[slot as usize].kept {
+                kept.rank = rank as u64;
+            }
+        }
+        let Self { slots, lifecycle, by_event, by_entity, .. } = self;
+        let rank = |slot: &u32| slots[*slot as usize].kept.as_ref().map_or(0, |kept| kept.rank);
+        let lists = lifecycle.iter_mut().flat_map(|list| list.by_component.iter_mut().chain([&mut list.any]));
+        // Each list is sorted for itself, so it does not matter in which order that happens.
+        for list in by_event.values_mut().chain(by_entity.values_mut()) {
+            list.sort_by_key(rank);
+        }
+        lists.for_each(|list| list.sort_by_key(rank));
+        Ok(())
+    }
+
+    /// Those who hear of an event, in order.
+    fn collect(&mut self, entity: Option<Entity>, who: Who<'_>) -> Vec<u32> {
+        let mut found = self.spare.pop().unwrap_or_default();
+        found.clear();
+        let mut lists = 0;
+        let mut take = |found: &mut Vec<u32>, list: &[u32]| {
+            if !list.is_empty() {
+                found.extend_from_slice(list);
+                lists += 1;
+            }
+        };
+        let of_entities = match who {
+            Who::Event(event) => {
+                if let Some(list) = self.by_event.get(&event) {
+                    take(&mut found, list);
+                }
+                true
+            }
+            Who::Lifecycle(event, ids) => {
+                let list = &self.lifecycle[event as usize];
+                take(&mut found, &list.any);
+                for id in ids {
+                    if let Some(list) = list.by_component.get(id.index()) {
+                        take(&mut found, list);
+                    }
+                }
+                list.of_entities > 0
+            }
+        };
+        if of_entities && let Some(list) = entity.and_then(|entity| self.by_entity.get(&entity)) {
+            let before = found.len();
+            found.extend(list.iter().filter(|&&slot| {
+                let Some(kept) = self.kept(slot) else { return false };
+                match who {
+                    Who::Event(event) => kept.observer.event == event,
+                    Who::Lifecycle(event, ids) => {
+                        let components = &kept.observer.components;
+                        kept.observer.lifecycle == Some(event)
+                            && (components.is_empty() || components.overlaps(ids))
+                    }
+                }
+            }));
+            lists += usize::from(found.len() > before);
+        }
+        if lists > 1 {
+            found.sort_unstable_by_key(|&slot| self.kept(slot).map_or(0, |kept| kept.rank));
+            found.dedup();
+        }
+        found
+    }
+}
+
+/// Who is called.
+#[derive(Clone, Copy)]
+enum Who<'a> {
+    /// The observers of an event that a program triggers.
+    Event(TypeId),
+    /// The observers of a lifecycle event of some components.
+    Lifecycle(Lifecycle, &'a Signature),
+}
+
+impl World {
+    /// Registers an observer.
+    pub(crate) fn insert_observer(
+        &mut self,
+        mut observer: NewObserver,
+        handler: Box<dyn Handler>,
+    ) -> Result<ObserverId, ObserverCycle> {
+        observer.entities.sort_unstable();
+        observer.entities.dedup();
+        let heard = observer.lifecycle.map(|_| observer.components.clone());
+        let origin = observer.origin.take();
+        let id = self.reactions.observers.insert(observer, handler);
+        if let Err(cycle) = self.reactions.observers.sort() {
+            self.reactions.observers.remove(id);
+            return Err(cycle);
+        }
+        if let Some(heard) = heard {
+            self.for_heard(&heard, Self::listen);
+        }
+        match origin {
+            None => self.update_polled(),
+            Some(Origin::Mutated(find)) => self.add_poll(id.slot, find),
+            Some(Origin::Matches(border, condition)) => self.add_matcher(id.slot, border, condition),
+        }
+        self.update_active();
+        Ok(id)
+    }
+
+    /// Removes an observer. False when there is no such observer, or it was removed already.
+    pub fn remove_observer(&mut self, id: ObserverId) -> bool {
+        let Some(kept) = self.reactions.observers.remove(id) else { return false };
+        if kept.observer.lifecycle.is_some() {
+            self.for_heard(&kept.observer.components, Self::stop_listening);
+        }
+        self.remove_matcher(id.slot);
+        self.remove_poll(id.slot);
+        self.update_active();
+        true
+    }
+
+    /// The components of a bundle type, in tables and in sets.
+    pub(crate) fn components_of<B: Bundle>(&mut self) -> Signature {
+        let bundle = self.bundle::<B>();
+        self.bundles.info(bundle).explicit()
+    }
+
+    /// How many observers there are.
+    pub fn observer_count(&self) -> usize {
+        self.reactions.observers.len()
+    }
+
+    fn for_heard(&mut self, components: &Signature, mut f: impl FnMut(&mut Self, ComponentId)) {
+        if components.is_empty() {
+            (0..self.components.len()).for_each(|at| f(self, ComponentId::from_index(at)));
+        } else {
+            components.iter().for_each(|id| f(self, id));
+        }
+    }
+
+    /// Forgets that an entity was observed, which is gone; those who observed nobody else are removed.
+    pub(crate) fn forget_observed(&mut self, entity: Entity) {
+        let Some(slots) = self.reactions.observers.by_entity.get(&entity).cloned() else { return };
+        for slot in slots {
+            let Some(found) = self.reactions.observers.slots.get_mut(slot as usize) else { continue };
+            let id = ObserverId { slot, generation: found.generation };
+            let Some(kept) = &mut found.kept else { continue };
+            if kept.observer.entities.iter().all(|&watched| watched == entity) {
+                self.remove_observer(id);
+            } else {
+                kept.observer.entities.retain(|&watched| watched != entity);
+            }
+        }
+        self.reactions.observers.by_entity.remove(&entity);
+        self.update_active();
+    }
+
+    /// Calls the observers of an event: all of its type, and those of its entity.
+    pub(crate) fn call_observers<E: Event>(
+        &mut self,
+        event: &mut E,
+        trigger: &mut E::Trigger,
+        entity: Option<Entity>,
+    ) {
+        let found = self.reactions.observers.collect(entity, Who::Event(TypeId::of::<E>()));
+        for &slot in &found {
+            self.call_observer(slot, event, trigger);
+        }
+        self.reactions.observers.spare.push(found);
+    }
+
+    /// Calls the observers of a lifecycle event: of one entity, or of a run of them.
+    pub(super) fn call_lifecycle_observers(
+        &mut self,
+        event: Lifecycle,
+        entities: &[Entity],
+        ids: &Signature,
+        which: impl Fn(bool) -> bool,
+    ) {
+        let Some(&entity) = entities.first() else { return };
+        // Whoever observes one entity of a run hears of it for itself.
+        let target = (entities.len() == 1).then_some(entity);
+        let mut found = self.reactions.observers.collect(target, Who::Lifecycle(event, ids));
+        found.retain(|&slot| {
+            self.reactions.observers.kept(slot).is_some_and(|kept| which(kept.observer.batched))
+        });
+        if !found.is_empty() {
+            if matches!(event, Lifecycle::Discard | Lifecycle::Remove | Lifecycle::Despawn) {
+                found.reverse();
+            }
+            let entities = if target.is_some() { Run::One(entity) } else { Run::Many(entities.to_vec()) };
+            let mut trigger = EntityComponentsTrigger { components: ids.clone(), entities };
+            lifecycle_event(event, entity, &mut |event| {
+                for &slot in &found {
+                    self.call_observer(slot, event, &mut trigger);
+                }
+            });
+        }
+        self.reactions.observers.spare.push(found);
+    }
+
+    pub(super) fn call_observer(&mut self, slot: u32, event: &mut dyn Any, trigger: &mut dyn Any) {
+        let Some(found) = self.reactions.observers.slots.get_mut(slot as usize) else { return };
+        let observer = ObserverId { slot, generation: found.generation };
+        let Some(kept) = &mut found.kept else { return };
+        let Some(mut handler) = kept.handler.take() else {
+            let name = kept.observer.name.clone();
+            return self.reactions.errors.push(SystemError::new(Failed::Observer, name, Recursive.into()));
+        };
+        self.reactions.handling += 1;
+        let run = handler.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let outcome = catch_unwind(AssertUnwindSafe(|| run.run(self, Call { event, trigger, observer })));
+        self.reactions.handling -= 1;
+        if outcome.is_err() {
+            run.discard();
+        }
+        let Some(kept) = &mut self.reactions.observers.slots[slot as usize].kept else { return };
+        kept.handler = Some(handler);
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                let name = kept.observer.name.clone();
+                self.reactions.errors.push(SystemError::new(Failed::Observer, name, error));
+            }
+            Err(payload) => {
+                let name = kept.observer.name.clone();
+                self.note_panic(Failed::Observer, name, &*payload);
+            }
+        }
+    }
+
+    /// Keeps the error of an event that would propagate for ever.
+    #[cold]
+    pub(crate) fn note_circle<E>(&mut self, from: Entity) {
+        let name = std::any::type_name::<E>();
+        self.reactions.errors.push(SystemError::new(Failed::Observer, name, Circle(from).into()));
+    }
+}

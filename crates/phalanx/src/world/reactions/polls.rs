@@ -1,0 +1,121 @@
+//! What is told at sync points: values that were written, archetypes that came and went.
+//!
+//! Writing a value must not cost more because somebody listens, so nobody is told at once. When commands are applied
+//! between systems, and at the end of each phase, the ticks of rows say which values are newer than the last time, and
+//! the journal of archetypes says what came and went. Only observers that ask for it cause that to be looked at.
+
+use phalanx_store::{Entity, Tick};
+
+use super::announce::Cause;
+use super::events::{ArchetypeCreated, ArchetypeDropped, EntityComponentsTrigger, MutateEvent, Run};
+use crate::archetype::{Change, Cursor};
+use crate::component::RowTracked;
+use crate::query::Changed;
+use crate::signature::Signature;
+use crate::storage::Storage;
+use crate::world::World;
+
+/// Finds the entities whose value was written after a moment, other than by coming.
+pub(crate) type FindMutated = fn(&mut World, Tick) -> Vec<Entity>;
+
+/// An observer that is told at sync points.
+pub(crate) struct Poll {
+    pub(super) slot: u32,
+    find: FindMutated,
+    since: Tick,
+}
+
+/// How [`FindMutated`] is done for a component.
+pub(crate) fn find_mutated<T: RowTracked>(world: &mut World, since: Tick) -> Vec<Entity> {
+    let last = std::mem::replace(&mut world.last_tick, since);
+    let mut state = world.query_filtered::<Entity, Changed<T>>();
+    let mut found: Vec<Entity> = state.iter(world).collect();
+    world.last_tick = last;
+    let tick = |world: &World, entity: Entity, of: phalanx_store::ColId<Tick>| {
+        world.store.get::<<T::Storage as Storage>::TickRef>(entity, of).copied()
+    };
+    found.retain(|&entity| tick(world, entity, T::changed_id()) != tick(world, entity, T::added_id()));
+    found
+}
+
+impl World {
+    pub(super) fn add_poll(&mut self, slot: u32, find: FindMutated) {
+        let since = self.tick();
+        self.advance_tick();
+        self.reactions.polls.push(Poll { slot, find, since });
+        let observers = &self.reactions.observers;
+        self.reactions.polls.sort_by_key(|poll| observers.rank(poll.slot));
+        self.update_polled();
+    }
+
+    pub(super) fn remove_poll(&mut self, slot: u32) {
+        self.reactions.polls.retain(|poll| poll.slot != slot);
+        self.update_polled();
+    }
+
+    /// Begins or ends to follow the archetypes, when their observers come and go.
+    pub(super) fn update_polled(&mut self) {
+        let observers = &self.reactions.observers;
+        let follows = observers.has_event::<ArchetypeCreated>() || observers.has_event::<ArchetypeDropped>();
+        self.reactions.archetypes = match self.reactions.archetypes {
+            Some(cursor) if follows => Some(cursor),
+            _ => follows.then(|| self.archetypes.cursor()),
+        };
+        self.reactions.polled = follows || !self.reactions.polls.is_empty();
+    }
+
+    /// Tells what is to be told at sync points; nothing inside an announcement.
+    #[cold]
+    pub(crate) fn tell_at_sync_point(&mut self) {
+        if !self.reactions.chain.is_empty() || self.reactions.handling > 0 {
+            return;
+        }
+        if let Some(cursor) = self.reactions.archetypes {
+            self.tell_of_archetypes(cursor);
+        }
+        let mut found = Vec::new();
+        for at in 0..self.reactions.polls.len() {
+            let Poll { slot, find, since } = self.reactions.polls[at];
+            found.push((slot, find(self, since)));
+        }
+        let now = self.tick();
+        self.reactions.polls.iter_mut().for_each(|poll| poll.since = now);
+        self.advance_tick();
+        for (slot, entities) in found.into_iter().filter(|(_, entities)| !entities.is_empty()) {
+            self.tell_of_mutation(slot, entities);
+        }
+    }
+
+    fn tell_of_archetypes(&mut self, cursor: Cursor) {
+        let changes = self.archetypes.changes_since(cursor).map(<[Change]>::to_vec).unwrap_or_default();
+        self.reactions.archetypes = Some(self.archetypes.cursor());
+        for change in changes {
+            match change {
+                Change::Created(id) => self.trigger(ArchetypeCreated(id)),
+                Change::Dropped(id) => self.trigger(ArchetypeDropped(id)),
+            }
+        }
+    }
+
+    fn tell_of_mutation(&mut self, slot: u32, entities: Vec<Entity>) {
+        let round = self.begin(Cause::Event("Mutate"));
+        if round.heard {
+            if self.reactions.observers.is_batched(slot) {
+                self.call_mutated(slot, Run::Many(entities));
+            } else {
+                for entity in entities {
+                    self.call_mutated(slot, Run::One(entity));
+                }
+            }
+        }
+        self.end_round(round, Ok(()));
+    }
+
+    fn call_mutated(&mut self, slot: u32, entities: Run) {
+        let Some(&entity) = entities.as_slice().first() else { return };
+        if self.reactions.observers.watches(slot, entity) {
+            let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
+            self.call_observer(slot, &mut MutateEvent { entity }, &mut trigger);
+        }
+    }
+}

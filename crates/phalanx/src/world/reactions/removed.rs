@@ -1,0 +1,123 @@
+//! Removals that wait for their readers.
+//!
+//! A component is written down here when it goes, from the first time that a system asks for it. An entry stays until
+//! every reader has passed it: a system that runs every tenth frame misses none. A reader that never reads holds up to
+//! a limit of entries; what it did not read of older ones is counted as missed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use phalanx_store::Entity;
+
+use crate::registry::ComponentId;
+use crate::signature::Signature;
+use crate::world::World;
+
+/// How many removals of one component wait at most.
+const LIMIT: usize = 1 << 16;
+
+/// The removals of one world.
+pub(crate) struct Removals {
+    /// Indexed by component.
+    logs: Vec<Log>,
+    /// The components of which removals are written down.
+    pub(super) logged: Signature,
+    limit: usize,
+}
+
+impl Default for Removals {
+    fn default() -> Self {
+        Self { logs: Vec::new(), logged: Signature::empty(), limit: LIMIT }
+    }
+}
+
+#[derive(Default)]
+struct Log {
+    entities: Vec<Entity>,
+    /// How many removals came before the first of `entities`.
+    first: u64,
+    /// How many removals each reader has passed.
+    readers: Vec<Arc<AtomicU64>>,
+    /// At which length old entries are looked for.
+    tidy_at: usize,
+}
+
+impl Log {
+    /// Forgets what all readers have passed, and what is too much.
+    fn tidy(&mut self, limit: usize) {
+        // A reader that is held by nobody else has ended.
+        self.readers.retain(|reader| Arc::strong_count(reader) > 1);
+        let end = self.first + self.entities.len() as u64;
+        let passed = self.readers.iter().map(|reader| reader.load(Ordering::Relaxed)).min().unwrap_or(end);
+        let too_many = end.saturating_sub(limit as u64);
+        let gone = passed.max(too_many).saturating_sub(self.first);
+        let gone = usize::try_from(gone).expect("entries that are there").min(self.entities.len());
+        self.entities.drain(..gone);
+        self.first += gone as u64;
+        self.tidy_at = (2 * self.entities.len()).clamp(64, limit.max(1) * 2);
+    }
+}
+
+impl Removals {
+    /// The removals that a reader has not passed, with the number of the first, and how many it missed.
+    pub(crate) fn unread(&self, id: ComponentId, passed: u64) -> (&[Entity], u64, u64) {
+        let Some(log) = self.logs.get(id.index()) else { return (&[], passed, 0) };
+        let missed = log.first.saturating_sub(passed);
+        let from = passed.max(log.first);
+        let skip = usize::try_from(from - log.first).expect("a position in the log");
+        (log.entities.get(skip..).unwrap_or(&[]), from, missed)
+    }
+}
+
+impl World {
+    /// A place in the removals of a component, which are written down from now on.
+    pub(crate) fn read_removals(&mut self, id: ComponentId) -> Arc<AtomicU64> {
+        if !self.reactions.removals.logged.has(id) {
+            self.reactions.removals.logged = self.reactions.removals.logged.with(id);
+            self.listen(id);
+        }
+        let logs = &mut self.reactions.removals.logs;
+        if logs.len() <= id.index() {
+            logs.resize_with(id.index() + 1, Log::default);
+        }
+        let log = &mut logs[id.index()];
+        let reader = Arc::new(AtomicU64::new(log.first + log.entities.len() as u64));
+        log.readers.push(reader.clone());
+        reader
+    }
+
+    /// Sets how many removals of one component wait for their readers at most; 65,536 unless set. Of older ones,
+    /// readers that did not read them are told how many they missed.
+    pub fn set_removal_limit(&mut self, limit: usize) {
+        self.reactions.removals.limit = limit;
+        self.reactions.removals.logs.iter_mut().for_each(|log| log.tidy(limit));
+    }
+
+    /// Writes down that components of an entity go.
+    pub(super) fn log_removals(&mut self, entity: Entity, ids: &Signature) {
+        let removals = &mut self.reactions.removals;
+        if !removals.logged.overlaps(ids) {
+            return;
+        }
+        for id in &removals.logged.intersection(ids) {
+            let log = &mut removals.logs[id.index()];
+            log.entities.push(entity);
+            if log.entities.len() > log.tidy_at {
+                log.tidy(removals.limit);
+            }
+        }
+    }
+
+    /// Stops writing removals down that nobody reads any more.
+    pub(crate) fn forget_unread_removals(&mut self) {
+        let logged = self.reactions.removals.logged.clone();
+        for id in &logged {
+            let log = &mut self.reactions.removals.logs[id.index()];
+            log.tidy(self.reactions.removals.limit);
+            if log.readers.is_empty() {
+                self.reactions.removals.logged = self.reactions.removals.logged.without(id);
+                self.stop_listening(id);
+            }
+        }
+    }
+}

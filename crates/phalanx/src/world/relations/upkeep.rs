@@ -1,0 +1,381 @@
+//! The hooks of both halves of a relation, and despawning along linked relations.
+//!
+//! Hooks change no structure. They add to and take from lists that are there; they queue the insertion of a first list,
+//! the removal of an empty one, and the removal of links that were refused or lost their target. Each queued function
+//! looks again at what it finds, because others may have come before it.
+
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
+use phalanx_store::Entity;
+
+use super::LinkError;
+use crate::component::Descriptor;
+use crate::names::short_type;
+use crate::registry::ComponentId;
+use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
+use crate::world::{ComponentHooks, DeferredWorld, Failed, HookContext, SystemError, World};
+
+/// What a world knows of its relations besides the components.
+#[derive(Default)]
+pub(crate) struct Relations {
+    /// First lists of targets, which are inserted when the change that brought them is complete.
+    waiting: HashMap<(TypeId, Entity), Box<dyn Any + Send + Sync>>,
+    /// The relations whose sources die with their target.
+    linked: Vec<Linked>,
+}
+
+impl Relations {
+    /// Forgets lists that wait for a change which is not there any more.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.waiting.clear();
+    }
+}
+
+/// A relation whose sources die with their target.
+#[derive(Clone, Copy)]
+struct Linked {
+    /// Adds the sources of an entity to a list.
+    sources: fn(&World, Entity, &mut Vec<Entity>),
+    cyclic: bool,
+}
+
+/// What a component declares of a relation.
+#[derive(Clone, Copy)]
+pub(crate) struct Declared {
+    linked: Option<Linked>,
+    /// Whether the component lists those that point.
+    is_list: bool,
+    pub(crate) check: fn(&World) -> Result<(), String>,
+}
+
+/// Tells a world that a component points at others.
+#[doc(hidden)]
+pub fn describe_relationship<R: Relationship>(descriptor: &mut Descriptor, hooks: &mut ComponentHooks) {
+    hooks.declare_on_insert(linked::<R>, "the upkeep of a relation");
+    hooks.declare_on_discard(unlinking::<R>, "the upkeep of a relation");
+    descriptor.attach(Declared { linked: None, is_list: false, check: check_links::<R> });
+}
+
+/// Tells a world that a component lists those who point at its entity.
+#[doc(hidden)]
+pub fn describe_relationship_target<S: RelationshipTarget>(
+    descriptor: &mut Descriptor,
+    hooks: &mut ComponentHooks,
+) {
+    hooks.declare_on_insert(listed::<S>, "the upkeep of a relation");
+    hooks.declare_on_discard(unlisting::<S>, "the upkeep of a relation");
+    let sources: fn(&World, Entity, &mut Vec<Entity>) = |world, target, out| {
+        if let Some(list) = world.get::<S>(target) {
+            out.extend(list.iter());
+        }
+    };
+    let cyclic = S::Relationship::CYCLIC || S::Relationship::ALLOW_SELF_REFERENTIAL;
+    let linked = S::LINKED_SPAWN.then_some(Linked { sources, cyclic });
+    descriptor.attach(Declared { linked, is_list: true, check: check_lists::<S> });
+}
+
+/// A link came.
+fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
+    let source = context.entity;
+    let Some(target) = world.get::<R>(source).map(R::get) else { return };
+    if let Err(error) = world.check_link::<R>(source, target) {
+        return world
+            .commands()
+            .queue(move |world: &mut World| world.refuse_link::<R>(source, target, error));
+    }
+    if let Some(rival) = world.with_list::<R::RelationshipTarget, _>(target, |list| {
+        let rival = list.source_to_remove_before_add().filter(|&rival| rival != source);
+        list.add(source);
+        rival
+    }) {
+        world.commands().queue(move |world: &mut World| {
+            if world.get::<R>(rival).is_some_and(|link| link.get() == target) {
+                let _ = world.remove::<R>(rival);
+            }
+        });
+    }
+}
+
+/// A link is about to go.
+fn unlinking<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
+    let Some(target) = world.get::<R>(context.entity).map(R::get) else { return };
+    let world = world.world_mut();
+    if let Some(list) = world.get_mut::<R::RelationshipTarget>(target) {
+        let mut list = list.into_mut();
+        let collection = list.collection_mut_risky();
+        if collection.remove(context.entity) && collection.is_empty() {
+            world.commands().queue(move |world: &mut World| {
+                if world.get::<R::RelationshipTarget>(target).is_some_and(RelationshipTarget::is_empty) {
+                    let _ = world.remove::<R::RelationshipTarget>(target);
+                }
+            });
+        }
+    } else if let Some(list) = world.waiting_list::<R::RelationshipTarget>(target) {
+        list.remove(context.entity);
+    }
+}
+
+/// A list came. Whoever does not point here has no place in it.
+fn listed<S: RelationshipTarget>(mut world: DeferredWorld<'_>, context: HookContext) {
+    let target = context.entity;
+    let points_here =
+        |world: &World, source| world.get::<S::Relationship>(source).is_some_and(|link| link.get() == target);
+    let Some(list) = world.get::<S>(target) else { return };
+    if list.iter().all(|source| points_here(&world, source)) && !list.is_empty() {
+        return;
+    }
+    let kept: Vec<Entity> = list.iter().filter(|&source| points_here(&world, source)).collect();
+    let is_empty = kept.is_empty();
+    if let Some(list) = world.get_mut::<S>(target) {
+        let mut list = list.into_mut();
+        list.collection_mut_risky().clear();
+        list.collection_mut_risky().extend_from_iter(kept);
+    }
+    if is_empty {
+        world.commands().queue(move |world: &mut World| {
+            if world.get::<S>(target).is_some_and(RelationshipTarget::is_empty) {
+                let _ = world.remove::<S>(target);
+            }
+        });
+    }
+}
+
+/// A list is about to go: those who point here lose their link, or die if they are linked and the target does.
+fn unlisting<S: RelationshipTarget>(mut world: DeferredWorld<'_>, context: HookContext) {
+    let target = context.entity;
+    let Some(sources) = world.get::<S>(target).map(|list| list.iter().collect::<Vec<_>>()) else { return };
+    if sources.is_empty() {
+        return;
+    }
+    world.commands().queue(move |world: &mut World| {
+        let dies = S::LINKED_SPAWN && !world.contains(target);
+        for source in sources.into_iter().rev() {
+            if world.get::<S::Relationship>(source).is_none_or(|link| link.get() != target) {
+                continue;
+            }
+            // A list that came instead keeps those that it names.
+            let is_listed =
+                world.get::<S>(target).is_some_and(|list| list.iter().any(|other| other == source));
+            if dies {
+                world.despawn(source);
+            } else if !is_listed {
+                let _ = world.remove::<S::Relationship>(source);
+            }
+        }
+    });
+}
+
+impl DeferredWorld<'_> {
+    /// Changes the list of a target, which is made if there is none. Where a target has none, the new one waits for
+    /// the end of the change.
+    fn with_list<S: RelationshipTarget, T>(
+        &mut self,
+        target: Entity,
+        change: impl FnOnce(&mut S::Collection) -> T,
+    ) -> T {
+        let world = self.world_mut();
+        if let Some(list) = world.get_mut::<S>(target) {
+            return change(list.into_mut().collection_mut_risky());
+        }
+        if let Some(list) = world.waiting_list::<S>(target) {
+            return change(list);
+        }
+        let mut list = S::Collection::new();
+        let result = change(&mut list);
+        let list = Box::new(S::from_collection_risky(list));
+        world.relations.waiting.insert((TypeId::of::<S>(), target), list);
+        world.commands().queue(move |world: &mut World| world.insert_waiting::<S>(target));
+        result
+    }
+}
+
+impl World {
+    /// The list of a target that waits to be inserted.
+    fn waiting_list<S: RelationshipTarget>(&mut self, target: Entity) -> Option<&mut S::Collection> {
+        if self.relations.waiting.is_empty() {
+            return None;
+        }
+        let list = self.relations.waiting.get_mut(&(TypeId::of::<S>(), target))?;
+        list.downcast_mut::<S>().map(S::collection_mut_risky)
+    }
+
+    /// Gives a target the list that waits for it.
+    fn insert_waiting<S: RelationshipTarget>(&mut self, target: Entity) {
+        let Some(list) = self.relations.waiting.remove(&(TypeId::of::<S>(), target)) else { return };
+        let Ok(list) = list.downcast::<S>() else { return };
+        if list.is_empty() {
+            return;
+        }
+        if let Some(held) = self.get_mut::<S>(target) {
+            return held.into_mut().collection_mut_risky().extend_from_iter(list.iter());
+        }
+        // Nobody but a pool refuses a list, and the target may have died meanwhile.
+        let may_fail = self.archetypes.pools().len() > 1 || !self.contains(target);
+        let sources: Vec<Entity> = if may_fail { list.iter().collect() } else { Vec::new() };
+        if let Err(error) = self.insert(target, *list) {
+            for source in sources {
+                let _ = self.remove::<S::Relationship>(source);
+            }
+            if self.contains(target) {
+                self.fail(SystemError::new(Failed::Command, short_type::<S::Relationship>(), error.into()));
+            }
+        }
+    }
+
+    /// Takes a link that must not be.
+    #[cold]
+    fn refuse_link<R: Relationship>(
+        &mut self,
+        source: Entity,
+        target: Entity,
+        error: LinkError,
+    ) -> Result<(), LinkError> {
+        if self.get::<R>(source).is_some_and(|link| link.get() == target) {
+            let _ = self.remove::<R>(source);
+        }
+        Err(error)
+    }
+
+    /// Takes over what newly registered components declare.
+    pub(crate) fn declare_relation(&mut self, id: ComponentId) {
+        if let Some(linked) = self.components.info(id).attached::<Declared>().and_then(|all| all.linked) {
+            self.relations.linked.push(linked);
+        }
+    }
+
+    /// Whether despawning an entity may take others along.
+    #[inline]
+    pub(crate) fn has_linked_relations(&self) -> bool {
+        !self.relations.linked.is_empty()
+    }
+
+    /// Despawns an entity and all that are linked to it, over any number of links: those that point first, so that
+    /// nobody ever points at a dead entity. False when it was dead.
+    pub(crate) fn despawn_linked(&mut self, entity: Entity) -> bool {
+        let mut stack = Vec::new();
+        self.linked_sources(entity, &mut stack);
+        if stack.is_empty() {
+            return self.despawn_announced(entity);
+        }
+        let linked = &self.relations.linked;
+        // Two relations can form a cycle that neither has.
+        let mut seen: Option<HashSet<Entity>> =
+            (linked.len() > 1 || linked.iter().any(|linked| linked.cyclic)).then(|| HashSet::from([entity]));
+        let mut retain_new = |stack: &mut Vec<Entity>, from: usize| {
+            if let Some(seen) = &mut seen {
+                let new: Vec<Entity> = stack.drain(from..).filter(|&source| seen.insert(source)).collect();
+                stack.extend(new);
+            }
+        };
+        retain_new(&mut stack, 0);
+        while let Some(&top) = stack.last() {
+            let before = stack.len();
+            self.linked_sources(top, &mut stack);
+            retain_new(&mut stack, before);
+            if stack.len() == before {
+                stack.pop();
+                self.despawn_announced(top);
+            }
+        }
+        self.despawn_announced(entity)
+    }
+
+    /// Adds the entities that die with another one, directly.
+    pub(crate) fn linked_sources(&self, entity: Entity, out: &mut Vec<Entity>) {
+        for linked in &self.relations.linked {
+            crate::steps::count();
+            (linked.sources)(self, entity, out);
+        }
+    }
+
+    /// All entities that die with another one, nearest first.
+    pub(crate) fn all_linked(&self, entity: Entity) -> Vec<Entity> {
+        let mut seen: HashSet<Entity> = HashSet::from([entity]);
+        let (mut found, mut sources, mut current, mut at) = (Vec::new(), Vec::new(), entity, 0);
+        loop {
+            self.linked_sources(current, &mut sources);
+            found.extend(sources.drain(..).filter(|&source| seen.insert(source)));
+            match found.get(at) {
+                Some(&next) => current = next,
+                None => return found,
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether a component lists those that point at its entity.
+    pub(crate) fn is_list(&self, id: ComponentId) -> bool {
+        self.components.info(id).attached::<Declared>().is_some_and(|declared| declared.is_list)
+    }
+
+    /// Whether a component is half of a relation.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_half_of_relation(&self, id: ComponentId) -> bool {
+        self.components.info(id).attached::<Declared>().is_some()
+    }
+
+    /// Verifies that both halves of all relations agree. Slow: for tests, and for what was loaded.
+    pub(crate) fn check_relations(&self) -> Result<(), String> {
+        if !self.relations.waiting.is_empty() && self.commands.queue.is_empty() {
+            return Err("a list waits for its target, and nobody will insert it".to_owned());
+        }
+        let declared = self.components.iter().filter_map(|info| info.attached::<Declared>());
+        declared.copied().collect::<Vec<_>>().into_iter().try_for_each(|declared| (declared.check)(self))
+    }
+}
+
+/// Verifies that each link is listed by its target, and that there is no cycle where none may be.
+fn check_links<R: Relationship>(world: &World) -> Result<(), String> {
+    let relation = std::any::type_name::<R>();
+    let mut links: BTreeMap<Entity, Entity> = BTreeMap::new();
+    for (source, link) in world.view::<(Entity, &R)>() {
+        links.insert(source, link.get());
+        if !world.contains(link.get()) {
+            return Err(format!("{source} has `{relation}({})`, which is dead", link.get()));
+        }
+    }
+    let mut listed: BTreeMap<Entity, Entity> = BTreeMap::new();
+    for (target, list) in world.view::<(Entity, &R::RelationshipTarget)>() {
+        for source in list.iter() {
+            if listed.insert(source, target).is_some() {
+                return Err(format!("{source} is listed twice for `{relation}`"));
+            }
+        }
+    }
+    if links != listed {
+        let differs = links.iter().find(|&(source, target)| listed.get(source) != Some(target));
+        return Err(format!("links and lists of `{relation}` differ, such as {differs:?}"));
+    }
+    if R::CYCLIC || R::ALLOW_SELF_REFERENTIAL {
+        return Ok(());
+    }
+    let mut sound: HashSet<Entity> = HashSet::new();
+    for &source in links.keys() {
+        let (mut way, mut at) = (Vec::new(), source);
+        while !sound.contains(&at) {
+            way.push(at);
+            if way.len() > links.len() + 1 {
+                return Err(format!("`{relation}` has a cycle through {source}"));
+            }
+            match links.get(&at) {
+                Some(&next) => at = next,
+                None => break,
+            }
+        }
+        sound.extend(way);
+    }
+    Ok(())
+}
+
+/// Verifies each list for itself.
+fn check_lists<S: RelationshipTarget>(world: &World) -> Result<(), String> {
+    for (target, list) in world.view::<(Entity, &S)>() {
+        if list.is_empty() {
+            return Err(format!("{target} has an empty `{}`", std::any::type_name::<S>()));
+        }
+        list.collection().check().map_err(|error| format!("the list of {target}: {error}"))?;
+    }
+    Ok(())
+}

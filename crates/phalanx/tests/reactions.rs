@@ -1,0 +1,23 @@
+//! What hears of a change, in which order, and what it may do: hooks and observers, on every path of structural change.
+//!
+//! `model` compares random histories with a naive world that works out the events from the differences; the other
+//! files are facts, one by one. `PHALANX_MODEL_STEPS` sets the number of steps.
+#![forbid(unsafe_code)]
+
+#[path = "common/random.rs"]
+mod random;
+
+#[path = "reactions/beyond.rs"]
+mod beyond;
+#[path = "reactions/groups.rs"]
+mod groups;
+#[path = "reactions/hooks.rs"]
+mod hooks;
+#[path = "reactions/model.rs"]
+mod model;
+#[path = "reactions/observers.rs"]
+mod observers;
+#[path = "reactions/paths.rs"]
+mod paths;
+#[path = "reactions/removed.rs"]
+mod removed;

@@ -1,0 +1,20 @@
+//! Relations: both halves agree on every path, order is kept, cycles are refused, and nothing is recursive.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "what fails here is a failed test")]
+#![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+
+#[path = "common/random.rs"]
+mod random;
+
+#[path = "relations/children.rs"]
+mod children;
+#[path = "relations/cloning.rs"]
+mod cloning;
+#[path = "relations/hazards.rs"]
+mod hazards;
+#[path = "relations/index.rs"]
+mod index;
+#[path = "relations/model.rs"]
+mod model;
+#[path = "relations/own.rs"]
+mod own;

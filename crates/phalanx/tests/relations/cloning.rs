@@ -1,0 +1,216 @@
+//! Cloning entities, trees and templates; moving them between worlds.
+
+use phalanx::component::{EntityMapper, MapEntities};
+use phalanx::prelude::*;
+use phalanx::relation::EntityList;
+use phalanx::world::{EntityCloner, MoveError};
+
+#[derive(Component, Clone, Debug, PartialEq)]
+struct Mark(u32);
+
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[component(layout = "soa")]
+struct Position {
+    x: f32,
+    y: f32,
+}
+
+#[derive(Component, Clone, Debug, PartialEq)]
+#[component(storage = "sparse", track = "row")]
+struct Aims {
+    at: Entity,
+    also: Option<Entity>,
+    power: u32,
+}
+
+#[derive(Component, Debug)]
+struct Unique(#[allow(dead_code)] u32);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Route(Entity, Entity);
+impl MapEntities for Route {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        self.0 = mapper.get_mapped(self.0);
+        self.1 = mapper.get_mapped(self.1);
+    }
+}
+#[derive(Component, Clone, Debug, PartialEq)]
+enum Plan {
+    Wait,
+    Go {
+        #[entities]
+        route: Route,
+    },
+}
+
+#[derive(Component, Clone, Debug)]
+#[relationship(relationship_target = FollowedBy, cyclic)]
+struct Follows(Entity);
+#[derive(Component, Clone, Debug)]
+#[relationship_target(relationship = Follows, linked_spawn)]
+struct FollowedBy(EntityList);
+
+#[test]
+fn everything_that_can_be_cloned_is() {
+    let mut world = World::new();
+    let target = world.spawn_empty().id();
+    let source = world
+        .spawn((
+            Mark(1),
+            Position { x: 1.0, y: 2.0 },
+            Aims { at: target, also: None, power: 3 },
+            Unique(4),
+            Plan::Wait,
+        ))
+        .id();
+    let clone = world.entity_mut(source).clone_and_spawn();
+    assert_eq!(world.get::<Mark>(clone), Some(&Mark(1)));
+    assert_eq!(world.get::<Position>(clone).unwrap().get(), Position { x: 1.0, y: 2.0 });
+    assert_eq!(world.get::<Aims>(clone), Some(&Aims { at: target, also: None, power: 3 }));
+    assert_eq!(world.get::<Plan>(clone), Some(&Plan::Wait));
+    assert!(world.get::<Unique>(clone).is_none());
+    world.check().unwrap();
+}
+
+#[test]
+fn components_are_denied_and_allowed() {
+    let mut world = World::new();
+    let source = world.spawn((Mark(1), Position { x: 1.0, y: 2.0 }, Name::new("orc"))).id();
+    let clone = world.entity_mut(source).clone_and_spawn_with_opt_out(|builder| {
+        builder.deny::<(Mark, Name)>();
+    });
+    assert!(world.get::<Mark>(clone).is_none() && world.get::<Position>(clone).is_some());
+    let clone = world.entity_mut(source).clone_and_spawn_with_opt_in(|builder| {
+        builder.allow::<Mark>();
+    });
+    assert!(world.get::<Mark>(clone).is_some() && world.get::<Position>(clone).is_none());
+    let other = world.spawn(Mark(9)).id();
+    world.entity_mut(source).clone_components::<(Mark, Name)>(other);
+    assert_eq!(world.get::<Mark>(other), Some(&Mark(1)), "what is there is replaced");
+    let third = world.spawn(Mark(9)).id();
+    world.entity_mut(source).clone_with_opt_in(third, |builder| {
+        builder.allow_if_new::<(Mark, Name)>();
+    });
+    assert_eq!(world.get::<Mark>(third), Some(&Mark(9)));
+    assert_eq!(world.get::<Name>(third), Some(&Name::new("orc")));
+    world.entity_mut(third).move_components::<Name>(other);
+    assert!(world.get::<Name>(third).is_none());
+    world.check().unwrap();
+}
+
+#[test]
+fn a_clone_of_a_child_is_its_sibling() {
+    let mut world = World::new();
+    let parent = world.spawn(children![Mark(1)]).id();
+    let child = world.get::<Children>(parent).unwrap()[0];
+    let clone = world.entity_mut(child).clone_and_spawn();
+    assert_eq!(world.get::<Children>(parent).unwrap()[..], [child, clone]);
+    let shallow = world.entity_mut(parent).clone_and_spawn();
+    assert!(world.get::<Children>(shallow).is_none());
+    world.check().unwrap();
+}
+
+fn linked(world: &mut World, source: Entity) -> Entity {
+    world.entity_mut(source).clone_and_spawn_with_opt_out(|builder| {
+        builder.linked_cloning(true);
+    })
+}
+
+#[test]
+fn a_linked_clone_is_a_tree_of_its_own_with_entities_mapped() {
+    let mut world = World::new();
+    let outside = world.spawn_empty().id();
+    let root = world.spawn(Mark(0)).id();
+    let [a, b] = [1, 2].map(|n| world.spawn((Mark(n), ChildOf(root))).id());
+    world.entity_mut(root).insert_child(0, b);
+    world.insert(a, Aims { at: b, also: Some(outside), power: 1 }).unwrap();
+    world.insert(b, Plan::Go { route: Route(root, a) }).unwrap();
+    let clone = linked(&mut world, root);
+    let children = world.get::<Children>(clone).unwrap().to_vec();
+    let marks: Vec<u32> = children.iter().map(|&child| world.get::<Mark>(child).unwrap().0).collect();
+    assert_eq!(marks, [2, 1], "the order of children is kept");
+    let aims = Aims { at: children[0], also: Some(outside), power: 1 };
+    assert_eq!(world.get::<Aims>(children[1]), Some(&aims));
+    assert_eq!(world.get::<Plan>(children[0]), Some(&Plan::Go { route: Route(clone, children[1]) }));
+    world.check().unwrap();
+}
+
+#[test]
+fn a_cyclic_graph_is_cloned_once() {
+    let mut world = World::new();
+    let [a, b] = [(); 2].map(|()| world.spawn_empty().id());
+    world.insert(a, Follows(b)).unwrap();
+    world.insert(b, Follows(a)).unwrap();
+    let clone = linked(&mut world, a);
+    assert_eq!(world.entities().len(), 4);
+    let other = world.get::<Follows>(clone).unwrap().0;
+    assert!(other != a && other != b);
+    assert_eq!(world.get::<Follows>(other).unwrap().0, clone);
+    world.check().unwrap();
+}
+
+#[test]
+fn a_long_chain_is_cloned() {
+    let mut world = World::new();
+    let mut last = world.spawn(Mark(0)).id();
+    let root = last;
+    for n in 1..20_000 {
+        last = world.spawn((Mark(n), ChildOf(last))).id();
+    }
+    let clone = linked(&mut world, root);
+    assert_eq!(world.view::<&Children>().iter_descendants::<Children>(clone).count(), 19_999);
+    world.check().unwrap();
+}
+
+#[test]
+fn a_template_is_spawned_many_times() {
+    let mut world = World::new();
+    let root = world.spawn((Mark(0), Position { x: 1.0, y: 1.0 })).id();
+    let [a, b] = [1, 2].map(|n| world.spawn((Mark(n), ChildOf(root))).id());
+    world.insert(a, Aims { at: b, also: None, power: 1 }).unwrap();
+    let archetypes = world.archetypes().len();
+    let clones = world.spawn_clones(root, 50);
+    assert_eq!(world.archetypes().len(), archetypes);
+    assert_eq!(clones.len(), 50);
+    for clone in clones {
+        let children = world.get::<Children>(clone).unwrap().to_vec();
+        assert_eq!(world.get::<Mark>(children[0]), Some(&Mark(1)));
+        assert_eq!(world.get::<Aims>(children[0]).unwrap().at, children[1]);
+    }
+    world.check().unwrap();
+    assert_eq!(world.entities().len(), 153);
+}
+
+#[test]
+fn an_entity_moves_to_another_world_with_its_children() {
+    let (mut here, mut there) = (World::new(), World::new());
+    there.spawn_batch((0..10).map(|_| Mark(7)));
+    let root = here.spawn((Mark(0), Name::new("ship"))).id();
+    let [a, b] = [1, 2].map(|n| here.spawn((Mark(n), ChildOf(root))).id());
+    here.insert(a, Aims { at: b, also: Some(root), power: 1 }).unwrap();
+    let moved = here.move_entity(root, &mut there).unwrap();
+    assert_eq!(here.entities().len(), 0);
+    let children = there.get::<Children>(moved).unwrap().to_vec();
+    assert_eq!(there.get::<Name>(moved), Some(&Name::new("ship")));
+    assert_eq!(there.get::<Aims>(children[0]), Some(&Aims { at: children[1], also: Some(moved), power: 1 }));
+    here.check().unwrap();
+    there.check().unwrap();
+    let unique = here.spawn(Unique(1)).id();
+    let error = here.move_entity(unique, &mut there).unwrap_err();
+    assert!(matches!(error, MoveError::NotClone { .. }), "{error}");
+    assert!(here.contains(unique));
+    assert_eq!(here.move_entity(root, &mut there), Err(MoveError::NoSuchEntity(root)));
+}
+
+#[test]
+fn commands_clone() {
+    let mut world = World::new();
+    let source = world.spawn((Mark(1), Name::new("orc"))).id();
+    let clone = world.commands().entity(source).clone_and_spawn().insert(Mark(2)).id();
+    world.flush();
+    assert_eq!(world.get::<Mark>(clone), Some(&Mark(2)));
+    assert_eq!(world.get::<Name>(clone), Some(&Name::new("orc")));
+    let mut cloner = EntityCloner::build_opt_out(&mut world).finish();
+    let third = cloner.spawn_clone(&mut world, clone);
+    assert_eq!(world.get::<Mark>(third), Some(&Mark(2)));
+}

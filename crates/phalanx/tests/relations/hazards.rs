@@ -1,0 +1,207 @@
+//! What must never go wrong with relations: dead ends, cycles, long chains, many children.
+
+use std::sync::{Arc, Mutex};
+
+use phalanx::prelude::*;
+use phalanx::world::LinkError;
+
+#[derive(Component, Clone, Debug, PartialEq)]
+struct Mark(u32);
+
+/// A world that keeps the texts of its errors.
+fn world() -> (World, Arc<Mutex<Vec<String>>>) {
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    let mut world = World::new();
+    let kept = Arc::clone(&errors);
+    world.set_error_handler(move |_, error| kept.lock().unwrap().push(error.error.to_string()));
+    (world, errors)
+}
+
+fn is_unlinked(world: &World, entity: Entity) -> bool {
+    world.get::<ChildOf>(entity).is_none()
+}
+
+#[test]
+fn a_link_to_itself_is_refused() {
+    let (mut world, errors) = world();
+    let a = world.spawn_empty().id();
+    world.insert(a, ChildOf(a)).unwrap();
+    assert!(is_unlinked(&world, a) && world.get::<Children>(a).is_none());
+    assert!(errors.lock().unwrap()[0].contains("point at itself"), "{errors:?}");
+    world.check().unwrap();
+}
+
+#[test]
+fn a_link_to_a_dead_entity_is_refused() {
+    let (mut world, errors) = world();
+    let [dead, a] = [(); 2].map(|()| world.spawn(Mark(1)).id());
+    world.despawn(dead);
+    world.insert(a, ChildOf(dead)).unwrap();
+    assert!(is_unlinked(&world, a));
+    assert!(errors.lock().unwrap()[0].contains(&format!("{dead} does not exist")), "{errors:?}");
+    let successor = world.spawn_empty().id();
+    assert_eq!(successor.index(), dead.index(), "the index is used again");
+    world.insert(a, ChildOf(dead)).unwrap();
+    assert!(is_unlinked(&world, a) && world.get::<Children>(successor).is_none());
+    world.check().unwrap();
+}
+
+#[test]
+fn a_cycle_is_refused_and_named() {
+    let (mut world, errors) = world();
+    let [a, b, c] = [(); 3].map(|()| world.spawn_empty().id());
+    world.insert(b, ChildOf(a)).unwrap();
+    world.insert(c, ChildOf(b)).unwrap();
+    let error = world.check_link::<ChildOf>(a, c).unwrap_err();
+    assert!(matches!(&error, LinkError::Cycle { path, .. } if *path == [a, c, b]), "{error:?}");
+    world.insert(a, ChildOf(c)).unwrap();
+    assert!(is_unlinked(&world, a));
+    assert!(errors.lock().unwrap()[0].contains(&format!("{a} -> {c} -> {b} -> {a}")), "{errors:?}");
+    world.check().unwrap();
+}
+
+#[test]
+fn a_cycle_made_by_commands_of_one_flush_is_refused() {
+    let (mut world, errors) = world();
+    let [a, b, c] = [(); 3].map(|()| world.spawn_empty().id());
+    let mut commands = world.commands();
+    commands.entity(a).insert(ChildOf(b));
+    commands.entity(b).insert(ChildOf(c));
+    commands.entity(c).insert(ChildOf(a));
+    world.flush();
+    assert!(is_unlinked(&world, c));
+    assert_eq!(errors.lock().unwrap().len(), 1);
+    world.check().unwrap();
+}
+
+#[test]
+fn source_and_target_die_in_one_flush_in_either_order() {
+    for first in [0, 1] {
+        let (mut world, errors) = world();
+        let [a, b] = [(); 2].map(|()| world.spawn_empty().id());
+        let mut commands = world.commands();
+        commands.entity(a).insert(ChildOf(b));
+        let order = if first == 0 { [a, b] } else { [b, a] };
+        order.into_iter().for_each(|entity| commands.entity(entity).despawn());
+        world.flush();
+        assert!(!world.contains(a) && !world.contains(b));
+        assert!(errors.lock().unwrap().is_empty(), "{errors:?}");
+        world.check().unwrap();
+    }
+}
+
+#[test]
+fn a_target_that_dies_in_the_same_flush_takes_the_source_along() {
+    let (mut world, _) = world();
+    let [a, b] = [(); 2].map(|()| world.spawn_empty().id());
+    let mut commands = world.commands();
+    commands.entity(a).insert(ChildOf(b));
+    commands.entity(b).despawn();
+    world.flush();
+    assert!(!world.contains(a) && !world.contains(b));
+    let mut commands = world.commands();
+    let parent = commands.spawn(Mark(1)).id();
+    let child = commands.spawn(ChildOf(parent)).id();
+    commands.entity(child).despawn();
+    world.flush();
+    assert!(world.get::<Children>(parent).is_none());
+    world.check().unwrap();
+}
+
+#[test]
+fn a_relation_can_be_removed_while_it_is_announced() {
+    let (mut world, _) = world();
+    world.register_component_hooks::<Mark>().on_add(|mut world, context| {
+        world.commands().entity(context.entity).remove::<ChildOf>();
+    });
+    let parent = world.spawn_empty().id();
+    let child = world.spawn((Mark(1), ChildOf(parent))).id();
+    assert!(is_unlinked(&world, child) && world.get::<Children>(parent).is_none());
+    world.check().unwrap();
+}
+
+/// A million, and fewer where code is not optimised.
+const LONG: usize = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
+
+/// A chain of links, the root first.
+fn chain(world: &mut World, length: usize) -> Vec<Entity> {
+    let mut all = vec![world.spawn_empty().id()];
+    for at in 1..length {
+        all.push(world.spawn(ChildOf(all[at - 1])).id());
+    }
+    all
+}
+
+#[test]
+fn a_chain_of_many_links_is_built_walked_and_despawned() {
+    let mut world = World::new();
+    let all = chain(&mut world, LONG);
+    assert_eq!(world.view::<&ChildOf>().root_ancestor::<ChildOf>(all[LONG - 1]), all[0]);
+    assert_eq!(world.view::<&Children>().iter_descendants::<Children>(all[0]).count(), LONG - 1);
+    assert!(world.check_link::<ChildOf>(all[0], all[LONG - 1]).is_err());
+    world.despawn(all[1]);
+    assert_eq!(world.entities().len(), 1);
+    world.check().unwrap();
+}
+
+#[test]
+fn a_chain_is_built_from_below() {
+    let mut world = World::new();
+    let all: Vec<Entity> = (0..50_000).map(|_| world.spawn_empty().id()).collect();
+    for pair in all.windows(2) {
+        world.insert(pair[0], ChildOf(pair[1])).unwrap();
+    }
+    assert_eq!(world.view::<&ChildOf>().iter_ancestors::<ChildOf>(all[0]).count(), all.len() - 1);
+    world.despawn(all[all.len() - 1]);
+    assert_eq!(world.entities().len(), 0);
+}
+
+#[test]
+fn many_children_of_one_parent_are_detached_one_by_one() {
+    let mut world = World::new();
+    let parent = world.spawn_empty().id();
+    let all: Vec<Entity> = (0..LONG).map(|_| world.spawn(ChildOf(parent)).id()).collect();
+    for &child in all.iter().step_by(10) {
+        world.entity_mut(child).remove::<ChildOf>();
+    }
+    let expected = all.iter().copied().enumerate().filter(|(at, _)| at % 10 != 0).map(|(_, child)| child);
+    assert!(world.get::<Children>(parent).unwrap().iter().eq(expected));
+    world.despawn(parent);
+    assert_eq!(world.entities().len(), LONG / 10);
+}
+
+#[test]
+fn clearing_a_world_with_relations_leaves_nothing() {
+    let mut world = World::new();
+    chain(&mut world, 100);
+    world.clear_entities();
+    assert_eq!(world.entities().len(), 0);
+    world.check().unwrap();
+}
+
+#[derive(Pool)]
+struct Closed {
+    mark: Mark,
+}
+
+#[derive(Pool)]
+struct Open {
+    mark: Mark,
+    children: Option<Children>,
+}
+
+#[test]
+fn a_pool_that_declares_no_list_refuses_links() {
+    let (mut world, errors) = world();
+    let closed = world.spawn_in(Closed { mark: Mark(1) });
+    let open = world.spawn_in(Open { mark: Mark(1), children: None });
+    let child = world.spawn(ChildOf(closed)).id();
+    assert!(is_unlinked(&world, child));
+    assert!(errors.lock().unwrap()[0].contains("Children"), "{errors:?}");
+    world.check().unwrap();
+    world.insert(child, ChildOf(open)).unwrap();
+    assert_eq!(world.get::<Children>(open).unwrap()[..], [child]);
+    world.check().unwrap();
+    world.despawn(open);
+    assert!(!world.contains(child));
+}

@@ -1,0 +1,123 @@
+//! Relations of the user: one-to-one, sets, data beside the target, cycles.
+
+use std::collections::BTreeSet;
+
+use phalanx::prelude::*;
+use phalanx::relation::EntityList;
+
+#[derive(Component, Debug, PartialEq)]
+#[relationship(relationship_target = View)]
+struct ViewOf(Entity);
+#[derive(Component, Debug, PartialEq)]
+#[relationship_target(relationship = ViewOf)]
+struct View(Entity);
+
+#[derive(Component, Debug)]
+#[relationship(relationship_target = Crew)]
+struct Serves {
+    #[relationship]
+    ship: Entity,
+    pay: u32,
+}
+#[derive(Component, Debug)]
+#[relationship_target(relationship = Serves)]
+struct Crew(BTreeSet<Entity>);
+
+#[derive(Component, Debug)]
+#[relationship(relationship_target = FollowedBy, cyclic)]
+struct Follows(Entity);
+#[derive(Component, Debug)]
+#[relationship_target(relationship = Follows, linked_spawn)]
+struct FollowedBy(EntityList);
+
+#[test]
+fn the_later_one_takes_the_place_in_a_one_to_one_relation() {
+    let mut world = World::new();
+    let body = world.spawn_empty().id();
+    let first = world.spawn(ViewOf(body)).id();
+    assert_eq!(world.get::<View>(body), Some(&View(first)));
+    let second = world.spawn(ViewOf(body)).id();
+    assert_eq!(world.get::<View>(body), Some(&View(second)));
+    assert!(world.get::<ViewOf>(first).is_none());
+    world.check().unwrap();
+    world.despawn(body);
+    assert!(world.contains(second), "it is not linked");
+    assert!(world.get::<ViewOf>(second).is_none());
+    world.check().unwrap();
+}
+
+#[test]
+fn data_beside_the_target_stays_when_the_target_changes() {
+    let mut world = World::new();
+    let [ship, wreck] = [(); 2].map(|()| world.spawn_empty().id());
+    let cook = world.spawn(Serves { ship, pay: 3 }).id();
+    world.entity_mut(wreck).add_one_related::<Serves>(cook);
+    let serves = world.get::<Serves>(cook).unwrap();
+    assert_eq!((serves.ship, serves.pay), (wreck, 3));
+    assert!(world.get::<Crew>(ship).is_none());
+    assert_eq!(world.get::<Crew>(wreck).unwrap().0, BTreeSet::from([cook]));
+    world.entity_mut(wreck).with_related::<Serves>(());
+    assert_eq!(world.get::<Crew>(wreck).unwrap().len(), 2);
+    world.check().unwrap();
+}
+
+#[test]
+fn cycles_are_allowed_where_they_are_declared() {
+    let mut world = World::new();
+    let [a, b, c] = [(); 3].map(|()| world.spawn_empty().id());
+    world.insert(a, Follows(b)).unwrap();
+    world.insert(b, Follows(c)).unwrap();
+    world.insert(c, Follows(a)).unwrap();
+    world.check().unwrap();
+    {
+        let up = world.view::<&Follows>();
+        assert_eq!(up.iter_ancestors::<Follows>(a).collect::<Vec<_>>(), [b, c]);
+        assert_eq!(up.root_ancestor::<Follows>(a), c);
+        let down = world.view::<&FollowedBy>();
+        assert_eq!(down.iter_descendants::<FollowedBy>(a).collect::<Vec<_>>(), [c, b]);
+        assert_eq!(down.iter_descendants_depth_first::<FollowedBy>(a).collect::<Vec<_>>(), [c, b]);
+    }
+    world.despawn(b);
+    assert_eq!(world.entities().len(), 0, "all are linked to one another");
+    world.check().unwrap();
+}
+
+#[test]
+fn an_entity_may_follow_itself_where_cycles_are_allowed() {
+    let mut world = World::new();
+    let a = world.spawn_empty().id();
+    world.insert(a, Follows(a)).unwrap();
+    world.check().unwrap();
+    assert_eq!(world.view::<&Follows>().iter_ancestors::<Follows>(a).count(), 0);
+    assert!(world.despawn(a));
+    world.check().unwrap();
+}
+
+#[test]
+fn removing_the_list_takes_the_links() {
+    let mut world = World::new();
+    let ship = world.spawn_empty().id();
+    let crew: Vec<Entity> = (0..5).map(|pay| world.spawn(Serves { ship, pay }).id()).collect();
+    world.entity_mut(ship).remove::<Crew>();
+    assert!(crew.iter().all(|&sailor| world.get::<Serves>(sailor).is_none()));
+    world.check().unwrap();
+}
+
+#[test]
+fn a_list_that_is_inserted_elsewhere_lists_nobody() {
+    let mut world = World::new();
+    let [a, b] = [(); 2].map(|()| world.spawn_empty().id());
+    let child = world.spawn(ChildOf(a)).id();
+    let list = world.get::<Children>(a).unwrap().clone();
+    world.insert(b, list.clone()).unwrap();
+    assert!(world.get::<Children>(b).is_none());
+    assert_eq!(world.get::<ChildOf>(child), Some(&ChildOf(a)));
+    world.insert(a, list).unwrap();
+    assert_eq!(world.get::<Children>(a).unwrap()[..], [child]);
+    world.check().unwrap();
+    let taken = world.take::<Children>(a).unwrap();
+    assert!(world.get::<ChildOf>(child).is_none());
+    world.insert(b, taken).unwrap();
+    assert!(world.get::<Children>(b).is_none());
+    world.check().unwrap();
+}

@@ -1,0 +1,12 @@
+//! Digests, differences, checkpoints and history: what they promise, fact by fact.
+
+#[path = "rewind/app.rs"]
+mod app;
+#[path = "rewind/checkpoint.rs"]
+mod checkpoint;
+#[path = "rewind/digest.rs"]
+mod digest;
+#[path = "rewind/model.rs"]
+mod model;
+#[path = "common/random.rs"]
+mod random;

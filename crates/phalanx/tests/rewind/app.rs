@@ -1,0 +1,220 @@
+//! Apps that are taken back and run again, their history, and runs that should be equal.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use phalanx::prelude::*;
+use phalanx::world::RestoreError;
+
+#[derive(Component, Clone, Debug)]
+#[component(track = "row")]
+struct Health(f32);
+
+#[derive(Component, Clone, Debug)]
+#[component(storage = "sparse")]
+struct Burning(u32);
+
+#[derive(Resource, Clone, Default, Debug)]
+struct Score {
+    hits: u32,
+    changed: usize,
+    once: u32,
+}
+
+#[derive(Message, Clone, Debug)]
+struct Hit(Entity, f32);
+
+fn spawn(mut commands: Commands, mut seed: Local<u64>) {
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    let health = commands.spawn(Health((*seed >> 60) as f32 + 1.0)).id();
+    if *seed >> 63 == 0 {
+        commands.entity(health).insert(Burning((*seed >> 61) as u32));
+    }
+}
+
+fn hit(all: Query<Entity, With<Burning>>, mut hits: MessageWriter<Hit>) {
+    hits.write_batch(all.iter().map(|entity| Hit(entity, 1.0)));
+}
+
+fn suffer(mut hits: MessageReader<Hit>, mut all: Query<&mut Health>, mut score: ResMut<Score>) {
+    for hit in hits.read() {
+        if let Ok(mut health) = all.get_mut(hit.0) {
+            health.0 -= hit.1;
+            score.hits += 1;
+        }
+    }
+}
+
+fn die(mut commands: Commands, all: Query<(Entity, &Health)>) {
+    for (entity, health) in &all {
+        if health.0 <= 0.0 {
+            commands.entity(entity).despawn();
+        }
+    }
+}
+
+fn count_changed(all: Query<Entity, Changed<Health>>, mut score: ResMut<Score>) {
+    score.changed += all.iter().count();
+}
+
+fn once(mut score: ResMut<Score>) {
+    score.once += 1;
+}
+
+fn game() -> App {
+    let mut app = App::new();
+    app.init_resource::<Score>();
+    app.add_systems(Update, (spawn, hit, suffer, die, count_changed).chain());
+    app.add_systems(PostUpdate, once.run_if(run_once));
+    app
+}
+
+#[test]
+fn running_on_from_a_checkpoint_gives_the_same_bit_for_bit() {
+    let mut app = game();
+    let start = app.checkpoint();
+    let mut digests = Vec::new();
+    let mut middle = None;
+    for frame in 0..60 {
+        if frame == 30 {
+            middle = Some(app.checkpoint());
+        }
+        app.step(0.02);
+        digests.push(app.world().digest());
+    }
+    let middle = middle.expect("frame 30 was reached");
+    assert!(app.world().resource::<Score>().hits > 10);
+    for _ in 0..2 {
+        app.restore(&middle).expect("of this app");
+        for (frame, digest) in digests.iter().enumerate().skip(30) {
+            app.step(0.02);
+            assert_eq!(app.world().digest(), *digest, "frame {frame}");
+        }
+        app.restore(&start).expect("of this app");
+        for (frame, digest) in digests.iter().enumerate() {
+            app.step(0.02);
+            assert_eq!(app.world().digest(), *digest, "frame {frame}");
+        }
+    }
+    assert_eq!(app.world().resource::<Score>().once, 1);
+    app.world().check().expect("whole");
+}
+
+#[test]
+fn a_history_goes_back_frame_by_frame_and_branches() {
+    let mut app = game();
+    app.keep_history(10);
+    let mut digests = Vec::new();
+    for _ in 0..40 {
+        app.step(0.02);
+        digests.push(app.world().digest());
+    }
+    assert_eq!(app.history_len(), 10);
+    assert_eq!(app.rewind(11), Err(RestoreError::NotKept { kept: 10 }));
+    app.rewind(0).expect("the present");
+    assert_eq!(app.world().digest(), digests[39]);
+    app.rewind(4).expect("kept");
+    assert_eq!((app.world().digest(), app.history_len()), (digests[35], 6));
+    app.step(0.02);
+    assert_eq!((app.world().digest(), app.history_len()), (digests[36], 7));
+    app.rewind(7).expect("kept");
+    assert_eq!(app.world().digest(), digests[29]);
+    app.world_mut().resource_mut::<Score>().hits += 1000;
+    app.step(0.02);
+    assert_ne!(app.world().digest(), digests[30], "another branch");
+    app.keep_history(0);
+    assert_eq!((app.history_len(), app.rewind(0)), (0, Err(RestoreError::NotKept { kept: 0 })));
+}
+
+#[test]
+fn a_history_stays_within_its_budget() {
+    let mut app = App::new();
+    app.world_mut().spawn_batch((0..4096u16).map(|n| Health(f32::from(n)))).for_each(|_| ());
+    app.add_systems(Update, |mut all: Query<&mut Health>| {
+        all.iter_mut().for_each(|mut health| health.0 += 1.0);
+    });
+    let frame = 4096 * 4;
+    app.keep_history_within(100, 40 * frame);
+    for _ in 0..60 {
+        app.step(0.02);
+        assert!(app.history_bytes() <= 40 * frame);
+    }
+    let kept = app.history_len();
+    assert!(kept > 3 && kept < 40, "{kept} frames are kept");
+    app.rewind(kept).expect("all of them can be had");
+}
+
+#[test]
+fn a_checkpoint_does_not_fit_other_systems() {
+    let mut app = game();
+    let checkpoint = app.checkpoint();
+    app.add_systems(Update, hit);
+    assert_eq!(app.restore(&checkpoint), Err(RestoreError::OtherSystems));
+}
+
+// Hazard 85, for what systems keep.
+#[test]
+fn a_local_that_cannot_be_copied_is_named_until_its_type_is_registered() {
+    #[derive(Default, Clone)]
+    struct Own(u32);
+    fn keeps(mut own: Local<Own>, mut score: ResMut<Score>) {
+        own.0 += 1;
+        score.hits = own.0;
+    }
+    let mut app = App::new();
+    app.init_resource::<Score>();
+    app.add_systems(Update, keeps);
+    app.step(0.1);
+    let error = app.try_checkpoint().expect_err("the type of the local is not known");
+    assert!(error.to_string().contains("Own"), "{error}");
+    app.register_checkpoint_of_local::<Own>();
+    let checkpoint = app.checkpoint();
+    app.step(0.1);
+    app.step(0.1);
+    app.restore(&checkpoint).expect("of this app");
+    app.step(0.1);
+    assert_eq!(app.world().resource::<Score>().hits, 2);
+}
+
+#[test]
+fn a_system_that_depends_on_something_else_is_named_with_the_field() {
+    let mut app = game();
+    assert_eq!(app.check_determinism(10, 0.02), Ok(()));
+    static OUTSIDE: AtomicU32 = AtomicU32::new(0);
+    fn careless(mut all: Query<&mut Health>) {
+        let noise = OUTSIDE.fetch_add(1, Ordering::Relaxed);
+        if let Some(mut health) = all.iter_mut().last() {
+            health.0 += noise as f32;
+        }
+    }
+    app.add_systems(Update, careless.after(die).before(count_changed));
+    let found = app.check_determinism(10, 0.02).expect_err("a counter outside the world");
+    assert!(found.system.contains("careless"), "{found}");
+    let difference = found.difference.clone().expect("it differs in every run");
+    assert!(difference.part.contains("Health") && difference.field == "0", "{found}");
+    assert!(found.to_string().contains("careless"));
+}
+
+#[test]
+fn states_are_restored_and_change_again() {
+    #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    enum Screen {
+        #[default]
+        Menu,
+        Game,
+    }
+    let mut app = App::new();
+    app.init_resource::<Score>();
+    app.init_state::<Screen>();
+    app.add_systems(OnEnter(Screen::Game), |mut score: ResMut<Score>| score.hits += 1);
+    app.step(0.1);
+    let menu = app.checkpoint();
+    let enter = |app: &mut App| {
+        app.world_mut().resource_mut::<NextState<Screen>>().set(Screen::Game);
+        app.step(0.1);
+        (app.world().resource::<Score>().hits, *app.world().resource::<State<Screen>>().get())
+    };
+    assert_eq!(enter(&mut app), (1, Screen::Game));
+    app.restore(&menu).expect("of this app");
+    assert_eq!(*app.world().resource::<State<Screen>>().get(), Screen::Menu);
+    assert_eq!(enter(&mut app), (1, Screen::Game));
+}

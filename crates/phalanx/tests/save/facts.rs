@@ -1,0 +1,307 @@
+//! What saving and loading do, fact by fact.
+
+use phalanx::prelude::*;
+use phalanx::save::{KeptComponents, LoadError, Migration, SaveFilter, SaveRegistry, Unknown};
+use serde::{Deserialize, Serialize};
+
+use super::cast::*;
+
+fn some_world() -> (World, [Entity; 3]) {
+    let mut world = World::new();
+    let a = world.spawn((Health { current: 1.0, max: 2.0 }, Unsaved(4))).id();
+    let b = world.spawn((Health { current: 3.0, max: 4.0 }, Mind::Hunting(a))).id();
+    let c = world.spawn((Frozen, Burning(0.5))).id();
+    world.insert_resource(Score { points: 7, leader: Some(b) });
+    (world, [a, b, c])
+}
+
+#[test]
+fn what_is_not_saved_is_named() {
+    #[derive(Resource)]
+    struct Window;
+    #[derive(Message)]
+    struct Click;
+    let (mut world, _) = some_world();
+    world.insert_resource(Window);
+    world.write_message(Click);
+    let report = world.save_report(&SaveFilter::new());
+    assert_eq!(report.entities, 3);
+    assert!(!report.is_complete());
+    let names: Vec<&str> = report.names().collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(names[0].ends_with("Unsaved") && names[1].ends_with("Window") && names[2].ends_with("Click"));
+    let text = String::from_utf8(to_json(&world)).expect("JSON is UTF-8");
+    assert!(text.contains("\"not_saved\":[\"") && text.contains("Unsaved"), "the save tells it, too");
+    assert!(report.to_string().contains("components not saved: "), "{report}");
+}
+
+#[test]
+fn readable_saves_have_names_types_and_versions() {
+    let (world, _) = some_world();
+    let text = String::from_utf8(to_json(&world)).expect("JSON is UTF-8");
+    for part in [
+        r#"{"name":"game.Health","version":2,"storage":"table","type":"{ current: f32, max: f32 }"}"#,
+        r#"{"entity":"1v0","values":{"game.Health":{"current":3.0,"max":4.0},"game.Mind":{"Hunting":"0v0"}}}"#,
+        r#"{"name":"game.Score","version":3,"type":"{ points: u64, leader: Option<Entity> }","value":{"points":7,"leader":"1v0"}}"#,
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+}
+
+#[test]
+fn filters_leave_components_and_entities_out() {
+    let (world, [a, b, c]) = some_world();
+    let filter = SaveFilter::new()
+        .without::<Burning>()
+        .without_resources()
+        .entities(|entity| !entity.contains::<Mind>());
+    let mut text = Vec::new();
+    let saved = world.save_filtered(&mut serde_json::Serializer::new(&mut text), &filter).expect("saved");
+    assert_eq!((saved.report.entities, saved.report.entities_left_out), (2, 1));
+    assert!(saved.report.components_left_out.contains(&"game.Burning".to_owned()));
+    let mut loaded = from_json(&text, &registry()).expect("loaded");
+    loaded.check().expect("valid");
+    assert!(loaded.contains(a) && !loaded.contains(b) && loaded.contains(c));
+    assert!(loaded.get::<Burning>(c).is_none() && loaded.get_resource::<Score>().is_none());
+    // Its id is dead for good: the slot goes on with the next generation.
+    let next = loaded.spawn_empty().id();
+    assert_eq!((next.index(), next.generation()), (b.index(), b.generation() + 1));
+    let only = SaveFilter::new().only::<Frozen>();
+    assert_eq!(world.save_report(&only).components_left_out.len(), 4);
+}
+
+#[test]
+fn a_type_that_is_not_registered_is_named() {
+    let (world, _) = some_world();
+    let mut types = SaveRegistry::new();
+    types.register::<Health>().register::<Mind>().register::<Frozen>().register::<Score>();
+    for loaded in [from_json(&to_json(&world), &types), from_postcard(&to_postcard(&world), &types)] {
+        let error = loaded.map(|_| ()).expect_err("a component is missing");
+        assert_eq!(error, LoadError::Unknown { kind: "component", name: "game.Burning".into() });
+        assert!(error.to_string().contains("SaveRegistry"), "{error}");
+    }
+}
+
+#[test]
+fn unknown_components_are_kept_and_come_back() {
+    let (world, [a, b, _]) = some_world();
+    let mut few = SaveRegistry::new();
+    few.register::<Frozen>().register::<Burning>().register::<Score>().unknown(Unknown::Keep);
+    let through_json = |world: &World, types: &SaveRegistry| from_json(&to_json(world), types);
+    let through_postcard = |world: &World, types: &SaveRegistry| from_postcard(&to_postcard(world), types);
+    type Through<'f> = &'f dyn Fn(&World, &SaveRegistry) -> Result<World, LoadError>;
+    let ways: [Through<'_>; 2] = [&through_json, &through_postcard];
+    for first in ways {
+        for second in ways {
+            let mut without = first(&world, &few).expect("unknown components are kept");
+            without.check().expect("valid");
+            assert!(without.get::<Health>(a).is_none());
+            assert_eq!(without.resource::<KeptComponents>().iter().count(), 2);
+            without.despawn(a);
+            let again = second(&without, &few).expect("kept again");
+            let with = second(&again, &registry()).expect("known again");
+            with.check().expect("valid");
+            assert_eq!(with.get::<Health>(b), Some(&Health { current: 3.0, max: 4.0 }));
+            assert_eq!(with.get::<Mind>(b), Some(&Mind::Hunting(a)));
+            assert!(with.get_resource::<KeptComponents>().is_none());
+        }
+    }
+}
+
+/// `game.Health` as the first version of the game had it.
+mod old {
+    use super::*;
+
+    #[derive(Component, Serialize, Deserialize)]
+    #[component(save, name = "game.Health", version = 1)]
+    pub struct Health {
+        pub hp: u8,
+    }
+
+    #[derive(Component, Serialize, Deserialize)]
+    #[component(save, name = "old.Fire")]
+    pub struct Fire(pub f32);
+}
+
+fn migrations() -> [Migration; 2] {
+    let health = Migration::new("game.Health", 1..2)
+        .rename("hp", "current")
+        .default("max", 100)
+        .convert("current", |hp| hp.as_f64().unwrap_or(0.0) / 2.0);
+    [health, Migration::new("old.Fire", 1..2).becomes("new.Fire")]
+}
+
+#[test]
+fn an_older_version_is_migrated_column_by_column() {
+    #[derive(Component, Serialize, Deserialize, PartialEq, Debug)]
+    #[component(save, name = "new.Fire", version = 2, storage = "sparse")]
+    struct NewFire(f32);
+    let mut world = World::new();
+    let e = world.spawn((old::Health { hp: 7 }, old::Fire(0.5))).id();
+    let mut types = SaveRegistry::new();
+    types.register::<Health>().register::<NewFire>();
+    let error = from_json(&to_json(&world), &types).map(|_| ()).expect_err("there is no migration yet");
+    assert_eq!(error, LoadError::Version { name: "game.Health".into(), saved: 1, current: 2 });
+    assert!(error.to_string().contains("Migration::new(\"game.Health\", 1..2)"), "{error}");
+    for migration in migrations() {
+        types.migrate(migration);
+    }
+    for loaded in [from_json(&to_json(&world), &types), from_postcard(&to_postcard(&world), &types)] {
+        let loaded = loaded.expect("migrated");
+        loaded.check().expect("valid");
+        assert_eq!(loaded.get::<Health>(e), Some(&Health { current: 3.5, max: 100.0 }));
+        assert_eq!(loaded.get::<NewFire>(e), Some(&NewFire(0.5)), "it lives in a set by now");
+    }
+}
+
+#[test]
+fn a_version_from_the_future_is_refused() {
+    let (world, _) = some_world();
+    let mut types = SaveRegistry::new();
+    types.register::<old::Health>().unknown(Unknown::Keep);
+    let error = from_json(&to_json(&world), &types).map(|_| ()).expect_err("the program is older");
+    assert!(error.to_string().contains("which is older"), "{error}");
+}
+
+#[test]
+fn a_sparse_component_of_old_may_live_in_tables_now() {
+    #[derive(Component, Serialize, Deserialize, PartialEq, Debug)]
+    #[component(save, name = "game.Burning")]
+    struct TableBurning(f32);
+    let mut world = World::new();
+    let entities: Vec<Entity> = (0..5u8).map(|at| world.spawn((Frozen, Burning(at.into()))).id()).collect();
+    let mut types = SaveRegistry::new();
+    types.register::<TableBurning>().register::<Frozen>();
+    let loaded = from_postcard(&to_postcard(&world), &types).expect("loaded");
+    loaded.check().expect("valid");
+    for (at, &entity) in (0u8..).zip(&entities) {
+        assert_eq!(loaded.get::<TableBurning>(entity), Some(&TableBurning(at.into())));
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_read_is_named_with_its_entity_and_field() {
+    let (world, _) = some_world();
+    let text =
+        String::from_utf8(to_json(&world)).expect("JSON is UTF-8").replace("\"max\":4.0", "\"max\":\"four\"");
+    let error = from_json(text.as_bytes(), &registry()).map(|_| ()).expect_err("a text is no number");
+    let text = error.to_string();
+    assert!(text.contains("`game.Health` of entity 1v0") && text.contains("field `max`"), "{text}");
+}
+
+#[test]
+fn fields_may_come_and_go_as_far_as_serde_allows() {
+    #[derive(Component, Serialize, Deserialize, PartialEq, Debug)]
+    #[component(save, name = "game.Health", version = 2)]
+    struct More {
+        max: f64,
+        #[serde(default)]
+        shield: u32,
+    }
+    let (world, [a, ..]) = some_world();
+    let mut types = SaveRegistry::new();
+    types.register::<More>().unknown(Unknown::Keep).register::<Score>();
+    for loaded in [from_json(&to_json(&world), &types), from_postcard(&to_postcard(&world), &types)] {
+        assert_eq!(loaded.expect("loaded").get::<More>(a), Some(&More { max: 2.0, shield: 0 }));
+    }
+}
+
+#[test]
+fn loaded_values_count_as_added_and_changed() {
+    let (world, [_, b, _]) = some_world();
+    let loaded = from_postcard(&to_postcard(&world), &registry()).expect("loaded");
+    assert_eq!(loaded.view_filtered::<Entity, Changed<Mind>>().iter().collect::<Vec<_>>(), [b]);
+    assert_eq!(loaded.view_filtered::<Entity, Added<Mind>>().iter().collect::<Vec<_>>(), [b]);
+}
+
+#[test]
+fn an_empty_world_can_be_saved() {
+    let world = World::new();
+    for loaded in [from_json(&to_json(&world), &registry()), from_postcard(&to_postcard(&world), &registry())]
+    {
+        let mut loaded = loaded.expect("loaded");
+        assert_eq!(loaded.spawn_empty().id().to_bits(), 1 << 32);
+    }
+}
+
+// Hazard 75.
+#[test]
+fn children_keep_their_order() {
+    let mut world = World::new();
+    let parent = world.spawn(Frozen).id();
+    let children: Vec<Entity> = (0..50).map(|_| world.spawn(ChildOf(parent)).id()).collect();
+    world.despawn(children[7]);
+    world.entity_mut(children[3]).remove::<ChildOf>();
+    world.entity_mut(children[3]).insert(ChildOf(parent));
+    let order = world.get::<Children>(parent).expect("there are some").to_vec();
+    for loaded in [from_json(&to_json(&world), &registry()), from_postcard(&to_postcard(&world), &registry())]
+    {
+        let mut loaded = loaded.expect("loaded");
+        loaded.check().expect("valid");
+        assert_eq!(loaded.get::<Children>(parent).expect("there are some")[..], order[..]);
+        loaded.despawn(parent);
+        assert_eq!(loaded.entities().len(), 0, "children die with their parent");
+    }
+}
+
+// Hazard 80.
+#[test]
+fn halves_of_a_relation_that_disagree_are_refused() {
+    let mut world = World::new();
+    let a = world.spawn_empty().id();
+    let b = world.spawn(ChildOf(a)).id();
+    world.spawn(ChildOf(b));
+    let text = String::from_utf8(to_json(&world)).expect("JSON is UTF-8");
+    let link = r#"{"entity":"1v0","value":"0v0"}"#;
+    for wrong in [
+        text.replace(link, r#"{"entity":"1v0","value":"2v0"}"#),
+        text.replace(link, r#"{"entity":"1v0","value":"1v0"}"#),
+        text.replace(link, r#"{"entity":"1v0","value":"9v9"}"#),
+        text.replace(r#""value":["1v0"]"#, r#""value":["1v0","1v0"]"#),
+        text.replace(r#""value":["1v0"]"#, r#""value":["1v0","2v0"]"#),
+    ] {
+        assert_ne!(wrong, text);
+        let error = from_json(wrong.as_bytes(), &registry()).map(|_| ()).expect_err("they disagree");
+        assert!(error.to_string().contains("the relations"), "{error}");
+    }
+    // Two that are each other's parent.
+    let circle = text
+        .replace(
+            r#"{"entity":"1v0","value":"0v0"},{"entity":"2v0","value":"1v0"}"#,
+            r#"{"entity":"1v0","value":"2v0"},{"entity":"2v0","value":"1v0"}"#,
+        )
+        .replace(r#"{"entity":"0v0","value":["1v0"]}"#, r#"{"entity":"2v0","value":["1v0"]}"#);
+    assert!(from_json(circle.as_bytes(), &registry()).is_err());
+}
+
+/// Saves that earlier versions of this library wrote, with the first version of `game.Health`.
+#[test]
+fn saves_of_old_can_still_be_loaded() {
+    let mut types = registry();
+    for migration in migrations() {
+        types.migrate(migration);
+    }
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/save/old");
+    if std::env::var_os("PHALANX_WRITE_SAVES").is_some() {
+        let mut world = World::new();
+        let a = world.spawn((old::Health { hp: 7 }, Mind::Idle, Seat("first".into()))).id();
+        world.spawn((old::Health { hp: 9 }, Position { x: 1.5, y: -2.5 }, Mind::Hunting(a), Burning(0.25)));
+        let gone = world.spawn_empty().id();
+        world.despawn(gone);
+        world.insert_resource(Score { points: 5, leader: Some(a) });
+        world.write_message(Hit(a, 2.0));
+        std::fs::write(format!("{here}/form1.json"), to_json(&world)).expect("written");
+        std::fs::write(format!("{here}/form1.postcard"), to_postcard(&world)).expect("written");
+    }
+    let read = |name: &str| std::fs::read(format!("{here}/{name}")).expect("the file is in the repository");
+    for loaded in [from_json(&read("form1.json"), &types), from_postcard(&read("form1.postcard"), &types)] {
+        let mut loaded = loaded.expect("an old save is loaded");
+        loaded.check().expect("valid");
+        let healths: Vec<Health> = loaded.view::<&Health>().iter().cloned().collect();
+        assert_eq!(healths, [Health { current: 3.5, max: 100.0 }, Health { current: 4.5, max: 100.0 }]);
+        assert_eq!(loaded.sparse::<Seat>().len() + loaded.sparse::<Burning>().len(), 2);
+        assert_eq!(loaded.resource::<Score>().points, 5);
+        assert_eq!(loaded.messages::<Hit>().expect("the channel was saved").len(), 1);
+        assert_eq!(loaded.spawn_empty().id().to_string(), "2v1");
+    }
+}

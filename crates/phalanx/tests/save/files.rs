@@ -1,0 +1,181 @@
+//! Files: damage is found, a kill leaves the old one or the new one, deltas hold what changed. Hazard 86.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use phalanx::prelude::*;
+use phalanx::save::FileError;
+
+use super::cast::*;
+use super::dump::dump;
+use super::model::Sim;
+use super::random::Random;
+
+/// A directory of its own, gone at the end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("phalanx-save-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("there is a place for temporary files");
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_file_and_its_deltas_are_the_world() {
+    let (place, types) = (Place::new("deltas"), registry());
+    let mut world = World::new();
+    let mut sim = Sim::new(2, &mut world);
+    world.spawn_batch((0..5_000u16).map(|at| (Health { current: 1.0, max: f32::from(at) }, Frozen)));
+    let mut files = vec![place.file("base")];
+    let mut mark = world.write_file(&files[0]).expect("written");
+    let whole = mark.pieces_written();
+    for round in 0..6 {
+        for _ in 0..40 {
+            sim.step(&mut world);
+        }
+        world.flush();
+        let next = place.file(&format!("delta{round}"));
+        mark = world.write_delta(&next, &mark).expect("written");
+        files.push(next);
+        assert!(mark.pieces_written() > 0);
+        let read = World::read_files(&files, &types).expect("read");
+        read.check().expect("whole");
+        assert_eq!(dump(&read), dump(&world), "round {round}");
+    }
+    // Nothing changed: a head, and nothing else.
+    let mark = world.write_delta(place.file("same"), &mark).expect("written");
+    assert_eq!(mark.pieces_written(), 1);
+    assert!(whole > 10);
+    // A delta follows its base, and no other file.
+    let error = World::read_files([&files[0], &files[2]], &types).map(|_| ()).expect_err("one is missing");
+    assert!(error.to_string().contains("another file"), "{error}");
+    let error = World::read_file(&files[1], &types).map(|_| ()).expect_err("a delta alone");
+    assert!(error.to_string().contains("another file"), "{error}");
+}
+
+#[test]
+fn one_changed_row_is_one_block_of_its_column() {
+    let place = Place::new("row");
+    let mut world = World::new();
+    let all: Vec<Entity> = world
+        .spawn_batch((0..10_000u16).map(|at| (Health { current: 1.0, max: f32::from(at) }, Frozen)))
+        .collect();
+    let mark = world.write_file(place.file("base")).expect("written");
+    world.get_mut::<Health>(all[5_000]).expect("alive").current = 7.0;
+    let delta = world.write_delta(place.file("delta"), &mark).expect("written");
+    assert_eq!(delta.pieces_written(), 2, "the head and one block");
+    let size = |name| std::fs::metadata(place.file(name)).expect("written").len();
+    assert!(size("delta") * 5 < size("base"), "{} and {}", size("delta"), size("base"));
+}
+
+#[test]
+fn damage_is_found_and_said_where() {
+    let (place, types) = (Place::new("damage"), registry());
+    let mut world = World::new();
+    let mut sim = Sim::new(3, &mut world);
+    (0..80).for_each(|_| sim.step(&mut world));
+    let path = place.file("save");
+    world.write_file(&path).expect("written");
+    let bytes = std::fs::read(&path).expect("read");
+    let mut random = Random::new(1);
+    for round in 0..400 {
+        let mut bad = bytes.clone();
+        if round % 2 == 0 {
+            bad.truncate(random.below(bytes.len()));
+        } else {
+            bad[random.below(bytes.len())] ^= 1 << random.below(8);
+        }
+        std::fs::write(&path, &bad).expect("written");
+        let error = World::read_file(&path, &types).map(|_| ()).expect_err("damaged");
+        assert!(matches!(error, FileError::Load(_)) && error.to_string().contains("save"), "{error}");
+    }
+    for short in [&b"PHA"[..], b"\xff\xff\xff", b""] {
+        std::fs::write(&path, short).expect("written");
+        assert!(World::read_file(&path, &types).is_err());
+    }
+}
+
+#[test]
+fn an_app_is_filled_before_its_first_frame() {
+    let (place, types) = (Place::new("fill"), registry());
+    let path = place.file("save");
+    let mut saved = World::new();
+    let mut sim = Sim::new(4, &mut saved);
+    (0..200).for_each(|_| sim.step(&mut saved));
+    saved.flush();
+    saved.write_file(&path).expect("written");
+    let mut app = App::new();
+    app.add_systems(Update, |mut all: Query<&mut Health>| {
+        all.iter_mut().for_each(|mut health| health.max += 1.0);
+    });
+    app.world_mut().fill_from_file(&path, &types).expect("an app has no entities yet");
+    app.world().check().expect("whole");
+    assert_eq!(app.world().entities().next_ids(1_000), saved.entities().next_ids(1_000));
+    app.step(0.1);
+    let sum = |world: &World| world.view::<&Health>().iter().map(|health| f64::from(health.max)).sum::<f64>();
+    let count = saved.view::<&Health>().iter().count();
+    assert_eq!(sum(app.world()), sum(&saved) + count as f64);
+    let error = app.world_mut().fill_from_file(&path, &types).expect_err("it has entities by now");
+    assert!(error.to_string().contains("has had entities"), "{error}");
+}
+
+const CHILD: &str = "PHALANX_SAVE_CHILD";
+
+/// What the child of the next test does: it writes one world and then the other, without end.
+#[test]
+fn child_that_writes_until_it_is_killed() {
+    let Ok(path) = std::env::var(CHILD) else { return };
+    let (small, large) = (world_of(300), world_of(3_000));
+    loop {
+        small.write_file(&path).expect("written");
+        large.write_file(&path).expect("written");
+    }
+}
+
+fn world_of(count: u16) -> World {
+    let mut world = World::new();
+    world.spawn_batch((0..count).map(|at| Health { current: f32::from(at), max: 2.0 }));
+    world
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_the_old_file_or_the_new_one() {
+    let (place, types) = (Place::new("kill"), registry());
+    let path = place.file("save");
+    world_of(300).write_file(&path).expect("written");
+    let mut random = Random::new(9);
+    let this = std::env::current_exe().expect("a test has a file");
+    let mut seen = [0, 0];
+    for _ in 0..25 {
+        let mut child = Command::new(&this)
+            .args(["--exact", "files::child_that_writes_until_it_is_killed"])
+            .env(CHILD, &path)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the test can start itself");
+        std::thread::sleep(std::time::Duration::from_micros(20_000 + random.below(60_000) as u64));
+        child.kill().expect("it runs");
+        child.wait().expect("it ran");
+        let world = World::read_file(&path, &types).expect("one of the two files, whole");
+        world.check().expect("whole");
+        match world.entities().len() {
+            300 => seen[0] += 1,
+            3_000 => seen[1] += 1,
+            other => panic!("{other} entities"),
+        }
+    }
+    assert!(seen[0] + seen[1] == 25, "{seen:?}");
+}

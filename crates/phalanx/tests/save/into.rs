@@ -1,0 +1,95 @@
+//! Loading into a world that lives: remapping, updating, removing. Hazard 82.
+
+use phalanx::prelude::*;
+use phalanx::save::Loader;
+use serde::{Deserialize, Serialize};
+
+use super::cast::*;
+
+#[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "game.Squad")]
+struct Squad {
+    leader: Entity,
+    nested: Vec<Option<(u8, Entity)>>,
+}
+
+fn load(loader: &mut Loader, world: &mut World, level: &World) -> phalanx::save::LoadedInto {
+    let mut types = registry();
+    types.register::<Squad>();
+    let done = loader.load_into(world, &mut postcard::Deserializer::from_bytes(&to_postcard(level)), &types);
+    world.check().expect("whole");
+    let done = done.expect("loaded");
+    let text = to_json(level);
+    let again = loader.load_into(world, &mut serde_json::Deserializer::from_slice(&text), &types);
+    assert_eq!(again.expect("loaded").spawned, 0, "the same save again changes nothing");
+    world.check().expect("whole");
+    done
+}
+
+#[test]
+fn entity_fields_are_mapped_wherever_they_lie() {
+    let mut level = World::new();
+    let a = level.spawn(Frozen).id();
+    let gone = level.spawn_empty().id();
+    level.despawn(gone);
+    let b = level.spawn(Squad { leader: a, nested: vec![None, Some((1, a)), Some((2, gone))] }).id();
+    level.spawn(Armour { class: 1, given_by: b });
+    level.insert_resource(Score { points: 1, leader: Some(b) });
+    let schema = Schema::new("mod.Link").field("to", FieldType::Entity);
+    let link = level.register_dynamic(schema.clone()).expect("the name is free");
+    level.insert_dynamic(a, link, &[("to", b.into())]).expect("alive");
+
+    let mut world = World::new();
+    let strangers: Vec<Entity> = (0..10).map(|_| world.spawn(Frozen).id()).collect();
+    world.despawn(strangers[4]);
+    let mut loader = Loader::new();
+    let done = load(&mut loader, &mut world, &level);
+    assert_eq!((done.spawned, done.updated, done.despawned), (3, 0, 0));
+    let (a, b) = (loader.get(a).expect("loaded"), loader.get(b).expect("loaded"));
+    assert!(!strangers[..4].contains(&a) && !strangers[..4].contains(&b));
+    let nested = vec![None, Some((1, a)), Some((2, Entity::PLACEHOLDER))];
+    assert_eq!(world.get::<Squad>(b), Some(&Squad { leader: a, nested }));
+    let armour = world.sparse::<Armour>();
+    assert_eq!(armour.iter().map(|(_, armour)| *armour.given_by).collect::<Vec<_>>(), [b]);
+    assert_eq!(world.resource::<Score>().leader, Some(b));
+    let link = world.register_dynamic(schema).expect("the same schema");
+    assert_eq!(world.get_field(a, link, "to"), Ok(b.into()));
+    assert_eq!(world.entities().len(), 12);
+}
+
+#[test]
+fn loaded_again_updates_and_removes() {
+    let mut level = World::new();
+    let a = level.spawn((Health { current: 1.0, max: 2.0 }, Burning(1.0), Frozen)).id();
+    let b = level.spawn((Health { current: 3.0, max: 4.0 }, Mind::Hunting(a))).id();
+    let mut world = World::new();
+    world.spawn_empty();
+    let mut loader = Loader::new();
+    load(&mut loader, &mut world, &level);
+    let (here_a, here_b) = (loader.get(a).expect("loaded"), loader.get(b).expect("loaded"));
+    world.insert(here_a, Unsaved(5)).expect("alive");
+
+    level.get_mut::<Health>(a).expect("alive").current = 9.0;
+    level.remove::<(Burning, Frozen)>(a).expect("alive");
+    level.despawn(b);
+    let c = level.spawn(Seat("new".into())).id();
+    let done = load(&mut loader, &mut world, &level);
+    assert_eq!((done.spawned, done.updated, done.despawned), (1, 1, 1));
+    assert_eq!(loader.get(a), Some(here_a), "who is known stays who it is");
+    assert_eq!(world.get::<Health>(here_a), Some(&Health { current: 9.0, max: 2.0 }));
+    assert!(world.get::<Burning>(here_a).is_none() && world.get::<Frozen>(here_a).is_none());
+    assert_eq!(world.get::<Unsaved>(here_a), Some(&Unsaved(5)), "what the world added stays");
+    assert!(!world.contains(here_b) && loader.get(b).is_none());
+    assert_eq!(world.get::<Seat>(loader.get(c).expect("loaded")), Some(&Seat("new".into())));
+}
+
+#[test]
+fn entities_of_pools_come_into_their_pools() {
+    let mut level = World::new();
+    let orc = level.spawn_in(Orcs { health: Health { current: 1.0, max: 2.0 }, rage: None, burning: None });
+    let mut world = World::new();
+    let mut loader = Loader::new();
+    load(&mut loader, &mut world, &level);
+    let orc = loader.get(orc).expect("loaded");
+    assert_eq!(world.pool_of(orc), world.pool_id::<Orcs>());
+}

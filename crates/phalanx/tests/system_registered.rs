@@ -1,0 +1,115 @@
+//! Registered systems: what they remember, and what happens when they cannot run.
+
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use phalanx::prelude::*;
+use phalanx::system::RegisteredSystemError;
+
+#[derive(Component)]
+struct Unit;
+#[derive(Resource, Default)]
+struct Count(u32);
+#[derive(Resource)]
+struct Own(SystemId);
+
+fn count_runs(mut runs: Local<u32>) -> u32 {
+    *runs += 1;
+    *runs
+}
+
+#[test]
+fn a_registered_system_remembers_from_run_to_run_and_twins_apart() {
+    let mut world = World::new();
+    let (first, second) = (world.register_system(count_runs), world.register_system(count_runs));
+    assert_ne!(first, second);
+    let runs = [first, first, second].map(|id| world.run_system(id).expect("it is there"));
+    assert_eq!(runs, [1, 2, 1]);
+}
+
+#[test]
+fn a_function_asked_for_by_itself_is_registered_once() {
+    let mut world = World::new();
+    assert_eq!(world.run_system_cached(count_runs).expect("it runs"), 1);
+    assert_eq!(world.run_system_cached(count_runs).expect("it runs"), 2);
+    let id = world.register_system_cached(count_runs);
+    assert_eq!(world.run_system(id).expect("it is there"), 3);
+    world.unregister_system_cached(count_runs).expect("it is there");
+    assert_eq!(world.run_system_cached(count_runs).expect("it runs"), 1);
+    assert!(world.run_system(id).is_err());
+}
+
+#[test]
+fn commands_of_a_registered_system_are_applied_before_the_call_returns() {
+    let mut world = World::new();
+    let id = world.register_system(|In(count): In<usize>, mut commands: Commands| {
+        commands.spawn_batch((0..count).map(|_| Unit));
+    });
+    world.run_system_with(id, 3).expect("it is there");
+    assert_eq!(world.entities().len(), 3);
+}
+
+#[test]
+fn a_system_cannot_run_inside_itself_and_runs_again_afterwards() {
+    let mut world = World::new();
+    let id = world.register_system(|world: &mut World| {
+        let own = world.resource::<Own>().0;
+        assert!(matches!(world.run_system(own), Err(RegisteredSystemError::Recursive { .. })));
+        assert!(matches!(world.unregister_system(own), Err(RegisteredSystemError::Recursive { .. })));
+    });
+    world.insert_resource(Own(id));
+    world.run_system(id).expect("it is there");
+    world.run_system(id).expect("it is there");
+}
+
+#[test]
+fn what_is_unregistered_is_an_error_that_says_so() {
+    let mut world = World::new();
+    let id = world.register_system(|| ());
+    world.unregister_system(id).expect("it is there");
+    let error = world.run_system(id).expect_err("it is gone");
+    assert!(error.to_string().contains("it was unregistered, or belongs to another world"), "{error}");
+    let other = World::new().register_system(|| ());
+    assert!(matches!(world.run_system(other), Err(RegisteredSystemError::NotRegistered { .. })));
+}
+
+#[test]
+fn a_system_that_fails_or_panics_is_kept() {
+    let mut world = World::new();
+    let id = world.register_system(|mut count: ResMut<Count>| {
+        count.0 += 1;
+        assert!(count.0 != 1, "once");
+    });
+    let error = world.run_system(id).expect_err("the resource is missing");
+    assert!(error.to_string().contains("Count"), "{error}");
+    world.init_resource::<Count>();
+    assert!(catch_unwind(AssertUnwindSafe(|| world.run_system(id))).is_err());
+    world.run_system(id).expect("it is there");
+    assert_eq!(world.resource::<Count>().0, 2);
+}
+
+#[test]
+fn conflicting_parameters_are_an_error_each_time() {
+    let mut world = World::new();
+    world.init_resource::<Count>();
+    let id = world.register_system(|_: Res<Count>, _: ResMut<Count>| ());
+    for _ in 0..2 {
+        assert!(matches!(world.run_system(id), Err(RegisteredSystemError::Failed(_))));
+    }
+}
+
+#[test]
+fn commands_register_run_and_unregister() {
+    let mut world = World::new();
+    world.init_resource::<Count>();
+    let mut commands = world.commands();
+    let id = commands.register_system(|In(by): In<u32>, mut count: ResMut<Count>| count.0 += by);
+    commands.run_system_with(id, 2);
+    commands.run_system_with(id, 3);
+    commands.run_system_cached(|mut count: ResMut<Count>| count.0 += 10);
+    commands.unregister_system(id);
+    world.flush();
+    assert_eq!(world.resource::<Count>().0, 15);
+    assert!(world.run_system_with(id, 1).is_err());
+}

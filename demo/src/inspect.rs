@@ -1,0 +1,27 @@
+//! The battle with the inspector beside it: it lasts until the program is stopped, and is drawn in the browser.
+//!
+//! Frames are paced to sixty a second, so that a person can follow. Pausing and stepping come from the page; a frame that
+//! the inspector holds back returns at once, and is asked for again.
+
+use std::time::{Duration, Instant};
+
+use phalanx::prelude::App;
+use phalanx_inspect::Inspector;
+
+/// How long a frame is.
+const FRAME: Duration = Duration::from_nanos(16_666_667);
+
+/// The inspector as the battle wants it.
+pub fn plugin() -> Inspector {
+    Inspector::default().in_release(true).allow_edits().map("Position.x", "Position.y", "Team.0")
+}
+
+/// Fights on until the program is stopped.
+pub fn run(app: &mut App) -> ! {
+    eprintln!("open the address above in a browser; Ctrl+C ends the battle");
+    loop {
+        let start = Instant::now();
+        app.step(FRAME.as_secs_f64());
+        std::thread::sleep(FRAME.saturating_sub(start.elapsed()));
+    }
+}
