@@ -41,7 +41,7 @@ pub struct Regeneration(pub f32);
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub fn asm_movement_chunks(
-    movers: &mut Query<'_, (&'static mut Position, &'static Velocity), Without<Frozen>>,
+    movers: &mut Query<'_, '_, (&'static mut Position, &'static Velocity), Without<Frozen>>,
     dt: f32,
 ) {
     for (pos, vel) in movers.chunks_mut() {
@@ -55,7 +55,7 @@ pub fn asm_movement_chunks(
 /// Rows of field components through `for_each`.
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn asm_movement_rows(movers: &mut Query<'_, (&'static mut Position, &'static Velocity)>, dt: f32) {
+pub fn asm_movement_rows(movers: &mut Query<'_, '_, (&'static mut Position, &'static Velocity)>, dt: f32) {
     movers.iter_mut().for_each(|(pos, vel)| {
         *pos.x += *vel.x * dt;
         *pos.y += *vel.y * dt;
@@ -65,7 +65,10 @@ pub fn asm_movement_rows(movers: &mut Query<'_, (&'static mut Position, &'static
 /// Rows of whole components through `for_each`.
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn asm_regeneration_rows(living: &mut Query<'_, (&'static mut Health, &'static Regeneration)>, dt: f32) {
+pub fn asm_regeneration_rows(
+    living: &mut Query<'_, '_, (&'static mut Health, &'static Regeneration)>,
+    dt: f32,
+) {
     living.iter_mut().for_each(|(mut health, regeneration)| health.0 += regeneration.0 * dt);
 }
 
@@ -73,7 +76,7 @@ pub fn asm_regeneration_rows(living: &mut Query<'_, (&'static mut Health, &'stat
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub fn asm_regeneration_tables(
-    living: &mut Query<'_, (&'static mut Health, &'static Regeneration)>,
+    living: &mut Query<'_, '_, (&'static mut Health, &'static Regeneration)>,
     dt: f32,
 ) {
     for table in living.tables_mut() {

@@ -40,7 +40,7 @@ pub fn lines() -> Vec<Line> {
                     run: |iterations| {
                         let mut world = $setup();
                         for _ in 0..iterations {
-                            let mut $query = black_box(&mut world).query_filtered_mut::<$data, $filter>();
+                            let mut $query = black_box(&mut world).view_filtered_mut::<$data, $filter>();
                             $body;
                         }
                         $sum(&mut world)
@@ -51,7 +51,7 @@ pub fn lines() -> Vec<Line> {
                     line: "kept",
                     run: |iterations| {
                         let mut world = $setup();
-                        let mut state = world.query_state_filtered::<$data, $filter>();
+                        let mut state = world.query_filtered::<$data, $filter>();
                         for _ in 0..iterations {
                             let mut $query = state.query_mut(black_box(&mut world));
                             $body;
@@ -64,9 +64,9 @@ pub fn lines() -> Vec<Line> {
                     line: "system",
                     run: |iterations| {
                         let mut world = $setup();
-                        let mut schedule = Schedule::new();
+                        let mut schedule = Schedule::default();
                         schedule.set_threads(Threads::Serial);
-                        schedule.add_systems(&mut world, |mut $query: Query<$data, $filter>| {
+                        schedule.add_systems(|mut $query: Query<$data, $filter>| {
                             $body;
                         });
                         for _ in 0..iterations {
@@ -198,13 +198,13 @@ fn tables() -> World {
 }
 
 fn moved(world: &mut World) -> f64 {
-    world.query::<&Position>().iter().map(|p| f64::from(p.x + p.y + p.z)).sum()
+    world.view::<&Position>().iter().map(|p| f64::from(p.x + p.y + p.z)).sum()
 }
 
 fn moved_fields(world: &mut World) -> f64 {
-    world.query::<&fields::Position>().iter().map(|p| f64::from(*p.x + *p.y + *p.z)).sum()
+    world.view::<&fields::Position>().iter().map(|p| f64::from(*p.x + *p.y + *p.z)).sum()
 }
 
 fn added(world: &mut World) -> f64 {
-    world.query::<&A>().iter().map(|a| f64::from(a.0)).sum()
+    world.view::<&A>().iter().map(|a| f64::from(a.0)).sum()
 }

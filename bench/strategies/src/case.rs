@@ -23,7 +23,7 @@ pub enum Pattern {
     /// Reads one component where it is, adds to another.
     Optional,
     /// Spawns one by one, in a world that had as many before.
-    Spawn,
+    SpawnEach,
     /// An optional component comes and goes, one call each.
     AddRemove,
     /// Reads one component of entities in random order.
@@ -37,7 +37,7 @@ pub enum Pattern {
 use Pattern::*;
 
 /// The patterns of cases in which all entities have the same components.
-pub const UNIFORM: &[Pattern] = &[One, Three, Optional, Spawn, AddRemove, Random];
+pub const UNIFORM: &[Pattern] = &[One, Three, Optional, SpawnEach, AddRemove, Random];
 /// The patterns of cases with many archetypes.
 pub const SCATTERED: &[Pattern] = &[One, Three, Optional, AddRemove, Random, Prepare, Ask];
 
@@ -48,7 +48,7 @@ impl Pattern {
             One => "iter_one",
             Three => "iter_three",
             Optional => "iter_optional",
-            Spawn => "spawn",
+            SpawnEach => "spawn",
             AddRemove => "add_remove",
             Random => "random_get",
             Prepare => "prepare",
@@ -62,7 +62,7 @@ impl Pattern {
             One => "iterate one component",
             Three => "iterate three components",
             Optional => "iterate with an optional one",
-            Spawn => "spawn",
+            SpawnEach => "spawn",
             AddRemove => "add and remove a component",
             Random => "read in random order",
             Prepare => "prepare a query",
@@ -228,7 +228,7 @@ fn made<S: Subject>() -> Filled {
 }
 
 fn sum(world: &World) -> u64 {
-    of_floats(world.query::<&C0>().iter().map(|c0| c0.0))
+    of_floats(world.view::<&C0>().iter().map(|c0| c0.0))
 }
 
 /// Each entity as often as chance has it, as many in all as there are.
@@ -260,7 +260,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
             cold,
             move || {
                 let Filled { world, .. } = setup();
-                let query = world.query_state_filtered::<&mut C0, S::Filter>();
+                let query = world.query_filtered::<&mut C0, S::Filter>();
                 (world, query)
             },
             |(world, query)| query.iter_mut(world).for_each(|mut c0| c0.0 += 1.0),
@@ -271,7 +271,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
             cold,
             move || {
                 let Filled { world, .. } = setup();
-                let query = world.query_state_filtered::<(&mut C0, &C1, &C2), S::Filter>();
+                let query = world.query_filtered::<(&mut C0, &C1, &C2), S::Filter>();
                 (world, query)
             },
             |(world, query)| query.iter_mut(world).for_each(|(mut c0, c1, c2)| c0.0 += c1.0 - c2.0),
@@ -282,7 +282,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
             cold,
             move || {
                 let Filled { world, .. } = setup();
-                let query = world.query_state_filtered::<(&mut C0, Option<&C2>), S::Filter>();
+                let query = world.query_filtered::<(&mut C0, Option<&C2>), S::Filter>();
                 (world, query)
             },
             |(world, query)| {
@@ -290,7 +290,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
             },
             |(world, _)| sum(world),
         ),
-        Spawn => Contender::staged(
+        SpawnEach => Contender::staged(
             name,
             move || {
                 let Filled { world, entities } = setup();
@@ -336,7 +336,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
             cold,
             move || (setup().world, 0),
             |(world, matched)| {
-                let query = world.query_state_filtered::<(&mut C0, &C2), S::Filter>();
+                let query = world.query_filtered::<(&mut C0, &C2), S::Filter>();
                 *matched = black_box(&query).archetypes().len() as u64;
             },
             |(_, matched)| *matched,
@@ -346,7 +346,7 @@ fn line<S: Subject>(pattern: Pattern, setup: impl Fn() -> Filled + Copy + 'stati
             cold,
             move || (setup().world, 0),
             |(world, found)| {
-                let query = world.query_filtered_mut::<(&mut C0, &C2), S::Filter>();
+                let query = world.view_filtered_mut::<(&mut C0, &C2), S::Filter>();
                 *found = u64::from(!black_box(query).is_empty());
             },
             |(_, found)| *found,

@@ -96,7 +96,7 @@ pub fn contenders(workload: Workload) -> Vec<Contender> {
                 group::add_remove(),
             ]
         }
-        Workload::AddRemoveSparse => vec![change::add_remove_sparse(), change::add_remove_sparse_door()],
+        Workload::AddRemoveSparse => vec![change::add_remove_sparse(), change::add_remove_sparse_writer()],
         Workload::AddRemoveGroup => vec![group::add_remove().plain()],
         Workload::RandomGet => vec![
             table::random_get().plain(),

@@ -24,7 +24,7 @@ fn with_a(size: usize) -> (World, Vec<Entity>) {
 }
 
 fn a_sum(world: &World) -> u64 {
-    of_floats(world.query::<&A>().iter().map(|a| a.0))
+    of_floats(world.view::<&A>().iter().map(|a| a.0))
 }
 
 pub fn add_remove(size: usize) -> Contender {
@@ -59,7 +59,7 @@ pub fn add_remove_sparse() -> Contender {
     )
 }
 
-pub fn add_remove_sparse_door() -> Contender {
+pub fn add_remove_sparse_writer() -> Contender {
     Contender::steady(
         (LIBRARY, "sparse door"),
         || with_a(MANY),
@@ -115,7 +115,7 @@ pub fn grow_spawn(size: usize) -> Contender {
         world
     };
     Contender::fresh(TABLE, run, |world| {
-        of_rows(world.query::<&Position>().iter().map(|position| position.row()))
+        of_rows(world.view::<&Position>().iter().map(|position| position.row()))
     })
 }
 
@@ -139,7 +139,7 @@ pub fn bulk_insert() -> Contender {
             let archetype = world.archetype_of(entities[0]).expect("alive");
             world.insert_into_archetype(archetype, &B(0.5));
         },
-        |(world, _)| of_floats(world.query::<&B>().iter().map(|b| b.0)),
+        |(world, _)| of_floats(world.view::<&B>().iter().map(|b| b.0)),
     )
 }
 
@@ -153,7 +153,7 @@ pub fn bulk_insert_loop() -> Contender {
                 world.insert(entity, B(0.5)).expect("alive");
             }
         },
-        |(world, _)| of_floats(world.query::<&B>().iter().map(|b| b.0)),
+        |(world, _)| of_floats(world.view::<&B>().iter().map(|b| b.0)),
     )
 }
 
@@ -182,7 +182,7 @@ pub fn commands() -> Contender {
             world.flush();
         },
         |(world, _)| {
-            let query = world.query::<(&A, Option<&B>)>();
+            let query = world.view::<(&A, Option<&B>)>();
             of_rows(query.iter().map(|(a, b)| [a.0, b.map_or(-1.0, |b| b.0)]))
         },
     )
@@ -201,10 +201,10 @@ pub fn changed() -> Contender {
         || {
             let world = wide_world();
             let first = WIDE_TABLES / 2 * PER_WIDE_TABLE;
-            let mut entities: Vec<Entity> = world.query_filtered::<Entity, With<Data>>().iter().collect();
+            let mut entities: Vec<Entity> = world.view_filtered::<Entity, With<Data>>().iter().collect();
             entities.sort_unstable_by_key(|entity| entity.index());
             let written = entities[first..first + PER_WIDE_TABLE].to_vec();
-            let (query, seen) = (world.query_state(), world.tick());
+            let (query, seen) = (world.query(), world.tick());
             State { world, query, written, seen, sum: Sum::default() }
         },
         |State { world, written, seen, sum, .. }| {

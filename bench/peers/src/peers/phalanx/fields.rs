@@ -31,7 +31,7 @@ fn body(index: usize) -> (Transform, Position, Rotation, Velocity) {
 }
 
 fn bodies(world: &mut World) -> u64 {
-    let query = world.query::<(&Transform, &Position, &Rotation, &Velocity)>();
+    let query = world.view::<(&Transform, &Position, &Rotation, &Velocity)>();
     body_sum(query.iter().map(|(m, p, r, v)| (m.columns, p.get().row(), r.get().row(), v.get().row())))
 }
 
@@ -60,12 +60,12 @@ type Moving = (&'static mut Position, &'static Velocity);
 fn movers(size: usize) -> (World, QueryState<Moving>) {
     let mut world = World::new();
     world.spawn_batch((0..size).map(|index| (Position::nth(index), Velocity::nth(index))));
-    let query = world.query_state();
+    let query = world.query();
     (world, query)
 }
 
 fn positions(world: &World) -> u64 {
-    of_rows(world.query::<&Position>().iter().map(|position| position.get().row()))
+    of_rows(world.view::<&Position>().iter().map(|position| position.get().row()))
 }
 
 pub fn simple_iter() -> Contender {
@@ -101,12 +101,12 @@ pub fn simple_iter_chunks(size: usize) -> Contender {
 fn flat_movers() -> (World, QueryState<(&'static mut Place, &'static Speed)>) {
     let mut world = World::new();
     world.spawn_batch((0..MILLION).map(|index| (Place::nth(index), Speed::nth(index))));
-    let query = world.query_state();
+    let query = world.query();
     (world, query)
 }
 
 fn places(world: &World) -> u64 {
-    of_rows(world.query::<&Place>().iter().map(|place| place.get().row()))
+    of_rows(world.view::<&Place>().iter().map(|place| place.get().row()))
 }
 
 pub fn iter_1m(before: impl Fn() + Copy + 'static) -> Contender {
@@ -151,7 +151,7 @@ fn lookup() -> Lookup {
     let entities: Vec<Entity> =
         world.spawn_batch((0..LOOKUPS).map(|index| (Position::nth(index), Velocity::nth(index)))).collect();
     let order = lookups().into_iter().map(|at| entities[at]).collect();
-    let query = world.query_state();
+    let query = world.query();
     Lookup { world, query, order, sum: 0 }
 }
 
@@ -172,7 +172,7 @@ pub fn random_get_many() -> Contender {
         (LIBRARY, "fields many"),
         lookup,
         |Lookup { world, query, order, sum }| {
-            *sum = total(query.query(world).iter_many(order.iter()).copied());
+            *sum = total(query.query(world).iter_many(order.iter()).matched().copied());
         },
         |state| state.sum,
     )

@@ -15,7 +15,7 @@ fn name(threads: bool) -> (&'static str, &'static str) {
 }
 
 fn plan(threads: bool) -> Schedule {
-    let mut schedule = Schedule::new();
+    let mut schedule = Schedule::default();
     schedule.set_threads(if threads { Threads::Auto } else { Threads::Serial });
     schedule
 }
@@ -51,16 +51,16 @@ fn plain_ce(mut query: Query<(&mut C, &mut E)>) {
 }
 
 pub fn schedule(threads: bool) -> Contender {
-    swaps(name(threads), threads, |schedule, world| {
-        schedule.add_systems(world, (ab, cd, ce));
+    swaps(name(threads), threads, |schedule| {
+        schedule.add_systems((ab, cd, ce));
     })
 }
 
 /// The same with a `for` over the rows in each system.
 pub fn plain_schedule(threads: bool) -> Contender {
     let name = (LIBRARY, if threads { "plain threads" } else { "plain" });
-    swaps(name, threads, |schedule, world| {
-        schedule.add_systems(world, (plain_ab, plain_cd, plain_ce));
+    swaps(name, threads, |schedule| {
+        schedule.add_systems((plain_ab, plain_cd, plain_ce));
     })
     .plain()
 }
@@ -68,7 +68,7 @@ pub fn plain_schedule(threads: bool) -> Contender {
 fn swaps(
     name: (&'static str, &'static str),
     threads: bool,
-    add: impl Fn(&mut Schedule, &mut World) + Copy + 'static,
+    add: impl Fn(&mut Schedule) + Copy + 'static,
 ) -> Contender {
     Contender::steady(
         name,
@@ -82,12 +82,12 @@ fn swaps(
                 world.spawn((a, b, c, E(scalar(i + 4))));
             }
             let mut schedule = plan(threads);
-            add(&mut schedule, &mut world);
+            add(&mut schedule);
             (world, schedule)
         },
         |(world, schedule)| schedule.run(world),
         |(world, _)| {
-            let query = world.query::<(&A, &B, Option<&C>, Option<&D>, Option<&E>)>();
+            let query = world.view::<(&A, &B, Option<&C>, Option<&D>, Option<&E>)>();
             of_rows(query.iter().map(|(a, b, c, d, e)| {
                 [a.0, b.0, c.map_or(-1.0, |c| c.0), d.map_or(-1.0, |d| d.0), e.map_or(-1.0, |e| e.0)]
             }))
@@ -99,10 +99,10 @@ pub fn empty(threads: bool) -> Contender {
     Contender::steady(
         name(threads),
         move || {
-            let mut world = World::new();
+            let world = World::new();
             let mut schedule = plan(threads);
             for _ in 0..EMPTY_SYSTEMS {
-                schedule.add_systems(&mut world, || ());
+                schedule.add_systems(|| ());
             }
             (world, schedule)
         },
@@ -141,7 +141,7 @@ pub fn frame(threads: bool) -> Contender {
             let mut schedule = plan(threads);
             macro_rules! add {
                 ($(($own:ident $other:ident))*) => {
-                    $(schedule.add_systems(&mut world, |mut query: Query<(&mut $own, &$other)>| {
+                    $(schedule.add_systems(|mut query: Query<(&mut $own, &$other)>| {
                         query.iter_mut().for_each(|(mut own, other)| own.0 = own.0 * 0.5 + other.0);
                     });)*
                 };
@@ -151,7 +151,7 @@ pub fn frame(threads: bool) -> Contender {
         },
         |(world, schedule)| schedule.run(world),
         |(world, _)| {
-            let query = world.query::<(&A, &B, &C, &D, &E, &F, &G, &H, &I, &J)>();
+            let query = world.view::<(&A, &B, &C, &D, &E, &F, &G, &H, &I, &J)>();
             of_rows(
                 query
                     .iter()

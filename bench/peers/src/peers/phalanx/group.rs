@@ -31,7 +31,7 @@ pub fn simple_iter() -> Contender {
                 position.z += velocity.z * DT;
             }
         },
-        |(world, _)| of_rows(world.query::<&Position>().iter().map(|position| position.row())),
+        |(world, _)| of_rows(world.view::<&Position>().iter().map(|position| position.row())),
     )
 }
 
@@ -57,7 +57,7 @@ pub fn group_iter() -> Contender {
                 a.0 += b.0 * c.0;
             }
         },
-        |(world, _)| of_floats(world.query::<&A>().iter().map(|a| a.0)),
+        |(world, _)| of_floats(world.view::<&A>().iter().map(|a| a.0)),
     )
 }
 
@@ -78,6 +78,6 @@ pub fn add_remove() -> Contender {
                 world.remove::<B>(entity).expect("alive");
             }
         },
-        |(world, _)| of_floats(world.query::<&A>().iter().map(|a| a.0)),
+        |(world, _)| of_floats(world.view::<&A>().iter().map(|a| a.0)),
     )
 }

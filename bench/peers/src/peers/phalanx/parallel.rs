@@ -15,7 +15,7 @@ pub fn heavy_compute() -> Contender {
         || {
             let mut world = World::new();
             world.spawn_batch((0..HEAVY).map(body));
-            let query = world.query_state::<(&mut Transform, &mut Position)>();
+            let query = world.query::<(&mut Transform, &mut Position)>();
             (world, query)
         },
         |(world, query)| {
@@ -26,7 +26,7 @@ pub fn heavy_compute() -> Contender {
             });
         },
         |(world, _)| {
-            let query = world.query::<(&Transform, &Position)>();
+            let query = world.view::<(&Transform, &Position)>();
             of_rows(query.iter().map(|(m, p)| [m.columns[0][1], m.columns[3][1], p.x, p.z]))
         },
     )

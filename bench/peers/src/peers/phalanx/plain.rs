@@ -18,7 +18,7 @@ const PLAIN: (&str, &str) = (LIBRARY, "plain");
 const ROWS: (&str, &str) = (LIBRARY, "table");
 
 fn a_sum(world: &World) -> u64 {
-    of_floats(world.query::<&A>().iter().map(|a| a.0))
+    of_floats(world.view::<&A>().iter().map(|a| a.0))
 }
 
 pub fn simple_iter() -> Contender {
@@ -58,7 +58,7 @@ fn add_to_data(setup: impl Fn() -> World + Copy + 'static) -> Contender {
         PLAIN,
         move || {
             let world = setup();
-            let query = world.query_state::<&mut Data>();
+            let query = world.query::<&mut Data>();
             (world, query)
         },
         |(world, query)| {
@@ -66,7 +66,7 @@ fn add_to_data(setup: impl Fn() -> World + Copy + 'static) -> Contender {
                 data.0 += 1.0;
             }
         },
-        |(world, _)| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
+        |(world, _)| of_floats(world.view::<&Data>().iter().map(|data| data.0)),
     )
     .plain()
 }
@@ -103,7 +103,7 @@ pub fn insert_eight() -> Contender {
         world
     };
     Contender::fresh(ROWS, run, |world| {
-        let query = world.query::<(&A, &B, &C, &D, &E, &F, &G, &H)>();
+        let query = world.view::<(&A, &B, &C, &D, &E, &F, &G, &H)>();
         of_rows(query.iter().map(|(a, b, c, d, e, f, g, h)| [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]))
     })
     .plain()
@@ -118,12 +118,12 @@ fn five_world() -> (World, QueryState<Five>) {
         let (transform, position, rotation, velocity) = body(index);
         (transform, position, rotation, velocity, Data(scalar(index)))
     }));
-    let query = world.query_state();
+    let query = world.query();
     (world, query)
 }
 
 fn five_sum(world: &World) -> u64 {
-    let query = world.query::<(&Transform, &Position)>();
+    let query = world.view::<(&Transform, &Position)>();
     of_rows(query.iter().map(|(m, p)| [m.columns[0][0], m.columns[1][1], m.columns[3][1], p.x, p.z]))
 }
 
@@ -171,7 +171,7 @@ fn filtered_world() -> (World, QueryState<Some, With<E>>) {
             _ => world.spawn((a, b, C(0.5), D(0.0), E(0.0))),
         };
     }
-    let query = world.query_state_filtered();
+    let query = world.query_filtered();
     (world, query)
 }
 
@@ -206,7 +206,7 @@ fn lookup() -> (World, QueryState<&'static mut Position>, Vec<Entity>) {
     let entities: Vec<Entity> =
         world.spawn_batch((0..LOOKUPS).map(|index| (Position::nth(index), Velocity::nth(index)))).collect();
     let order = lookups().into_iter().map(|at| entities[at]).collect();
-    let query = world.query_state();
+    let query = world.query();
     (world, query, order)
 }
 

@@ -39,7 +39,7 @@ impl Bodies {
 }
 
 fn bodies(world: &mut World) -> u64 {
-    let query = world.query::<(&Transform, &Position, &Rotation, &Velocity)>();
+    let query = world.view::<(&Transform, &Position, &Rotation, &Velocity)>();
     body_sum(query.iter().map(|(m, p, r, v)| (m.columns, p.row(), r.row(), v.row())))
 }
 
@@ -77,7 +77,7 @@ impl Movers {
 }
 
 fn positions(world: &World) -> u64 {
-    of_rows(world.query::<&Position>().iter().map(|position| position.row()))
+    of_rows(world.view::<&Position>().iter().map(|position| position.row()))
 }
 
 pub fn simple_iter() -> Contender {
@@ -86,7 +86,7 @@ pub fn simple_iter() -> Contender {
         || {
             let mut world = World::new();
             world.spawn_batch_in((0..MANY).map(Movers::nth));
-            let query = world.query_state_filtered::<(&mut Position, &Velocity), InPool<Movers>>();
+            let query = world.query_filtered::<(&mut Position, &Velocity), InPool<Movers>>();
             (world, query)
         },
         |(world, query)| {
@@ -113,7 +113,7 @@ pub fn iter_1m(before: impl Fn() + Copy + 'static) -> Contender {
             let mut world = World::new();
             let flat = |index| Flat { place: Place::nth(index), speed: Speed::nth(index) };
             world.spawn_batch_in((0..MILLION).map(flat));
-            let query = world.query_state_filtered::<(&mut Place, &Speed), InPool<Flat>>();
+            let query = world.query_filtered::<(&mut Place, &Speed), InPool<Flat>>();
             (world, query)
         },
         move |_| before(),
@@ -123,7 +123,7 @@ pub fn iter_1m(before: impl Fn() + Copy + 'static) -> Contender {
                 place.y += speed.y * DT;
             });
         },
-        |(world, _)| of_rows(world.query::<&Place>().iter().map(|place| place.row())),
+        |(world, _)| of_rows(world.view::<&Place>().iter().map(|place| place.row())),
     )
 }
 
@@ -207,11 +207,11 @@ fn data_rows<P: ::phalanx::pool::Pool>(setup: impl Fn() -> World + Copy + 'stati
         POOL,
         move || {
             let world = setup();
-            let query = world.query_state_filtered::<&mut Data, InPool<P>>();
+            let query = world.query_filtered::<&mut Data, InPool<P>>();
             (world, query)
         },
         |(world, query)| query.iter_mut(world).for_each(|mut data| data.0 += 1.0),
-        |(world, _)| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
+        |(world, _)| of_floats(world.view::<&Data>().iter().map(|data| data.0)),
     )
 }
 
@@ -232,7 +232,7 @@ struct Grouped {
 }
 
 fn a_sum(world: &World) -> u64 {
-    of_floats(world.query::<&A>().iter().map(|a| a.0))
+    of_floats(world.view::<&A>().iter().map(|a| a.0))
 }
 
 pub fn add_remove() -> Contender {
@@ -267,7 +267,7 @@ pub fn group_iter() -> Contender {
                 let c = index.is_multiple_of(4).then_some(C(0.5));
                 world.spawn_in(Grouped { a: A(value), b, c });
             }
-            let query: QueryState<(&mut A, &B, &C), InPool<Grouped>> = world.query_state_filtered();
+            let query: QueryState<(&mut A, &B, &C), InPool<Grouped>> = world.query_filtered();
             (world, query)
         },
         |(world, query)| query.iter_mut(world).for_each(|(mut a, b, c)| a.0 += b.0 * c.0),

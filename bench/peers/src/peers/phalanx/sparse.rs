@@ -26,7 +26,7 @@ pub fn simple_iter() -> Contender {
         || {
             let mut world = World::new();
             world.spawn_batch((0..MANY).map(|index| (Position::nth(index), Velocity::nth(index))));
-            let query = world.query_state::<(&mut Position, &Velocity)>();
+            let query = world.query::<(&mut Position, &Velocity)>();
             (world, query)
         },
         |(world, query)| {
@@ -36,7 +36,7 @@ pub fn simple_iter() -> Contender {
                 position.z += velocity.z * DT;
             });
         },
-        |(world, _)| of_rows(world.query::<&Position>().iter().map(|position| position.row())),
+        |(world, _)| of_rows(world.view::<&Position>().iter().map(|position| position.row())),
     )
 }
 
@@ -45,11 +45,11 @@ fn data_rows(setup: impl Fn() -> World + Copy + 'static) -> Contender {
         SPARSE,
         move || {
             let world = setup();
-            let query = world.query_state::<&mut Data>();
+            let query = world.query::<&mut Data>();
             (world, query)
         },
         |(world, query)| query.iter_mut(world).for_each(|mut data| data.0 += 1.0),
-        |(world, _)| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
+        |(world, _)| of_floats(world.view::<&Data>().iter().map(|data| data.0)),
     )
 }
 
@@ -62,7 +62,7 @@ fn data_slices(setup: impl Fn() -> World + Copy + 'static) -> Contender {
                 data.iter_mut().for_each(|data| data.0 += 1.0);
             }
         },
-        |world| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
+        |world| of_floats(world.view::<&Data>().iter().map(|data| data.0)),
     )
 }
 
@@ -123,7 +123,7 @@ fn lookup() -> Lookup {
     let entities: Vec<Entity> =
         world.spawn_batch((0..LOOKUPS).map(|index| (Position::nth(index), Velocity::nth(index)))).collect();
     let order = lookups().into_iter().map(|at| entities[at]).collect();
-    let query = world.query_state();
+    let query = world.query();
     Lookup { world, query, order, sum: 0 }
 }
 
@@ -181,16 +181,16 @@ pub fn group_iter() -> Contender {
                     _ => world.spawn(A(value)),
                 };
             }
-            let query = world.query_state::<(&mut A, &B, &C)>();
+            let query = world.query::<(&mut A, &B, &C)>();
             (world, query)
         },
         |(world, query)| query.iter_mut(world).for_each(|(mut a, b, c)| a.0 += b.0 * c.0),
-        |(world, _)| of_floats(world.query::<&A>().iter().map(|a| a.0)),
+        |(world, _)| of_floats(world.view::<&A>().iter().map(|a| a.0)),
     )
 }
 
 fn bodies(world: &mut World) -> u64 {
-    let query = world.query::<(&Transform, &Position, &Rotation, &Velocity)>();
+    let query = world.view::<(&Transform, &Position, &Rotation, &Velocity)>();
     body_sum(query.iter().map(|(m, p, r, v)| (m.columns, p.row(), r.row(), v.row())))
 }
 
@@ -226,10 +226,10 @@ pub fn pair_iter() -> [Contender; 2] {
         for at in shapes::partners() {
             world.insert(entities[at], B(0.5)).expect("alive");
         }
-        let query = world.query_state::<(&mut A, &B)>();
+        let query = world.query::<(&mut A, &B)>();
         (world, query)
     };
-    let sum = |world: &World| of_floats(world.query::<&A>().iter().map(|a| a.0));
+    let sum = |world: &World| of_floats(world.view::<&A>().iter().map(|a| a.0));
     [
         Contender::steady(
             SPARSE,

@@ -25,7 +25,7 @@ pub fn body(index: usize) -> (Transform, Position, Rotation, Velocity) {
 }
 
 fn bodies(world: &mut World) -> u64 {
-    let query = world.query::<(&Transform, &Position, &Rotation, &Velocity)>();
+    let query = world.view::<(&Transform, &Position, &Rotation, &Velocity)>();
     body_sum(query.iter().map(|(m, p, r, v)| (m.columns, p.row(), r.row(), v.row())))
 }
 
@@ -54,12 +54,12 @@ type Moving = (&'static mut Position, &'static Velocity);
 pub fn movers(size: usize) -> (World, QueryState<Moving>) {
     let mut world = World::new();
     world.spawn_batch((0..size).map(|index| (Position::nth(index), Velocity::nth(index))));
-    let query = world.query_state();
+    let query = world.query();
     (world, query)
 }
 
 pub fn positions(world: &World) -> u64 {
-    of_rows(world.query::<&Position>().iter().map(|position| position.row()))
+    of_rows(world.view::<&Position>().iter().map(|position| position.row()))
 }
 
 pub fn simple_iter(size: usize) -> Contender {
@@ -97,12 +97,12 @@ pub fn simple_iter_chunks() -> Contender {
 pub fn flat_movers() -> (World, QueryState<(&'static mut Place, &'static Speed)>) {
     let mut world = World::new();
     world.spawn_batch((0..MILLION).map(|index| (Place::nth(index), Speed::nth(index))));
-    let query = world.query_state();
+    let query = world.query();
     (world, query)
 }
 
 pub fn places(world: &World) -> u64 {
-    of_rows(world.query::<&Place>().iter().map(|place| place.row()))
+    of_rows(world.view::<&Place>().iter().map(|place| place.row()))
 }
 
 pub fn iter_1m(before: impl Fn() + Copy + 'static) -> Contender {
@@ -142,11 +142,11 @@ fn data_rows(setup: impl Fn() -> World + Copy + 'static) -> Contender {
         ROWS,
         move || {
             let world = setup();
-            let query = world.query_state::<&mut Data>();
+            let query = world.query::<&mut Data>();
             (world, query)
         },
         |(world, query)| query.iter_mut(world).for_each(|mut data| data.0 += 1.0),
-        |(world, _)| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
+        |(world, _)| of_floats(world.view::<&Data>().iter().map(|data| data.0)),
     )
 }
 
@@ -155,7 +155,7 @@ fn data_chunks(setup: impl Fn() -> World + Copy + 'static) -> Contender {
         CHUNKS,
         move || {
             let world = setup();
-            let query = world.query_state::<&mut Data>();
+            let query = world.query::<&mut Data>();
             (world, query)
         },
         |(world, query)| {
@@ -163,7 +163,7 @@ fn data_chunks(setup: impl Fn() -> World + Copy + 'static) -> Contender {
                 data.iter_mut().for_each(|data| data.0 += 1.0);
             }
         },
-        |(world, _)| of_floats(world.query::<&Data>().iter().map(|data| data.0)),
+        |(world, _)| of_floats(world.view::<&Data>().iter().map(|data| data.0)),
     )
 }
 
@@ -224,7 +224,7 @@ fn lookup() -> Lookup {
     let entities: Vec<Entity> =
         world.spawn_batch((0..LOOKUPS).map(|index| (Position::nth(index), Velocity::nth(index)))).collect();
     let order = lookups().into_iter().map(|at| entities[at]).collect();
-    let query = world.query_state();
+    let query = world.query();
     Lookup { world, query, order, sum: 0 }
 }
 
@@ -246,7 +246,7 @@ pub fn random_get_many() -> Contender {
         (LIBRARY, "table many"),
         lookup,
         |Lookup { world, query, order, sum }| {
-            *sum = total(query.query(world).iter_many(order.iter()).map(|position| position.x));
+            *sum = total(query.query(world).iter_many(order.iter()).matched().map(|position| position.x));
         },
         |state| state.sum,
     )
@@ -270,7 +270,7 @@ pub fn heavy_compute() -> Contender {
         || {
             let mut world = World::new();
             world.spawn_batch((0..HEAVY).map(body));
-            let query = world.query_state::<(&mut Transform, &mut Position)>();
+            let query = world.query::<(&mut Transform, &mut Position)>();
             (world, query)
         },
         |(world, query)| {
@@ -281,7 +281,7 @@ pub fn heavy_compute() -> Contender {
             });
         },
         |(world, _)| {
-            let query = world.query::<(&Transform, &Position)>();
+            let query = world.view::<(&Transform, &Position)>();
             of_rows(query.iter().map(|(m, p)| [m.columns[0][1], m.columns[3][1], p.x, p.z]))
         },
     )
@@ -299,7 +299,7 @@ pub fn group_world() -> (World, QueryState<Grouped>) {
             _ => world.spawn(A(value)),
         };
     }
-    let query = world.query_state();
+    let query = world.query();
     (world, query)
 }
 
@@ -308,7 +308,7 @@ pub fn group_iter() -> Contender {
         ROWS,
         group_world,
         |(world, query)| query.iter_mut(world).for_each(|(mut a, b, c)| a.0 += b.0 * c.0),
-        |(world, _)| of_floats(world.query::<&A>().iter().map(|a| a.0)),
+        |(world, _)| of_floats(world.view::<&A>().iter().map(|a| a.0)),
     )
 }
 
@@ -323,6 +323,6 @@ pub fn group_iter_chunks() -> Contender {
                 }
             }
         },
-        |(world, _)| of_floats(world.query::<&A>().iter().map(|a| a.0)),
+        |(world, _)| of_floats(world.view::<&A>().iter().map(|a| a.0)),
     )
 }

@@ -30,7 +30,7 @@ fn rows(spread: bool) -> Rows {
     let mut world = World::new();
     let entities: Vec<Entity> = world.spawn_batch((0..HUNDRED_THOUSAND).map(|_| Tracked(0.0))).collect();
     let written = shapes::written(spread).map(|at| entities[at]).collect();
-    let query = world.query_state_filtered();
+    let query = world.query_filtered();
     Rows { world, query, written, sum: Sum::default() }
 }
 
@@ -83,7 +83,7 @@ fn changed_blocks(spread: bool) -> Contender {
             let mut world = World::new();
             let entities: Vec<Entity> = world.spawn_batch((0..HUNDRED_THOUSAND).map(|_| Data(0.0))).collect();
             let written = shapes::written(spread).map(|at| entities[at]).collect();
-            let (query, seen) = (world.query_state(), world.tick());
+            let (query, seen) = (world.query(), world.tick());
             Blocks { world, query, written, seen, sum: Sum::default() }
         },
         |Blocks { world, written, seen, sum, .. }| {

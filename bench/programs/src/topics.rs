@@ -1,0 +1,77 @@
+//! Programs written once for both libraries: each file is compiled twice, and only the `use` lines above it differ.
+//!
+//! A file defines `program`, which returns what the program prints. `tracked!` stands for `#[derive(Component)]` with
+//! change detection, which here is an attribute: the one line of a program that is not the same.
+
+macro_rules! topics {
+    ($($name:ident)*) => {
+        /// Their names, with both programs.
+        pub const ALL: &[(&str, fn() -> String, fn() -> String)] =
+            &[$((stringify!($name), bevy::$name::program, phalanx::$name::program)),*];
+
+        mod bevy {
+            macro_rules! tracked {
+                ($item:item) => {
+                    #[derive(Component)]
+                    $item
+                };
+            }
+            $(pub mod $name {
+                #[allow(unused_imports)]
+                use {
+                    bevy_ecs::prelude::*,
+                    bevy_ecs::schedule::ScheduleLabel,
+                    bevy_ecs::system::{SystemId, SystemParam},
+                    crate::bevy_app::*,
+                };
+                include!(concat!("topics/", stringify!($name), ".rs"));
+            })*
+        }
+
+        mod phalanx {
+            macro_rules! tracked {
+                ($item:item) => {
+                    #[derive(Component)]
+                    #[component(track = "row")]
+                    $item
+                };
+            }
+            $(pub mod $name {
+                use ::phalanx::prelude::*;
+                include!(concat!("topics/", stringify!($name), ".rs"));
+            })*
+        }
+    };
+}
+
+topics! {
+    change_detection
+    conditions
+    custom_params
+    custom_schedules
+    disjoint_queries
+    entity_commands
+    fixed_step
+    generic_systems
+    messages
+    one_shot
+    ordering
+    piping
+    queries
+    requirements
+    resources
+}
+
+/// Runs all programs, prints where the two sides differ, and returns how many there are and how many differ.
+pub fn compare() -> (usize, usize) {
+    let mut differing = 0;
+    for (name, bevy, phalanx) in ALL {
+        let (bevy, phalanx) = (bevy(), phalanx());
+        // A program that prints nothing shows nothing.
+        if bevy != phalanx || bevy.is_empty() {
+            differing += 1;
+            println!("{name}\n--- bevy_ecs\n{bevy}--- phalanx\n{phalanx}");
+        }
+    }
+    (ALL.len(), differing)
+}
