@@ -124,6 +124,7 @@ fn each_phase_and_each_system_has_a_span_with_its_name() {
         "phase Startup",
         "phase Startup > system first",
         "phase PostStartup",
+        "phase First",
         "phase PreUpdate",
         "phase Update",
         "phase Update > system first",
@@ -132,6 +133,7 @@ fn each_phase_and_each_system_has_a_span_with_its_name() {
         "phase Render",
         "phase Render > system skipped",
         "phase PostUpdate",
+        "phase Last",
     ];
     assert_eq!(all, wanted);
 }
