@@ -27,6 +27,7 @@ use phalanx_derive::{Component, QueryData};
 /// ```
 #[derive(Component, Clone)]
 #[component(track = "row")]
+#[cfg_attr(feature = "serde", component(save, name = "phalanx.Name"))]
 pub struct Name {
     text: Cow<'static, str>,
     hash: u64,
@@ -154,6 +155,27 @@ impl PartialOrd for Name {
 impl Ord for Name {
     fn cmp(&self, other: &Self) -> Ordering {
         self.text.cmp(&other.text)
+    }
+}
+
+/// A name is saved as its text.
+#[cfg(feature = "serde")]
+mod saving {
+    use serde::de::{Deserialize, Deserializer};
+    use serde::ser::{Serialize, Serializer};
+
+    use super::Name;
+
+    impl Serialize for Name {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str(self.as_str())
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Name {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            String::deserialize(deserializer).map(Self::new)
+        }
     }
 }
 

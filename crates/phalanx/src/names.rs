@@ -22,10 +22,12 @@ fn short_function_name(name: &str) -> String {
     let generic = name.find('<').unwrap_or(name.len());
     let mut parts = name[..generic].rsplit("::");
     let own = parts.next().unwrap_or(name);
-    match parts.next() {
-        Some(outer) if own.starts_with('{') => format!("{outer}::{{closure}}"),
-        _ => format!("{own}{}", without_paths(&name[generic..])),
+    if !own.starts_with('{') {
+        return format!("{own}{}", without_paths(&name[generic..]));
     }
+    // A closure inside a closure is named by the function around both.
+    let outer = parts.find(|part| !part.starts_with('{'));
+    outer.map_or_else(|| own.to_owned(), |outer| format!("{outer}::{{closure}}"))
 }
 
 /// Leaves out every `path::` before a name.
@@ -67,5 +69,7 @@ mod tests {
         }
         assert_eq!(name_of(named), "named");
         assert_eq!(name_of(|| ()), "closures_are_named_by_where_they_stand::{closure}");
+        let inner = || name_of(|| ());
+        assert_eq!(inner(), "closures_are_named_by_where_they_stand::{closure}");
     }
 }

@@ -12,6 +12,7 @@ use crate::component::{AnyComponent, ComponentSaving, Descriptor};
 use crate::messages::{Message, MessageSaving};
 use crate::pool::{Pool, PoolId};
 use crate::registry::{ComponentId, Components, RegisterError};
+use crate::name::Name;
 use crate::relation::{ChildOf, Children};
 use crate::resources::{Resource, ResourceSaving};
 use crate::world::{PoolError, World};
@@ -79,8 +80,8 @@ pub(super) struct ComponentEntry {
 }
 
 impl SaveRegistry {
-    /// A registry with the types of this library that are saved: [`ChildOf`](crate::relation::ChildOf) and
-    /// [`Children`](crate::relation::Children).
+    /// A registry with the types of this library that are saved: [`ChildOf`](crate::relation::ChildOf),
+    /// [`Children`](crate::relation::Children) and [`Name`].
     pub fn new() -> Self {
         let mut registry = Self {
             components: HashMap::new(),
@@ -92,6 +93,7 @@ impl SaveRegistry {
         };
         registry.component::<ChildOf>();
         registry.component::<Children>();
+        registry.component::<Name>();
         registry
     }
 

@@ -224,6 +224,20 @@ fn an_empty_world_can_be_saved() {
     }
 }
 
+#[test]
+fn names_are_saved_and_found_again() {
+    let mut world = World::new();
+    let ship = world.spawn(Name::new("ship")).id();
+    let engine = world.spawn((Name::new("engine"), ChildOf(ship))).id();
+    assert!(world.save_report(&SaveFilter::new()).is_complete());
+    let registry = SaveRegistry::new();
+    for loaded in [from_json(&to_json(&world), &registry), from_postcard(&to_postcard(&world), &registry)] {
+        let mut loaded = loaded.expect("names need no registration");
+        assert_eq!(loaded.get::<Name>(engine).map(Name::as_str), Some("engine"));
+        assert_eq!(loaded.named("ship/engine"), Ok(engine));
+    }
+}
+
 // Hazard 75.
 #[test]
 fn children_keep_their_order() {
