@@ -1,0 +1,21 @@
+//! What apps do: frames, time, plugins, states, errors, tools and closures sent from other threads.
+#![forbid(unsafe_code)]
+
+mod common {
+    pub mod random;
+}
+
+#[path = "app/errors.rs"]
+mod errors;
+#[path = "app/frames.rs"]
+mod frames;
+#[path = "app/plugins.rs"]
+mod plugins;
+#[path = "app/remote.rs"]
+mod remote;
+#[path = "app/states.rs"]
+mod states;
+#[path = "app/time.rs"]
+mod time;
+#[path = "app/tools.rs"]
+mod tools;

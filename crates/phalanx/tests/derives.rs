@@ -1,0 +1,13 @@
+//! What the derives make: components, query data, and components in a world.
+#![forbid(unsafe_code)]
+
+mod common {
+    pub mod movers;
+}
+
+#[path = "derives/components.rs"]
+mod components;
+#[path = "derives/in_a_world.rs"]
+mod in_a_world;
+#[path = "derives/query_data.rs"]
+mod query_data;

@@ -1,0 +1,32 @@
+//! What queries do, fact by fact.
+#![forbid(unsafe_code)]
+
+mod common {
+    pub mod cast;
+    pub mod random;
+}
+
+#[path = "query/any_of.rs"]
+mod any_of;
+#[path = "query/changed_blocks.rs"]
+mod changed_blocks;
+#[path = "query/chunks.rs"]
+mod chunks;
+#[path = "query/dynamic.rs"]
+mod dynamic;
+#[path = "query/entity_ref.rs"]
+mod entity_ref;
+#[path = "query/lens.rs"]
+mod lens;
+#[path = "query/matching.rs"]
+mod matching;
+#[path = "query/rows.rs"]
+mod rows;
+#[path = "query/single.rs"]
+mod single;
+#[path = "query/sorted.rs"]
+mod sorted;
+#[path = "query/terms.rs"]
+mod terms;
+#[path = "query/tracking.rs"]
+mod tracking;

@@ -1,0 +1,16 @@
+//! Where threads meet: parallel queries and schedules, which give the same for every number of threads.
+//!
+//! The thread sanitizer runs this program.
+#![forbid(unsafe_code)]
+
+mod common {
+    pub mod cast;
+    pub mod random;
+}
+
+#[path = "threads/determinism.rs"]
+mod determinism;
+#[path = "threads/queries.rs"]
+mod queries;
+#[path = "threads/schedules.rs"]
+mod schedules;
