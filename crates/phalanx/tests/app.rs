@@ -1,9 +1,8 @@
 //! What apps do: frames, time, plugins, states, errors, tools and closures sent from other threads.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod random;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "app/errors.rs"]
 mod errors;

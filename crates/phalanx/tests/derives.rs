@@ -1,9 +1,8 @@
 //! What the derives make: components, query data, and components in a world.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod movers;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "derives/components.rs"]
 mod components;

@@ -1,11 +1,8 @@
 //! Every value is dropped once, whatever panics.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod faults;
-    pub mod ledger;
-    pub mod zoo;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "drops/faults.rs"]
 mod faults;

@@ -1,12 +1,8 @@
 //! What entities, components, bundles, archetypes and the world do, fact by fact.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod faults;
-    pub mod ledger;
-    pub mod random;
-    pub mod zoo;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "foundation/archetypes.rs"]
 mod archetypes;

@@ -1,9 +1,8 @@
 //! Derived code works whatever surrounds it.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod movers;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "hygiene/components.rs"]
 pub mod components;

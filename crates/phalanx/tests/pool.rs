@@ -1,12 +1,8 @@
 //! Pools: closed kinds of entities, fact by fact and against a naive model.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod faults;
-    pub mod ledger;
-    pub mod pool_kinds;
-    pub mod random;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "pool/access.rs"]
 mod access;

@@ -1,10 +1,8 @@
 //! What queries do, fact by fact.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod cast;
-    pub mod random;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "query/any_of.rs"]
 mod any_of;

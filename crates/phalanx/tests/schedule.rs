@@ -1,9 +1,8 @@
 //! In which order systems run, and under which conditions.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod random;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "schedule/conditions.rs"]
 mod conditions;

@@ -1,13 +1,8 @@
 //! Sparse sets and groups, fact by fact, with holes, panics and a naive model.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod faults;
-    pub mod ledger;
-    pub mod pool_kinds;
-    pub mod random;
-    pub mod sparse_twins;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "sparse/groups.rs"]
 mod groups;

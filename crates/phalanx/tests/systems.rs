@@ -1,9 +1,8 @@
 //! What systems take and give: parameters, resources, messages, commands, errors.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod random;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "systems/commands.rs"]
 mod commands;

@@ -3,10 +3,8 @@
 //! The thread sanitizer runs this program.
 #![forbid(unsafe_code)]
 
-mod common {
-    pub mod cast;
-    pub mod random;
-}
+#[path = "common/all.rs"]
+mod common;
 
 #[path = "threads/determinism.rs"]
 mod determinism;

@@ -121,7 +121,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "as in bevy")]
     pub fn batching_strategy(self, strategy: BatchingStrategy) -> Self {
-        let rows = strategy.calc_batch_size(|| self.query.view.most(), rayon::current_num_threads());
+        let rows = strategy.calc_batch_size(|| self.query.view.most(), rayon_core::current_num_threads());
         self.batch_rows(rows)
     }
 
@@ -248,7 +248,7 @@ fn share<J: Send>(jobs: &mut [J], together: usize, run: &(impl Fn(&mut J) + Sync
         return jobs.iter_mut().for_each(run);
     }
     let (some, others) = jobs.split_at_mut(jobs.len() / 2);
-    rayon::join(|| share(some, together, run), || share(others, together, run));
+    rayon_core::join(|| share(some, together, run), || share(others, together, run));
 }
 
 /// What the calling thread does next.
@@ -297,14 +297,14 @@ impl Pace {
         }
         self.row = passed / self.visited as f64;
         if self.is_worth_sharing(self.left) {
-            return if rayon::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
+            return if rayon_core::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
         }
         (self.clock, self.visited) = (Some(now), 0);
         Step::Visit(self.timed_rows())
     }
 
     fn is_worth_sharing(&self, rows: usize) -> bool {
-        let inside = rayon::current_thread_index().is_some();
+        let inside = rayon_core::current_thread_index().is_some();
         self.row * rows as f64 >= nanos(if inside { WORTH_SHARING } else { WORTH_WAKING })
     }
 

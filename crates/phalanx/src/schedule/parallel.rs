@@ -1,6 +1,6 @@
 //! A stage on several threads, through rayon.
 //!
-//! Each task counts the earlier ones it waits for; whoever finishes counts its followers down and starts those that
+//! Each task counts the earlier ones it waits for; a task that finishes counts its followers down and starts those that
 //! are free, the first of them on its own thread. A joint runs nothing: when its count is down, its followers' are. A
 //! task is locked only by the one that runs it, and holds no lock that another task could want, so a thread that takes
 //! a second task while the first one waits for inner parallel work cannot block itself.
@@ -19,7 +19,7 @@ pub(crate) enum Pool {
     /// Rayon's own pool, shared with everyone in the process.
     Global,
     /// A pool of the schedule's own.
-    Own(Arc<rayon::ThreadPool>),
+    Own(Arc<rayon_core::ThreadPool>),
 }
 
 impl Pool {
@@ -27,9 +27,9 @@ impl Pool {
     pub(crate) fn new(threads: Threads) -> Option<Self> {
         match threads {
             Threads::Serial | Threads::N(0 | 1) => None,
-            Threads::Auto => (rayon::current_num_threads() > 1).then_some(Self::Global),
+            Threads::Auto => (rayon_core::current_num_threads() > 1).then_some(Self::Global),
             Threads::N(count) => {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+                let pool = rayon_core::ThreadPoolBuilder::new().num_threads(count).build();
                 Some(Self::Own(Arc::new(
                     pool.unwrap_or_else(|error| panic!("cannot start {count} threads: {error}")),
                 )))
@@ -59,7 +59,7 @@ pub(crate) fn run(pool: &Pool, stage: &Stage, tasks: Vec<&mut Task>, work: &Work
         stop: AtomicBool::new(false),
         panicked: Mutex::new(None),
     };
-    let all = || rayon::scope(|scope| board.start(scope));
+    let all = || rayon_core::scope(|scope| board.start(scope));
     match pool {
         Pool::Global => all(),
         Pool::Own(pool) => pool.install(all),
@@ -68,7 +68,7 @@ pub(crate) fn run(pool: &Pool, stage: &Stage, tasks: Vec<&mut Task>, work: &Work
 }
 
 impl<'a> Board<'a> {
-    fn start<'s>(&'s self, scope: &rayon::Scope<'s>) {
+    fn start<'s>(&'s self, scope: &rayon_core::Scope<'s>) {
         let mut free = (0..self.tasks.len()).filter(|&at| self.stage.waits.counts[at] == 0);
         let first = free.next();
         free.for_each(|at| scope.spawn(move |scope| self.go(scope, at)));
@@ -78,7 +78,7 @@ impl<'a> Board<'a> {
     }
 
     /// Runs a task, and those that it set free.
-    fn go<'s>(&'s self, scope: &rayon::Scope<'s>, first: usize) {
+    fn go<'s>(&'s self, scope: &rayon_core::Scope<'s>, first: usize) {
         let mut next = Some(first);
         while let Some(at) = next.take() {
             self.run(at);
@@ -87,10 +87,10 @@ impl<'a> Board<'a> {
     }
 
     /// Starts what waited for a task or joint and for nothing else; the first is left to the caller.
-    fn release<'s>(&'s self, scope: &rayon::Scope<'s>, at: usize, next: &mut Option<usize>) {
+    fn release<'s>(&'s self, scope: &rayon_core::Scope<'s>, at: usize, next: &mut Option<usize>) {
         for &later in &self.stage.waits.waiting[at] {
             let later = later as usize;
-            // What was written before is seen by whoever counts to zero.
+            // What was written before is seen by the thread that counts to zero.
             if self.stage.waits.left[later].fetch_sub(1, Ordering::AcqRel) == 1 {
                 match next {
                     _ if later >= self.tasks.len() => self.release(scope, later, next),

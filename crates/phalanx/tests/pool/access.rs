@@ -5,11 +5,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use phalanx::prelude::*;
-use phalanx::world::{ChangeError, FieldError};
 use crate::common::pool_kinds::{
     Burning, Clan, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Wings, elf, ok, orc,
 };
+use phalanx::prelude::*;
+use phalanx::world::{ChangeError, FieldError};
 
 #[derive(Component, Clone)]
 struct Held(#[allow(dead_code)] Arc<()>);

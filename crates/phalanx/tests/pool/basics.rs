@@ -2,13 +2,13 @@
 //!
 //! The refusals of every other call are in `access.rs`.
 
-use phalanx::archetype::ArchetypeId;
-use phalanx::pool::{Declares, PoolId, Strategy};
-use phalanx::prelude::*;
 use crate::common::pool_kinds::{
     Burning, Clan, Crowd, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Side, Wings, at, elf,
     ok, orc, position,
 };
+use phalanx::archetype::ArchetypeId;
+use phalanx::pool::{Declares, PoolId, Strategy};
+use phalanx::prelude::*;
 
 // Z-004, Z-005, Z-014.
 #[test]

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use phalanx::prelude::*;
-use phalanx::world::{MigrateError, PoolEntityError};
 use crate::common::pool_kinds::{
     Burning, Clan, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Wings, at, elf, ok, orc,
 };
+use phalanx::prelude::*;
+use phalanx::world::{MigrateError, PoolEntityError};
 
 // Z-077, Z-078.
 #[test]

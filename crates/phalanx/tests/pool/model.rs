@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common::random::Random;
 use phalanx::prelude::*;
 use phalanx::world::ChangeError;
-use crate::common::random::Random;
 
 #[derive(Component, Clone, Debug, PartialEq)]
 struct A(u64);

@@ -1,11 +1,11 @@
 //! Queries and pools: filters by pool, the order of pools, and what matching looks at.
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
-use phalanx::prelude::*;
 use crate::common::pool_kinds::{
     Burning, Clan, Crowd, Elves, Frozen, Ghosts, Health, Name, Orcs, Position, Rage, Side, elf, ok, orc,
     position,
 };
+use phalanx::prelude::*;
 
 fn ids<F: QueryFilter + 'static>(world: &World) -> Vec<Entity> {
     world.view_filtered::<Entity, F>().iter().collect()

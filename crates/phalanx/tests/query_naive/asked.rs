@@ -7,7 +7,7 @@ use phalanx::prelude::{
     Added, AnyOf, Changed, Entity, Has, Or, Query, QueryState, Ref, Tick, With, Without, World,
 };
 use phalanx::query::ArchetypeFilter;
-use rayon::ThreadPool;
+use rayon_core::ThreadPool;
 
 use crate::common::cast::{
     Armour, Boss, Frozen, Health, Label, Name, Position, Random, Slot, label as label_field,
@@ -92,7 +92,7 @@ pub fn subjects() -> Vec<Subject> {
 fn pool() -> &'static ThreadPool {
     static POOL: OnceLock<ThreadPool> = OnceLock::new();
     POOL.get_or_init(|| {
-        rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads can be started")
+        rayon_core::ThreadPoolBuilder::new().num_threads(3).build().expect("threads can be started")
     })
 }
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use crate::common::random::Random;
 use phalanx::prelude::*;
 use phalanx::schedule::Schedule;
-use crate::common::random::Random;
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 struct A(u32);

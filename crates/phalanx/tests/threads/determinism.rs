@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::common::random::Random;
 use phalanx::prelude::*;
 use phalanx::schedule::SystemConfigs;
-use crate::common::random::Random;
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 #[component(layout = "soa")]

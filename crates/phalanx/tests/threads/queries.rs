@@ -10,9 +10,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 
-use crate::common::cast::{Armour, Burning, Frozen, Health, Label, Position, Quiet, label, panic_message, position};
+use crate::common::cast::{
+    Armour, Burning, Frozen, Health, Label, Position, Quiet, label, panic_message, position,
+};
 use phalanx::prelude::{Changed, Component, Entity, Has, With, Without, World};
-use rayon::ThreadPool;
+use rayon_core::ThreadPool;
 
 /// How many queries the world keeps prepared, and how many different filters they have.
 fn prepared(world: &World) -> (usize, usize) {
@@ -23,7 +25,7 @@ fn prepared(world: &World) -> (usize, usize) {
 const BLOCK: usize = 1_024;
 
 fn pool(threads: usize) -> ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
+    rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
 }
 
 /// Tables of these lengths, each with its own set of components, and as many numbers as rows.

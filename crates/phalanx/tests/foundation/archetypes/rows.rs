@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use phalanx::archetype::ArchetypeId;
 use phalanx::prelude::{Component, Entity, With, Without, World};
 
+use super::{Frozen, Hidden, Mass, Position, Velocity, at, checked, position};
 use crate::common::ledger::Ledger;
 use crate::common::zoo::{Kind, Left, Right, Tag, assert_held, assert_lacks, for_each_kind_in_tables, name};
-use super::{Frozen, Hidden, Mass, Position, Velocity, at, checked, position};
 
 // Hazard 24: O-092..O-099.
 #[test]
