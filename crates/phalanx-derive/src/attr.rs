@@ -342,7 +342,7 @@ impl Pairs {
                 true => {
                     input.parse::<Token![=]>()?;
                     if is_hook {
-                        Given::Function(input.parse()?)
+                        Given::Function(crate::require::expression(input)?)
                     } else if NUMBERS.iter().any(|known| key == known) {
                         Given::Number(input.parse()?)
                     } else {

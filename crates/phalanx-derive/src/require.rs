@@ -7,8 +7,9 @@
 //!   Fifth = expression  || expression
 //! ```
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -47,11 +48,11 @@ impl Parse for Requirement {
         let make = if input.peek(token::Paren) || input.peek(token::Brace) {
             // One token tree: the fields of the value, kept as they stand.
             let constructor = turbofish(component.clone());
-            let fields: proc_macro2::TokenTree = input.parse()?;
+            let fields: TokenTree = input.parse()?;
             quote!(|| #constructor #fields)
         } else if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            let value: Expr = input.parse()?;
+            let value = expression(input)?;
             quote!(|| #value)
         } else if input.is_empty() || input.peek(Token![,]) {
             quote_spanned!(component.span()=> <#component as ::core::default::Default>::default)
@@ -60,6 +61,35 @@ impl Parse for Requirement {
         };
         Ok(Self { component, make })
     }
+}
+
+/// An expression, up to the next comma or the end.
+///
+/// Without its feature `full`, which takes as long to compile as all the rest of it, `syn` reads paths, literals, calls and
+/// operators. Anything else, closures and blocks above all, is kept as it stands, and the compiler reads it.
+pub fn expression(input: ParseStream<'_>) -> Result<Expr> {
+    let ahead = input.fork();
+    let read = ahead.parse::<Expr>();
+    let ends = ahead.is_empty() || ahead.peek(Token![,]);
+    if input.is_empty() || input.peek(Token![,]) || (read.is_ok() && ends) {
+        input.advance_to(&ahead);
+        return read;
+    }
+    let mut tokens = TokenStream::new();
+    // The commas between the arguments of a closure are its own.
+    if input.peek(Token![move]) {
+        tokens.extend([input.parse::<TokenTree>()?]);
+    }
+    if input.peek(Token![|]) && !input.peek(Token![||]) {
+        tokens.extend([input.parse::<TokenTree>()?]);
+        while !input.is_empty() && !input.peek(Token![|]) {
+            tokens.extend([input.parse::<TokenTree>()?]);
+        }
+    }
+    while !input.is_empty() && !input.peek(Token![,]) {
+        tokens.extend([input.parse::<TokenTree>()?]);
+    }
+    Ok(Expr::Verbatim(tokens))
 }
 
 /// The same path as it must be written in an expression: `Third::<T>` for `Third<T>`.

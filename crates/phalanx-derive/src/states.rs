@@ -3,10 +3,10 @@
 //! `#[source(Screen = Screen::Game)]` names another state and a pattern: the sub-state exists while the pattern fits, and
 //! begins with its default value.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, DeriveInput, Error, Pat, Path, Result, Token};
+use syn::{Attribute, DeriveInput, Error, Path, Result, Token};
 
 use crate::attr;
 use crate::column::quiet;
@@ -70,14 +70,21 @@ fn emit(target: &Target, depth: &TokenStream) -> TokenStream {
 /// `Screen = Screen::Game`
 struct Source {
     state: Path,
-    values: Pat,
+    /// A pattern, as it stands: the compiler reads it.
+    values: TokenStream,
 }
 
 impl Parse for Source {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let state = input.parse()?;
         input.parse::<Token![=]>()?;
-        let values = Pat::parse_multi_with_leading_vert(input)?;
+        let mut values = TokenStream::new();
+        while !input.is_empty() && !input.peek(Token![,]) {
+            values.extend([input.parse::<TokenTree>()?]);
+        }
+        if values.is_empty() {
+            return Err(input.error("expected a pattern"));
+        }
         Ok(Self { state, values })
     }
 }

@@ -59,7 +59,7 @@ fn main() {
     assert_eq!(general, pooled);
     println!("the same {} rows with and without a pool", pooled.len());
 
-    // What the compiler refuses through the pool's own door, every other door refuses at run time.
+    // What the compiler refuses through `pool_mut`, every other call refuses at run time.
     let orc = app.world().pool::<Orcs>().entities().next().expect("there are orcs");
     let error = app.world_mut().insert(orc, Wings).expect_err("orcs have no wings");
     println!("{error}");

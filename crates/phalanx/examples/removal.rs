@@ -15,7 +15,7 @@ struct Enemy {
 #[derive(Resource, Default)]
 struct Score(u32);
 #[derive(Resource, Default)]
-struct Buried(Vec<Entity>);
+struct Cleared(Vec<Entity>);
 
 /// While the value can still be read.
 fn score(on: On<Remove<Enemy>>, enemies: Query<&Enemy>, mut score: ResMut<Score>) {
@@ -23,9 +23,9 @@ fn score(on: On<Remove<Enemy>>, enemies: Query<&Enemy>, mut score: ResMut<Score>
 }
 
 /// Later, and seldom.
-fn bury(mut removed: RemovedComponents<Enemy>, mut buried: ResMut<Buried>) {
+fn clear_up(mut removed: RemovedComponents<Enemy>, mut cleared: ResMut<Cleared>) {
     assert_eq!(removed.missed(), 0);
-    buried.0.extend(removed.read());
+    cleared.0.extend(removed.read());
 }
 
 fn fight(mut commands: Commands, enemies: Query<(Entity, &Enemy)>) {
@@ -42,15 +42,15 @@ fn fight(mut commands: Commands, enemies: Query<(Entity, &Enemy)>) {
 fn main() {
     let mut app = App::new();
     app.configure(AppConfig { fixed_timestep: 1.0, ..AppConfig::default() });
-    app.init_resource::<Score>().init_resource::<Buried>();
-    app.add_observer(score).add_systems(Update, fight).add_systems(FixedUpdate, bury);
+    app.init_resource::<Score>().init_resource::<Cleared>();
+    app.add_observer(score).add_systems(Update, fight).add_systems(FixedUpdate, clear_up);
     app.world_mut().spawn_batch((1..=20).map(|worth| Enemy { worth }));
 
     for _ in 0..25 {
         app.step(0.1);
     }
     app.step(1.0);
-    let (score, buried) = (app.world().resource::<Score>().0, app.world().resource::<Buried>().0.len());
-    println!("{score} points, {buried} buried");
-    assert_eq!((score, buried), (210, 20));
+    let (score, cleared) = (app.world().resource::<Score>().0, app.world().resource::<Cleared>().0.len());
+    println!("{score} points, {cleared} cleared");
+    assert_eq!((score, cleared), (210, 20));
 }

@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(read.get::<Health>(wolf).map(|health| health.current), Some(1.0));
     std::fs::remove_dir_all(&place)?;
 
-    // A part of a world: here, whoever is badly hurt.
+    // A part of a world: here, all that are badly hurt.
     let hurt = SaveFilter::new()
         .only::<Health>()
         .entities(|entity| entity.get::<Health>().is_some_and(|health| health.current < health.max / 2.0));

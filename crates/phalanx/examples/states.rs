@@ -45,7 +45,7 @@ fn click_start(mut next: ResMut<NextState<Screen>>) {
 }
 
 fn set_up(mut commands: Commands) {
-    // They go with the game, nobody has to clean up.
+    // They go with the game, nothing is left to clean up.
     commands.spawn_batch((0..3).map(|_| (Unit, DespawnOnExit(Screen::Game))));
 }
 

@@ -30,6 +30,7 @@ pages! {
     Inspector "inspector.md"
     Saving "saving.md"
     CheatSheet "cheat-sheet.md"
+    Prelude "prelude.md"
     ComingFromBevy "coming-from-bevy.md"
     ComingFromHecs "coming-from-hecs.md"
     ComingFromEntt "coming-from-entt.md"

@@ -273,5 +273,10 @@ macro_rules! __if_saving {
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
 
+/// The program of the package's own README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct PackageReadme;
+
 #[cfg(doctest)]
 mod guide;

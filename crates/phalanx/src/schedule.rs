@@ -530,7 +530,7 @@ impl Schedule {
     #[inline]
     fn hold_back(&mut self, world: &mut World) {
         let (known, found) = self.asked_for_stepping;
-        // Nobody steps as long as no type of resource came.
+        // There is no stepping as long as no type of resource came.
         if found || known != world.resources.types() {
             self.hold_back_stepped(world);
         }

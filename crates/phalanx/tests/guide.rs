@@ -81,6 +81,8 @@ fn every_link_of_the_documents_leads_somewhere() {
     let mut files: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
         .map(|name| root().join(name))
         .into();
+    files.push(root().join("crates/phalanx/examples/README.md"));
+    files.push(root().join("bench/README.md"));
     for folder in ["docs", "docs/guide", "docs/adr"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
         let paths = entries.map(|entry| entry.expect("a readable entry").path());
@@ -88,6 +90,18 @@ fn every_link_of_the_documents_leads_somewhere() {
     }
     let broken: Vec<String> = files.iter().flat_map(|file| broken(file)).collect();
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+// A package is read without the repository around it.
+#[test]
+fn links_of_the_packages_are_absolute() {
+    for package in ["phalanx", "phalanx-store", "phalanx-derive"] {
+        let path = root().join("crates").join(package);
+        let text = std::fs::read_to_string(path.join("README.md")).expect("each package has a README");
+        assert_eq!(links(&text), Vec::<String>::new(), "relative links in the README of {package}");
+        let manifest = std::fs::read_to_string(path.join("Cargo.toml")).expect("a manifest");
+        assert!(manifest.contains("readme = \"README.md\""), "{package} is packaged with its README");
+    }
 }
 
 /// The code of a page's Rust programs, without white space.
@@ -234,4 +248,101 @@ fn the_guide_tells_best_practices_for_pools() {
     ] {
         assert!(guide.contains(promise), "the guide lost `{promise}`");
     }
+}
+
+/// The names that `phalanx::prelude` exports, without the derives.
+fn prelude() -> BTreeSet<String> {
+    let text = std::fs::read_to_string(root().join("crates/phalanx/src/lib.rs")).expect("the library");
+    let start = text.find("pub mod prelude {").expect("the prelude");
+    let text = &text[start..];
+    let text = &text[..text.find("\n}").expect("its end")];
+    let uses = text.split("pub use ").skip(1).map(|rest| rest.split(';').next().unwrap_or(rest));
+    let mut names = BTreeSet::new();
+    for list in uses.filter(|list| !list.starts_with("phalanx_derive")) {
+        let list = list
+            .rsplit_once("::{")
+            .map_or_else(|| list.rsplit("::").next().unwrap_or(list).to_owned(), |(_, list)| list.to_owned());
+        names
+            .extend(list.split(',').map(|name| name.trim_matches(|c: char| !c.is_alphanumeric()).to_owned()));
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// All files with this ending below a folder.
+fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            found.extend(files_below(&path, ending));
+        } else if path.extension().is_some_and(|end| end == ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The programs in the documentation of a source file, and the names of the items whose documentation has one.
+fn documented(text: &str, programs: &mut String, with_example: &mut BTreeSet<String>) {
+    let (mut inside, mut has_example) = (false, false);
+    for line in text.lines() {
+        let line = line.trim_start();
+        if let Some(doc) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) {
+            let doc = doc.trim_start();
+            if let Some(kind) = doc.strip_prefix("```") {
+                inside = !inside && ["", "rust", "no_run"].contains(&kind);
+                has_example |= inside;
+            } else if inside {
+                programs.push_str(doc);
+                programs.push('\n');
+            }
+            continue;
+        }
+        let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let declares = ["struct", "enum", "trait", "fn", "type", "macro_rules"];
+        if let Some(at) = words.iter().position(|word| declares.contains(word)) {
+            if has_example {
+                with_example
+                    .extend(words[at + 1..].iter().find(|word| !word.is_empty()).map(ToString::to_string));
+            }
+            has_example = false;
+        } else if line.is_empty() {
+            has_example = false;
+        }
+    }
+}
+
+// A name has an example in its own documentation, or stands in another program that is compiled: of the documentation, the
+// guide, or `examples`. Names that macros declare, and those of rare use, are in the page `prelude.md`.
+#[test]
+fn every_name_of_the_prelude_has_an_example() {
+    let (mut code, mut with_example) = (String::new(), BTreeSet::new());
+    for folder in ["crates/phalanx/src", "crates/phalanx-store/src"] {
+        for file in files_below(&root().join(folder), "rs") {
+            let text = std::fs::read_to_string(file).expect("a source file");
+            documented(&text, &mut code, &mut with_example);
+        }
+    }
+    for name in pages() {
+        let mut inside = false;
+        for line in page(&name).lines() {
+            if line.starts_with("```") {
+                inside = line.starts_with("```rust");
+            } else if inside {
+                code.push_str(line);
+                code.push('\n');
+            }
+        }
+    }
+    for file in files_below(&root().join("crates/phalanx/examples"), "rs") {
+        code.push_str(&std::fs::read_to_string(file).expect("an example"));
+    }
+    let used: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let names = prelude();
+    assert!(names.len() > 150, "the prelude was not read: {names:?}");
+    let without: Vec<&String> =
+        names.iter().filter(|name| !with_example.contains(*name) && !used.contains(name.as_str())).collect();
+    assert!(without.is_empty(), "names of the prelude without an example: {without:?}");
 }

@@ -212,7 +212,7 @@ impl App {
     /// Shows all schedules: the phases, then those that the world keeps.
     pub(super) fn each_schedule(&mut self, mut f: impl FnMut(&mut Schedule)) {
         self.phases.iter_mut().for_each(|phase| f(&mut phase.schedule));
-        // The schedules are no part of checkpoints, so nobody needs to know that they were lent.
+        // The schedules are no part of checkpoints, so lending them is no change.
         if let Some(mut schedules) = self.world.get_resource_mut::<Schedules>() {
             schedules.bypass_change_detection().all_mut().for_each(f);
         }

@@ -43,7 +43,7 @@ pub trait Plugin: Any + Send + Sync {
     /// Sets up the app, when the plugin is added.
     fn build(&self, app: &mut App);
 
-    /// Whether the plugin has all that it needs for [`finish`](Self::finish). Nobody waits for it but a runner that asks
+    /// Whether the plugin has all that it needs for [`finish`](Self::finish). Only a runner waits for it that asks
     /// [`App::plugins_state`].
     fn ready(&self, _app: &App) -> bool {
         true

@@ -1,6 +1,6 @@
 //! Measuring time in systems: stopwatches, timers, and conditions made of them.
 //!
-//! Neither knows a clock: whoever owns one ticks it with the `delta` of the clock that is meant.
+//! Neither knows a clock: the owner ticks it with the `delta` of the clock that is meant.
 
 use std::time::Duration;
 

@@ -15,9 +15,9 @@ use crate::pool::PoolId;
 pub(crate) enum Kind {
     /// Values of a bundle come.
     Insert,
-    /// What is there of a bundle goes, and is returned or dropped; nobody listens to it.
+    /// What is there of a bundle goes, and is returned or dropped, without listeners.
     Remove,
-    /// The same, and somebody listens: found only by whoever announces it.
+    /// The same with listeners: found only by the announcement.
     RemoveHeard,
     /// Everything but a bundle is dropped.
     Retain,
@@ -60,7 +60,7 @@ struct Last {
 
 impl Default for Last {
     fn default() -> Self {
-        // Nobody asks for edges from where the dead are.
+        // There are no edges from where the dead are.
         Self { table: TableId::DEAD, index: 0, position: 0 }
     }
 }
@@ -155,7 +155,7 @@ impl Edges {
         self.computed
     }
 
-    /// How often all edges were forgotten: whoever keeps edges elsewhere compares it.
+    /// How often all edges were forgotten: edges kept elsewhere compare it.
     pub(crate) fn cleared(&self) -> u64 {
         self.cleared
     }

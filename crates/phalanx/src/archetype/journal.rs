@@ -52,7 +52,7 @@ impl Journal {
         self.record(Change::Dropped(id));
     }
 
-    /// Begins anew with other archetypes: whoever has a cursor starts afresh.
+    /// Begins anew with other archetypes: cursors start afresh.
     pub(super) fn restart(&mut self, living: Vec<ArchetypeId>) {
         self.forgotten += self.changes.len() as u64 + 1;
         self.changes.clear();

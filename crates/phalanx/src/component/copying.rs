@@ -15,7 +15,7 @@ use crate::registry::{ComponentId, Components, RegisterError};
 
 /// Says which entity stands for another one: in a clone of a tree, in another world.
 pub trait EntityMapper {
-    /// The entity that stands for `source`; itself when nobody else does.
+    /// The entity that stands for `source`; itself when no other does.
     fn get_mapped(&mut self, source: Entity) -> Entity;
     /// Lets `target` stand for `source`.
     fn set_mapped(&mut self, source: Entity, target: Entity);

@@ -71,7 +71,7 @@ fn read<C: Saved>(
     Ok(loaded)
 }
 
-/// A value whose drop may run the user's code, and that nobody keeps.
+/// A value whose drop may run the user's code, and that is not kept.
 pub(crate) type Leftover = Box<dyn Any + Send + Sync>;
 
 /// The columns of a component's values, to be put into rows in order.

@@ -124,7 +124,7 @@ impl Condition {
         Filter::normal(match self {
             Self::With(key, _) => match components.by_key(*key) {
                 Some(id) => one(Signature::from_ids([id]), nothing(), Scope::default()),
-                // Nobody has a component that the world has not met.
+                // No entity has a component that the world has not met.
                 None => Vec::new(),
             },
             Self::Without(key, _) => {

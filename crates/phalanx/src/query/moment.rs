@@ -1,8 +1,8 @@
 //! What the items of a query are made with, beside their rows.
 //!
 //! A [`Moment`] is a tick, after which changes count as new. Where nothing can be written while the query lives, it also
-//! knows the whole world, for data that read all of an entity. This module does not know what a world is: whoever
-//! makes the query hands it over, and whoever makes such an item knows its type.
+//! knows the whole world, for data that read all of an entity. This module does not know what a world is: the maker
+//! of the query hands it over, and the maker of such an item knows its type.
 
 use std::any::Any;
 

@@ -1,4 +1,4 @@
-//! Ambiguities: systems that conflict, and whose order nobody declared.
+//! Ambiguities: systems that conflict, and whose order is not declared.
 //!
 //! Here such systems run in the order in which they were added, so a program does the same in every run; but the order
 //! may be an accident. The report names each pair, and what both use. It can be left on, as a warning or an error
@@ -116,7 +116,7 @@ pub(crate) struct Exceptions {
     pub(crate) level: LogLevel,
     /// Sets whose systems may conflict with each other's.
     pub(crate) pairs: Vec<(SetId, SetId)>,
-    /// Parts of the world about which nobody needs an order.
+    /// Parts of the world that need no order.
     pub(crate) parts: Vec<Part>,
 }
 

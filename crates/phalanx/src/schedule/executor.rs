@@ -197,7 +197,7 @@ fn hand_over(
     let errors: Vec<Box<SystemError>> = (0..count).filter_map(|at| tasks.at(at).error.take()).collect();
     match handler {
         Some(handler) => errors.into_iter().for_each(|error| handler(world, *error)),
-        // No closure: a panic is to point at whoever runs the schedule.
+        // No closure: a panic is to point at the caller of `run`.
         None => {
             for error in errors {
                 world.fail(*error);

@@ -316,7 +316,7 @@ impl Graph {
         }
     }
 
-    /// The systems of a set, and of sets inside it; none if nobody names the set.
+    /// The systems of a set, and of sets inside it; none if the set is not named.
     pub(crate) fn systems_of(&self, set: &SetId) -> Vec<usize> {
         self.index.get(set).map_or_else(Vec::new, |&at| self.systems_in(vec![at]))
     }

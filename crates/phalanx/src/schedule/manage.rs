@@ -1,6 +1,6 @@
 //! What is asked of a schedule from outside: its systems, their removal, and who runs them.
 //!
-//! The names are bevy's. Who runs systems decides about threads only: the result is the same, whoever it is.
+//! The names are bevy's. Who runs systems decides about threads only: the result is the same.
 
 use super::graph::{Members, Node};
 use super::label::IntoSystemSet;

@@ -366,7 +366,7 @@ impl Stepping {
                 Behavior::AlwaysRun => true,
                 Behavior::NeverRun => false,
                 behavior if goes_on && at == Some(position) => {
-                    // Whoever stands at a breakpoint has seen it.
+                    // A cursor that stands at a breakpoint has seen it.
                     let breaks = action == Action::Continue && behavior == Behavior::Break;
                     goes_on = action == Action::Continue && (!breaks || (start == at && resumed));
                     let runs = !breaks || goes_on;

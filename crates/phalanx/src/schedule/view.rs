@@ -110,7 +110,7 @@ impl<'a> ScheduleView<'a> {
         parts
     }
 
-    /// The pairs of systems that conflict and whose order nobody declared, neither directly nor by way of others. They run
+    /// The pairs of systems that conflict and whose order is not declared, neither directly nor by way of others. They run
     /// in the order in which they were added. Pairs that are excepted by `ambiguous_with` are left out.
     ///
     /// # Errors

@@ -108,7 +108,7 @@ impl<'a> Source<'a> {
             let (Some(from), Some(to)) = (from, to) else { continue };
             web.followers[from as usize].push(to);
         }
-        // Last in the order first: whoever follows a joint is done with when its turn comes.
+        // Last in the order first: followers of a joint are done with when its turn comes.
         between.sort_unstable_by_key(|&node| std::cmp::Reverse(self.sorted.ranks[node]));
         let joints: Vec<u32> = between.iter().filter_map(|&node| self.places[node]).collect();
         web.drop_dead_ends(&joints);

@@ -2,7 +2,7 @@
 //!
 //! The column is the unit, so two systems that write different fields of one component do not conflict. Nor do queries
 //! that write the same column and never meet in a table.
-//! Ids of entities count as one more part, written by whoever spawns through commands: two spawners keep
+//! Ids of entities count as one more part, written by systems that spawn through commands: two spawners keep
 //! their order, and with it the ids they get.
 //!
 //! A set is a sorted list without repetitions. It does not know names: the world gives them when asked.

@@ -36,7 +36,7 @@ impl ParamError {
         Self::new(param, reason).into_skip()
     }
 
-    /// The same, of which nobody is told.
+    /// The same, without a report.
     #[must_use]
     pub fn into_skip(mut self) -> Self {
         self.0.skips = true;

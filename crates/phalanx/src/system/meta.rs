@@ -1,7 +1,7 @@
 //! What a system declares about itself while its parameters are made.
 //!
 //! Each parameter adds its access under its own name. The first two that cannot go together are remembered;
-//! whoever adds the system refuses it then, and names both.
+//! adding the system refuses it then, and names both.
 
 use std::fmt;
 use std::sync::Arc;
@@ -184,7 +184,7 @@ impl SystemMeta {
     /// Adds parameters of which only one is in use at a time; `each` is what each of them declared.
     pub(crate) fn declare_set(&mut self, world: &World, name: String, each: Vec<Self>) {
         let mut all = Access::new();
-        // Whoever reads everything runs beside nobody who writes, so it cannot be in one set with a writer, either.
+        // A parameter that reads everything runs beside no writer, so it cannot be in one set with a writer, either.
         let reader = each.iter().position(|part| part.access.reads_everything());
         let writer = each.iter().position(|part| part.access.writes_visibly());
         if let (Some(reader), Some(writer)) = (reader, writer) {

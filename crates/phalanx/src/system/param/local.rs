@@ -1,6 +1,6 @@
 //! `Local`: a value that belongs to one system and stays from run to run.
 //!
-//! It is made by `Default` or [`FromWorld`] when the system is added, and dropped with the system. Nobody else can reach it,
+//! It is made by `Default` or [`FromWorld`] when the system is added, and dropped with the system. Nothing else can reach it,
 //! so it takes no flag and declares no access.
 
 use std::cell::{RefCell, RefMut};

@@ -1,6 +1,6 @@
 //! `MessageReader` and `MessageWriter`.
 //!
-//! A reader's cursor stays with the system, so it sees each message once, whoever else reads. Writers of one type
+//! A reader's cursor stays with the system, so it sees each message once, whatever else reads. Writers of one type
 //! run one after the other, in the order of the schedule: messages have one order, whatever the threads.
 //! How messages are kept, whole or field by field, only shows in what `read` and `columns` yield.
 

@@ -1,6 +1,6 @@
 //! `MessageMutator` and `PopulatedMessageReader`: messages that are changed on the way, and readers that wait for some.
 //!
-//! Whoever changes messages counts as writing their channel, so it keeps its order with writers and readers.
+//! A system that changes messages counts as writing their channel, so it keeps its order with writers and readers.
 
 use std::cell::{RefCell, RefMut};
 use std::ops::{Deref, DerefMut};

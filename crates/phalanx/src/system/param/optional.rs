@@ -1,7 +1,7 @@
 //! Parameters that need not be there: `Option<P>`, `Result<P, ParamError>`, [`If<P>`](If).
 //!
 //! With a plain parameter that cannot be had the system is not run, and fails. With `Option` it runs and gets `None`,
-//! with `Result` it runs and gets the reason, with `If` it is not run and nobody is told.
+//! with `Result` it runs and gets the reason, with `If` it is not run, and that is no error.
 
 use std::ops::{Deref, DerefMut};
 

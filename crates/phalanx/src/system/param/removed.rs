@@ -29,12 +29,12 @@ use crate::world::{Removals, SharedWorld, World};
 /// #[derive(Resource, Default)]
 /// struct Gone(Vec<Entity>);
 ///
-/// fn bury(mut removed: RemovedComponents<Health>, mut gone: ResMut<Gone>) {
+/// fn clear_up(mut removed: RemovedComponents<Health>, mut gone: ResMut<Gone>) {
 ///     gone.0.extend(removed.read());
 /// }
 ///
 /// let mut app = App::new();
-/// app.init_resource::<Gone>().add_systems(Update, bury);
+/// app.init_resource::<Gone>().add_systems(Update, clear_up);
 /// let e = app.world_mut().spawn(Health(1.0)).id();
 /// app.step(0.1);
 /// app.world_mut().despawn(e);

@@ -1,7 +1,7 @@
 //! `&Archetypes`, `&Components` and `&Entities`: what a world is made of, to be looked at beside other systems.
 //!
-//! The structure of a world stands still while systems run, so the first two conflict with nobody. Entities can be
-//! reserved through a shared reference, so whoever looks at them keeps its order with those that spawn.
+//! The structure of a world stands still while systems run, so the first two conflict with no system. Entities can be
+//! reserved through a shared reference, so a system that looks at them keeps its order with those that spawn.
 
 use phalanx_store::Entities;
 

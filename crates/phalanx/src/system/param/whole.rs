@@ -1,7 +1,7 @@
 //! `&World` as a parameter: everything, for reading.
 //!
 //! Such a system runs in a reading session, beside other readers; nothing in it can write but commands and
-//! `Local`. It conflicts with whoever writes anything.
+//! `Local`. It conflicts with every system that writes.
 
 use super::super::access::Access;
 use super::super::meta::{Run, SystemMeta};
