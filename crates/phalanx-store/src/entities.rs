@@ -85,8 +85,8 @@ pub struct Entities {
     free: u32,
     retired: u32,
     rowless: u32,
-    /// How often entities without a row came or went, other than to and from rows.
-    rowless_changes: u64,
+    /// How often an entity died, or came to be without a row: what happened to the others, rows show.
+    changes: u64,
     limit: u32,
     /// By slot, the free slot before it where that is known: see `claim`.
     before: Vec<u32>,
@@ -107,7 +107,7 @@ impl Entities {
             free: 0,
             retired: 0,
             rowless: 0,
-            rowless_changes: 0,
+            changes: 0,
             limit: max_slots,
             before: Vec::new(),
         }
@@ -168,7 +168,7 @@ impl Entities {
         let index = self.next_free().unwrap_or(self.slots());
         let entity = self.occupy(EntityLocation::new(TableId::ROWLESS, Row::new(index)))?;
         self.rowless += 1;
-        self.rowless_changes += 1;
+        self.changes += 1;
         Ok(entity)
     }
 
@@ -230,6 +230,8 @@ impl Entities {
         if appended > self.limit - self.slots() {
             return Err(Exhausted);
         }
+        // What can fail comes first: afterwards each entity gets its row.
+        self.slots.reserve(appended as usize);
         // No overflow: no table has more rows than there are slots.
         let location = |i| EntityLocation::new(table, Row::new(first_row.get() + i));
         // At hand while the list is walked: the next slot is known as soon as this one is read.
@@ -274,9 +276,7 @@ impl Entities {
         }
         let location = slot.location();
         self.end(entity);
-        let was_rowless = location.table == TableId::ROWLESS;
-        self.rowless -= u32::from(was_rowless);
-        self.rowless_changes += u64::from(was_rowless);
+        self.rowless -= u32::from(location.table == TableId::ROWLESS);
         Some(location)
     }
 
@@ -290,6 +290,7 @@ impl Entities {
         let row = self.slots.get_mut(index as usize)?.end_in(table, entity, head)?;
         self.set_head(index);
         self.free += 1;
+        self.changes += 1;
         Some(row)
     }
 
@@ -299,6 +300,7 @@ impl Entities {
         let (index, raw_generation) = (entity.index(), bumped(entity));
         let head = self.list_head();
         self.slots[index as usize] = Slot { table: TableId::DEAD, link: Entity::new(head, raw_generation) };
+        self.changes += 1;
         if raw_generation == USED_UP {
             self.retire(index);
         } else {
@@ -324,6 +326,7 @@ impl Entities {
         if location.table == TableId::ROWLESS {
             row = index;
             self.rowless += 1;
+            self.changes += 1;
         }
         slot.link = Entity::new(row, slot.link.raw_generation());
     }
@@ -378,7 +381,7 @@ impl Entities {
             }
         }
         self.rowless = 0;
-        self.rowless_changes += 1;
+        self.changes += 1;
         self.set_head(head);
     }
 
@@ -405,7 +408,7 @@ impl Entities {
             (now.get()..USED_UP.get()).contains(&raw),
             "slot {index} cannot go from raw generation {now} to {raw}"
         );
-        self.rowless_changes += 1;
+        self.changes += 1;
         let raw_generation = NonZeroU32::new(raw).expect("a generation only rises");
         slot.link = Entity::new(slot.link.index(), raw_generation);
         Entity::new(index, raw_generation)

@@ -77,8 +77,9 @@ pub type Known = Option<(TableId, usize)>;
 ///
 /// # Safety
 /// `visit` reports every column the other methods reach, and `item`, `slices` and `mark` reach only these.
-/// `ReadOnly` reaches the same columns and is present in the same tables: those that have each column which `visit`
-/// reports as neither optional nor in a set.
+/// `ptrs` serves each table, and the place of those without rows, that has each column which `visit` reports as neither
+/// optional nor in a set: these are the ones that a query may visit. `ReadOnly` reaches the same columns, in the same
+/// places. The constants are true (I14).
 pub unsafe trait Fetch: 'static + Sealed {
     /// Which columns.
     type Ids: Copy + Send + Sync + 'static;
@@ -131,14 +132,15 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     unsafe fn find(cells: Self::Cells, table: usize) -> Option<Self::Ptrs>;
 
-    /// As `find`, where it is known that the columns are found.
+    /// As `find`, where the columns are known to be there.
     ///
     /// # Safety
-    /// As for `find`; the table has the columns.
+    /// As for `find`; the table has each column that is neither optional nor in a set.
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn ptrs(cells: Self::Cells, table: usize) -> Self::Ptrs {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: but for a choice of optional parts, which has a `ptrs` of its own, a fetch is found where the
+        // columns are that it cannot do without (I4).
         unsafe { Self::find(cells, table).unwrap_unchecked() }
     }
 

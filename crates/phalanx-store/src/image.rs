@@ -12,6 +12,7 @@
 //! shared. No tick is ever compared with one of another branch: which of two blocks is newer is never asked, only
 //! whether they are the same block. Where rows are is not stored: locations and pages follow from the owners.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) use column::Block;
@@ -157,6 +158,10 @@ impl Store {
         }
         moved |= base.is_none_or(|base| base.tables.len() > tables.len());
         let known = base.filter(|base| !moved && self.entities.is_as_in(&base.directory));
+        debug_assert!(
+            known.is_none_or(|base| *base.directory == self.entities.directory()),
+            "I15: slots changed without a trace"
+        );
         let directory = known.map(|base| Arc::clone(&base.directory));
         let directory = directory.unwrap_or_else(|| Arc::new(self.entities.directory()));
         let groups = Arc::new(self.groups_image());
@@ -188,7 +193,9 @@ impl Store {
             && blocks.clone().all(|block| self.owners_tick(table, block) < since)
             && image.columns.iter().all(|column| {
                 let cell = self.cell(column.id, table);
-                let old = |block| cell.is_some_and(|cell| self.tick_in(cell, column.id, block) < since);
+                // SAFETY: the table is that of the image, so the cell is that of its column (I4), and these blocks begin
+                // within its rows (I3).
+                let old = |block| cell.is_some_and(|cell| unsafe { tick_in(cell, column.id, block) } < since);
                 (len == 0 || column.is_tracked()) && blocks.clone().all(old)
             })
             && self.tables[table.index()].holes == image.holes
@@ -231,7 +238,9 @@ impl Store {
         for column in record.columns.iter() {
             let copy = copies.get(column.id);
             let cell = self.cell(column.id, table).expect("a table's column has a cell");
-            let ticks: Vec<Tick> = (0..blocks).map(|block| self.tick_in(cell, column.id, block)).collect();
+            // SAFETY: the table has the column (I4), and these blocks begin within its rows (I3).
+            let tick = |block| unsafe { tick_in(cell, column.id, block) };
+            let ticks: Vec<Tick> = (0..blocks).map(tick).collect();
             let known =
                 before.and_then(|(before, _)| before.columns.iter().find(|known| known.id == column.id));
             let known = known.filter(|_| copy.is_some_and(|copy| copy.tracked));
@@ -284,24 +293,27 @@ impl Store {
             && rows == known.owners[block].len()
             && of.is_tracked()
             && self.owners_tick(table, block) < base.tick
-            && self.tick_in(cell, column, block) < base.tick;
+            // SAFETY: the table is that of the base, so the cell is that of its column (I4); it has rows in the block (I3).
+            && unsafe { tick_in(cell, column, block) } < base.tick;
         same.then(|| &of.blocks[block].note)
     }
 
     fn tag_tick(&self, table: TableId, tag: AnyColId) -> Tick {
-        self.cell(tag, table).map_or(Tick::ZERO, |cell| self.tick_in(cell, tag, 0))
+        self.cell(tag, table).map_or(Tick::ZERO, |cell| Tick::new(cell.tick.load(Ordering::Relaxed)))
     }
 
     fn owners_tick(&self, table: TableId, block: usize) -> Tick {
         self.rows_tick(table, block).expect("the block begins within the table's rows")
     }
+}
 
-    /// The tick of a block of a column, both within the store.
-    fn tick_in(&self, cell: &ColumnCell, column: AnyColId, block: usize) -> Tick {
-        // SAFETY: the callers pass cells of columns that the table has, and blocks that begin within its rows; a tag has
-        // the one tick beside its pointer (I3, I4).
-        unsafe { cell.block_tick(block, column.column_type().layout.size() > 0) }
-    }
+/// The tick of a block of a column.
+///
+/// # Safety
+/// The cell is that of the column in a table that has it, and the block begins within the rows of that table.
+unsafe fn tick_in(cell: &ColumnCell, column: AnyColId, block: usize) -> Tick {
+    // SAFETY: forwarded.
+    unsafe { cell.block_tick(block, column.column_type().layout.size() > 0) }
 }
 
 /// Whether two images of a table share all blocks of owners.

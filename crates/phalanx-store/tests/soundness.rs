@@ -13,6 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use phalanx_store::*;
 
+#[path = "soundness/groups.rs"]
+mod groups;
+#[path = "soundness/images.rs"]
+mod images;
+
 static A: ColCell<u64> = ColCell::new();
 static B: ColCell<u32> = ColCell::new();
 
@@ -398,4 +403,26 @@ fn a_panic_while_another_unwinds_does_not_abort() {
     assert_eq!(store.insert_all(&edge, Existing::Replace, |_| Col(0_u32)), 5);
     store.clear_entities();
     assert_eq!(drops.load(Ordering::Relaxed), 10);
+}
+
+// A table is admitted if it has the columns that are not optional, of which there are none here.
+#[test]
+fn a_choice_of_parts_finds_nothing_where_none_is_there() {
+    let (mut store, _, edge) = counting(2);
+    let (table, other) = spawner::<Col<u32>>(&mut store, B.id());
+    let entity = store.spawn(&other, Col(7_u32)).expect("there are ids");
+    store.spawn(&edge, Col(9_u64)).expect("there are ids");
+    let rowless = store.spawn_rowless().expect("there are ids");
+    type Choice = (EntityIds, OneOf<(Opt<Write<u64>>,)>);
+    let mut query = query::<Choice>(&store, ((), (A.id(),)), &[table]);
+    assert!(store.admit_rowless(&mut query));
+    for found in [
+        store.view_mut(&query).into_rows().map(|(entity, _)| entity).collect::<Vec<_>>(),
+        store.view_mut(&query).into_chunks().flat_map(Chunk::rows).map(|(entity, _)| entity).collect(),
+        [entity, rowless].into_iter().filter(|&entity| store.view_mut(&query).contains(entity)).collect(),
+    ] {
+        assert!(found.iter().all(|found| [entity, rowless].contains(found)), "{found:?}");
+    }
+    let item = store.view_mut(&query).into_get(entity);
+    assert!(item.is_none_or(|(_, (part,))| part.is_none()));
 }

@@ -91,6 +91,7 @@ impl Entities {
             None => self.slots.push(slot),
         }
         self.rowless += 1;
+        self.changes += 1;
         Ok(())
     }
 

@@ -9,12 +9,13 @@ use crate::location::{EntityLocation, Row, TableId};
 use crate::sync::with_mut;
 
 /// The slots of a directory that are not in a row.
+#[derive(PartialEq, Eq)]
 pub(crate) struct Directory {
     slots: u32,
     free: Vec<Entity>,
     rowless: Vec<Entity>,
     retired: Vec<u32>,
-    rowless_changes: u64,
+    changes: u64,
 }
 
 impl Directory {
@@ -33,18 +34,20 @@ impl Entities {
             free: self.free_list().collect(),
             rowless: self.rowless().copied().collect(),
             retired: retired.take(self.retired as usize).collect(),
-            rowless_changes: self.rowless_changes,
+            changes: self.changes,
         }
     }
 
-    /// Whether nobody came or went without a row since the directory was listed, or restored.
+    /// Whether no entity died, or came to be without a row, since the directory was listed, or restored: where no
+    /// owner of a row changed either, all slots are as they were. Only for the directory of the store's base: the count
+    /// goes back when another one is restored.
     pub(crate) fn is_as_in(&self, directory: &Directory) -> bool {
-        self.rowless_changes == directory.rowless_changes && !self.needs_flush()
+        self.changes == directory.changes && !self.needs_flush()
     }
 
     /// Puts all slots back that are listed. Those of entities with rows are the caller's to [place](Entities::place).
     pub(crate) fn restore(&mut self, directory: &Directory) {
-        let Directory { slots, free, rowless, retired, rowless_changes } = directory;
+        let Directory { slots, free, rowless, retired, changes } = directory;
         self.slots.resize(*slots as usize, Slot { table: TableId::DEAD, link: Entity::new(NONE, FIRST) });
         for (at, entity) in free.iter().enumerate() {
             let next = free.get(at + 1).map_or(NONE, |next| next.index());
@@ -63,7 +66,7 @@ impl Entities {
         let count = |list: usize| u32::try_from(list).expect("there are fewer than 2^32 slots");
         (self.free, self.rowless, self.retired) =
             (count(free.len()), count(rowless.len()), count(retired.len()));
-        self.rowless_changes = *rowless_changes;
+        self.changes = *changes;
     }
 
     /// Records that an entity lives, with this row: for the store alone.

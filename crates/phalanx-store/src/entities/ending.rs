@@ -15,6 +15,7 @@ pub(crate) struct Ending<'e> {
     slots: &'e mut [Slot],
     /// Where the head and the length of the free list are written at the end.
     list: (&'e mut AtomicU32, &'e mut u32),
+    changes: &'e mut u64,
     head: u32,
     ended: u32,
 }
@@ -24,7 +25,8 @@ impl Entities {
     pub(crate) fn end_many(&mut self) -> Ending<'_> {
         self.settle();
         let head = self.list_head();
-        Ending { slots: &mut self.slots, list: (&mut self.head, &mut self.free), head, ended: 0 }
+        let list = (&mut self.head, &mut self.free);
+        Ending { slots: &mut self.slots, list, changes: &mut self.changes, head, ended: 0 }
     }
 }
 
@@ -49,6 +51,7 @@ impl Drop for Ending<'_> {
         let (head, length) = &mut self.list;
         with_mut(*head, |word| *word = self.head);
         **length += self.ended;
+        *self.changes += u64::from(self.ended);
     }
 }
 

@@ -96,7 +96,7 @@ impl Entities {
         let new = (self.slots()..end).map(|index| rowless(index, Entity::new(index, FIRST)));
         self.slots.extend(new);
         self.rowless += fresh;
-        self.rowless_changes += 1;
+        self.changes += 1;
     }
 
     #[inline]

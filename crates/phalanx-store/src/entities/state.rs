@@ -195,7 +195,7 @@ impl Store {
         }
         let mut entities = Entities::from_state(directory, self.entities.limit)?;
         // A checkpoint from before is not how it is now.
-        entities.rowless_changes = self.entities.rowless_changes + 1;
+        entities.changes = self.entities.changes + 1;
         self.entities = entities;
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Several optional parts of which at least one is there.
 //!
 //! [`OneOf<F>`] yields what `F`, a tuple of [`Opt`](super::Opt), yields, where one of the parts is there. Tables decide
-//! for columns; where a part may be in a sparse set, rows decide.
+//! for columns; where a part may be in a sparse set, rows decide. Which tables a query visits is decided above the store,
+//! where it is known which have a part: a table that has none can be admitted, and yields rows without any.
 
 use std::marker::PhantomData;
 
@@ -11,11 +12,13 @@ use crate::entity::Entity;
 use crate::store::Store;
 use crate::tick::Tick;
 
-/// What a tuple of optional parts yields, where one of them is there.
+/// What a tuple of optional parts yields, where one of them is there; in tables that a query visits although they have
+/// none of them, nothing but `None`.
 pub struct OneOf<F>(PhantomData<fn() -> F>);
 
 impl<F: Fetch> Sealed for OneOf<F> {}
-// SAFETY: reaches what `F` reaches, in fewer rows; where something is found, `F` has found it.
+// SAFETY: reaches what `F` reaches, in fewer rows; where something is found, `F` has found it, and every table that may be
+// visited serves, as it does for `F`.
 unsafe impl<F: Fetch> Fetch for OneOf<F> {
     type Ids = F::Ids;
     type Item<'a> = F::Item<'a>;
@@ -39,6 +42,12 @@ unsafe impl<F: Fetch> Fetch for OneOf<F> {
     unsafe fn find(cells: F::Cells, table: usize) -> Option<F::Ptrs> {
         // SAFETY: forwarded.
         unsafe { F::find(cells, table) }.filter(|&ptrs| F::some_found(ptrs, None))
+    }
+    // Not by `find`, which finds nothing in a table without any of the parts, though it may be visited.
+    #[inline(always)]
+    unsafe fn ptrs(cells: F::Cells, table: usize) -> F::Ptrs {
+        // SAFETY: forwarded.
+        unsafe { F::ptrs(cells, table) }
     }
     #[inline(always)]
     fn rowless(ptrs: F::Ptrs, entity: &Entity) -> F::Ptrs {

@@ -15,7 +15,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{BLOCK_ROWS, Image, TableImage, rows_in};
+use super::{BLOCK_ROWS, Image, TableImage, rows_in, tick_in};
 use crate::column::ColumnCell;
 use crate::column_id::ColumnType;
 use crate::entity::Entity;
@@ -128,8 +128,13 @@ impl Store {
                 let ((known, since), cell) = (known?, cell?);
                 let shared =
                     Arc::ptr_eq(known.columns.get(position)?.blocks.get(block)?, &column.blocks[block]);
-                let old = column.is_tracked() && self.tick_in(cell, column.id, block) < since;
-                (same_owners[block] && shared && old).then_some(())
+                // Only a block whose owners are there is sure to be within the table, and to have a tick.
+                let is_old = || {
+                    // SAFETY: the table is that of the image, so the cell is that of its column (I4), and the table has
+                    // the rows of the block (I3).
+                    column.is_tracked() && unsafe { tick_in(cell, column.id, block) } < since
+                };
+                (same_owners[block] && shared && is_old()).then_some(())
             };
             let source = |(block, taken)| match column.ops().bytes(taken) {
                 _ if is_same(block).is_some() => Source::Same,

@@ -185,8 +185,8 @@ impl Store {
     /// # Panics
     /// When the set is that of a group's members.
     pub fn set_insert_made(&mut self, set: SetId, entity: Entity, inits: &[Init]) -> Result<bool, PlanError> {
-        let SparseSet { table, of_group, naming, .. } = *self.set(set);
-        assert!(!of_group, "only groups write the set of their members");
+        self.expect_writable(set);
+        let SparseSet { table, naming, .. } = *self.set(set);
         if !self.entities.contains(entity) || self.set(set).find(entity).is_some() {
             return Ok(false);
         }
@@ -295,7 +295,11 @@ impl Store {
     }
 
     /// Drops an entity's row in a set. False when it has none there.
+    ///
+    /// # Panics
+    /// When the set is that of a group's members.
     pub fn set_remove(&mut self, set: SetId, entity: Entity) -> bool {
+        self.expect_writable(set);
         let Some(left) = self.leave_set(set, entity) else { return false };
         // SAFETY: the row left its set just now (I10).
         unsafe { self.drop_removed_rows(&[left]) }.resume();
@@ -306,7 +310,7 @@ impl Store {
     /// is rid of everything. False when it is dead or stands elsewhere; then nothing happens.
     ///
     /// # Panics
-    /// When the edge is stale.
+    /// When the edge is stale, or a set is that of a group's members.
     pub fn remove_with_sets<V: Values>(
         &mut self,
         entity: Entity,
@@ -317,6 +321,7 @@ impl Store {
         if self.locate(entity).is_none_or(|location| location.table != edge.source()) {
             return false;
         }
+        let sets = sets.into_iter().inspect(|&set| self.expect_writable(set)).collect::<Vec<SetId>>();
         let left: Vec<RemovedRow> = sets.into_iter().filter_map(|set| self.leave_set(set, entity)).collect();
         let mut panics = FirstPanic::default();
         panics.guard(|| {
@@ -326,6 +331,11 @@ impl Store {
         panics.join(unsafe { self.drop_removed_rows(&left) });
         panics.resume();
         true
+    }
+
+    /// Panics for the set of a group's members, which only groups write (I13).
+    pub(super) fn expect_writable(&self, set: SetId) {
+        assert!(!self.set(set).of_group, "only groups write the set of their members");
     }
 
     /// Takes an entity out of every set. Values with drop glue are left to be dropped.

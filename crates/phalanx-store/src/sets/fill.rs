@@ -28,8 +28,8 @@ impl Store {
         columns: &[crate::AnyColId],
         mut fill: impl FnMut(usize, OpenColumn<'_>),
     ) -> Result<bool, PlanError> {
-        let SparseSet { table, of_group, naming, .. } = *self.set(set);
-        assert!(!of_group, "only groups write the set of their members");
+        self.expect_writable(set);
+        let SparseSet { table, naming, .. } = *self.set(set);
         let edge = self.set_fill_edge(table, columns)?;
         if !self.entities.contains(entity) || self.set(set).find(entity).is_some() {
             return Ok(false);
@@ -77,13 +77,14 @@ impl Store {
             }
             from -= 1;
             if from != to {
-                let owner = self.metas[table.index()].entities()[from];
-                // SAFETY: both rows are in range (I3) and differ; the first one holds values (I2), and those of the other
-                // were moved on before, or never were. Its owner is in the set (I10).
-                unsafe {
+                // SAFETY: both rows are in range (I3) and differ; the first one has values (I2) and an owner, who is in the
+                // set (I10), and those of the other were moved on before, or never were.
+                let owner = unsafe {
+                    let owner = self.metas[table.index()].owner(from);
                     self.tables[table.index()].copy_row(from, to);
                     self.metas[table.index()].set_owner(to, owner, self.tick);
-                }
+                    owner
+                };
                 self.sets[set.index()].repoint(owner, to);
             }
         }

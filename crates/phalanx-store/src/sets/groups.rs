@@ -137,7 +137,8 @@ impl Store {
     /// Makes a group, over the entities that there are and those that will come.
     ///
     /// # Panics
-    /// When no set is needed, a set occurs twice, or one that is to be owned is stable or has an owner.
+    /// When no set is needed, a set occurs twice, is another store's or that of a group's members, or one that is to be
+    /// owned is stable or has an owner.
     pub fn add_group(&mut self, mut terms: GroupTerms) -> SetGroupId {
         terms.sort();
         let needed: Vec<SetId> = terms.owned.iter().chain(&terms.seen).copied().collect();
@@ -145,6 +146,9 @@ impl Store {
         let all: Vec<SetId> = needed.iter().chain(&terms.without_sets).copied().collect();
         let repeated = all.iter().enumerate().any(|(at, set)| all[..at].contains(set));
         assert!(!repeated, "a group names each set once");
+        // Other groups would not hear of members that come and go (I13).
+        let of_group = |&set: &SetId| self.set(set).of_group;
+        assert!(!all.iter().any(of_group), "a group cannot name the set of another group's members");
         let free = |&set: &SetId| !self.set(set).stable && self.set(set).owner.is_none();
         assert!(terms.owned.iter().all(free), "a set that is to be owned has no owner, and is not stable");
         let at = self.groups.slots.iter().position(|slot| slot.group.is_none());

@@ -6,7 +6,7 @@
 use std::any::TypeId;
 use std::fmt;
 
-use super::{SetId, SparseSet};
+use super::SetId;
 use crate::column_id::AnyColId;
 use crate::plan::{PlanError, distinct_columns};
 use crate::store::Store;
@@ -73,8 +73,8 @@ impl Store {
     /// # Panics
     /// When the set is that of a group's members.
     pub fn set_plan<V: Values>(&self, set: SetId, ids: V::Ids) -> Result<SetPlan, PlanError> {
-        let SparseSet { table, of_group, .. } = *self.set(set);
-        assert!(!of_group, "only groups write the set of their members");
+        self.expect_writable(set);
+        let table = self.set(set).table;
         let columns = &self.tables[table.index()];
         let value_columns = distinct_columns::<V>(ids)?;
         if let Some(&column) = value_columns.iter().find(|&&column| !columns.has(column)) {
