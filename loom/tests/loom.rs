@@ -1,7 +1,8 @@
 //! What threads may do to each other, in every order that the memory model allows.
 //!
-//! Run with `.ci/run loom`, which sets `--cfg loom`; without that flag the file is empty. Two things are modelled:
-//! reserving ids from a shared directory (hazard 7), and taking the borrow flags of columns. Each model is small on purpose, since loom tries every interleaving.
+//! Run with `.ci/run loom`, which sets `--cfg loom`; without that flag the file is empty. Four things are modelled:
+//! reserving ids from a shared directory (hazard 7), taking the borrow flags of columns, locks of a session, plain and
+//! split, and guards of slots. Each model is small on purpose, since loom tries every interleaving.
 
 #![cfg(loom)]
 
@@ -9,7 +10,10 @@ use std::sync::Arc;
 
 use loom::cell::UnsafeCell;
 use loom::thread;
-use phalanx_store::{Borrow, BorrowFlags, Entities, Entity, Exhausted};
+use phalanx_store::{
+    Borrow, BorrowFlags, Col, ColCell, Entities, Entity, Exhausted, Prepared, Shared, SharedSlots, Slots, Store,
+    TableId, Tick, Write,
+};
 
 /// A directory with `free` slots to use again, and at most `limit` slots in all.
 fn with_free(free: usize, limit: u32) -> Entities {
@@ -198,4 +202,148 @@ fn a_released_flag_is_seen_free_by_whoever_waits() {
         true
     }
     loom::model(|| assert_eq!(contend(&[keep_trying, keep_trying]), [true, true]));
+}
+
+/// A value that tells loom of each access to it.
+struct Probe(UnsafeCell<()>);
+
+// SAFETY: the cell holds nothing, so no access to it can race.
+unsafe impl Send for Probe {}
+// SAFETY: as above.
+unsafe impl Sync for Probe {}
+
+impl Probe {
+    fn new() -> Self {
+        Self(UnsafeCell::new(()))
+    }
+
+    fn read(&self) {
+        self.0.with(|_| thread::yield_now());
+    }
+
+    fn write(&mut self) {
+        self.0.with_mut(|_| thread::yield_now());
+    }
+}
+
+/// Lends a value to threads as if for good, and takes it back when they have ended.
+fn lend<T, R>(value: T, run: impl FnOnce(&'static mut T) -> R) -> R {
+    let value = Box::into_raw(Box::new(value));
+    // SAFETY: the value lives until it is taken back, and `run` ends all threads that use it.
+    unsafe {
+        let result = run(&mut *value);
+        drop(Box::from_raw(value));
+        result
+    }
+}
+
+fn read_slot(slots: &SharedSlots<'_, Probe>) -> bool {
+    slots.read(0).map(|probe| probe.read()).is_some()
+}
+
+fn write_slot(slots: &SharedSlots<'_, Probe>) -> bool {
+    slots.write(0).map(|mut probe| probe.write()).is_some()
+}
+
+#[test]
+fn guards_of_one_slot_never_meet() {
+    for user in [read_slot, write_slot] {
+        loom::model(move || {
+            let mut slots = Slots::new();
+            slots.push(Probe::new());
+            let (one, other) = lend(slots, |slots| {
+                lend(slots.share(), |shared| {
+                    let shared: &'static SharedSlots<'static, Probe> = shared;
+                    let other = thread::spawn(move || user(shared));
+                    (write_slot(shared), other.join().expect("no thread panics"))
+                })
+            });
+            assert!(one || other, "one of them was first");
+        });
+    }
+}
+
+static PROBE: ColCell<Probe> = ColCell::new();
+static MARK: ColCell<()> = ColCell::new();
+
+/// Two tables of one probe each.
+fn two_tables() -> (Store, [TableId; 2]) {
+    let mut store = Store::new();
+    let (probe, mark) = (PROBE.id(), MARK.id());
+    let tables = [store.new_table(&[probe.any()]), store.new_table(&[probe.any(), mark.any()])];
+    let edge = store.insert_edge::<Col<Probe>>(TableId::ROWLESS, tables[0], probe, &[]).expect("it fits");
+    store.spawn(&edge, Col(Probe::new())).expect("there are ids");
+    type Marked = (Col<Probe>, Col<()>);
+    let edge = store.insert_edge::<Marked>(TableId::ROWLESS, tables[1], (probe, mark), &[]).expect("it fits");
+    store.spawn(&edge, (Col(Probe::new()), Col(()))).expect("there are ids");
+    (store, tables)
+}
+
+/// Lets two queries write on two threads at once; tells which of them got their locks.
+fn write_at_once(tables: [&[usize]; 2], split: [bool; 2]) -> [bool; 2] {
+    fn write(session: &Shared<'_>, query: &Prepared<Write<Probe>>) -> bool {
+        let Ok(mut lock) = session.lock_at(query, Tick::new(7)) else { return false };
+        lock.view().into_rows().for_each(Probe::write);
+        true
+    }
+    let (store, ids) = two_tables();
+    lend(store, |store| {
+        let queries = [0, 1].map(|at: usize| {
+            let mut query = store.prepare::<Write<Probe>>(PROBE.id()).expect("one column");
+            assert!(tables[at].iter().all(|&table| store.admit(&mut query, ids[table])));
+            if split[at] {
+                query.split(&[PROBE.id().any()]);
+            }
+            query
+        });
+        lend((store.share(), queries), |lent| {
+            let (session, [one, other]) = &*lent;
+            let other = thread::spawn(move || write(session, other));
+            [write(session, one), other.join().expect("no thread panics")]
+        })
+    })
+}
+
+#[test]
+fn locks_of_one_table_never_meet() {
+    for split in [[false, false], [true, false], [true, true]] {
+        loom::model(move || {
+            let taken = write_at_once([&[0, 1], &[1]], split);
+            assert!(taken.contains(&true), "one of them was first");
+        });
+    }
+}
+
+#[test]
+fn split_locks_of_two_tables_are_both_taken() {
+    loom::model(|| assert_eq!(write_at_once([&[0], &[1]], [true, true]), [true, true]));
+}
+
+// The plain lock must come after both others, though the last of them alone gives the flag back.
+#[test]
+fn a_plain_lock_comes_after_both_halves_of_a_split_one() {
+    loom::model(|| {
+        let (store, ids) = two_tables();
+        lend(store, |store| {
+            let queries = [&[ids[0]][..], &[ids[1]], &ids].map(|tables| {
+                let mut query = store.prepare::<Write<Probe>>(PROBE.id()).expect("one column");
+                assert!(tables.iter().all(|&table| store.admit(&mut query, table)));
+                if tables.len() == 1 {
+                    query.split(&[PROBE.id().any()]);
+                }
+                query
+            });
+            lend((store.share(), queries), |lent| {
+                let (session, queries) = &*lent;
+                let write = move |at: usize| {
+                    if let Ok(mut lock) = session.lock(&queries[at]) {
+                        lock.view().into_rows().for_each(Probe::write);
+                    }
+                };
+                let threads = [0, 1].map(|at| thread::spawn(move || write(at)));
+                write(2);
+                threads.map(|thread| thread.join().expect("no thread panics"));
+            });
+        });
+    });
 }

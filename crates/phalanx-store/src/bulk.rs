@@ -55,7 +55,8 @@ impl Store {
         self.entities.reserve_slots(expected);
         let first = self.table_len(edge.target);
         let mut batch = Batch { store: self, edge, first, next: first };
-        batch.fill(values)?;
+        // SAFETY: the edge is fresh, for `V`, and leads from nowhere to a table (I7), as was asked above.
+        unsafe { batch.fill(values) }?;
         Ok(first..batch.next)
     }
 
@@ -81,7 +82,7 @@ impl Store {
     ) -> usize {
         self.expect_edge::<V>(edge, false);
         let count = self.table_len(edge.source);
-        // SAFETY: the edge is fresh, for `V` (I7), and its source has as many rows (I2).
+        // SAFETY: the edge is fresh, for `V` (I7), as was asked above, and its source has as many rows.
         unsafe {
             if count == 0 {
             } else if edge.source == edge.target {
@@ -109,7 +110,8 @@ impl Store {
         for row in 0..count {
             let values = make(self.tick);
             edge.expect_fit(&values);
-            // SAFETY: forwarded: the value columns are columns of this table (I1, I7), and the row is in range (I2).
+            // SAFETY: forwarded: the value columns are columns of this table (I1, I7), where the row is in range, and the
+            // masked ones, which are all that are there, have a value (I2).
             drop(unsafe { values.merge(edge.pointers::<V>(), mask, row, existing) });
         }
     }
@@ -135,7 +137,8 @@ impl Store {
         let mask = V::mask(&mut edge.present.iter());
         // SAFETY: forwarded: the edge is fresh, so its target lives (I7), and has room for the rows now (I3). The value
         // columns are columns of the target (I1, I7); masked ones are moved there (I2), the others get their first value
-        // before any of the user's code runs. Removed values stay in the source, behind its end.
+        // before any of the user's code runs. Removed values stay in the source, behind its end, where nothing else
+        // refers to them (I2).
         let mut panics = unsafe {
             self.prepare_rows::<V>(edge, first).run_inits(count).counts();
             self.move_columns(edge, count);
@@ -156,7 +159,8 @@ impl Store {
             self.make_room(edge.target, count);
         }
         let first = self.table_len(edge.target);
-        // SAFETY: forwarded; the target has room for the rows now (I3). Removed values stay in the source, behind its end.
+        // SAFETY: forwarded; the target has room for the rows now (I3), which do not count yet. Removed values stay in the
+        // source, behind its end, where nothing else refers to them (I2).
         unsafe {
             self.prepare_rows::<V>(edge, first).run_inits(count).write(make, count).counts();
             self.move_columns(edge, count);
@@ -176,7 +180,8 @@ impl Store {
                 self.make_room(edge.target, count);
             }
             // SAFETY: the edge is fresh, its source has as many rows, and its target has room for them now (I3, I7).
-            // Removed values stay in the source, behind its end.
+            // It lacks nothing that the source has not (I7). Removed values stay in the source, behind its end, where
+            // nothing else refers to them (I2).
             unsafe {
                 self.move_columns(edge, count);
                 self.drop_removed(edge.source, &edge.removed, count).resume();
@@ -244,7 +249,7 @@ impl Store {
         for (at, &len) in lens.iter().enumerate().filter(|&(_, &len)| len > 0) {
             let table = TableId::from_index(at);
             self.mark_rows(table, 0, len as usize);
-            // SAFETY: the table had as many rows, which do not count any more (I2).
+            // SAFETY: the table had as many rows, with values but for the holes (I2, I11), which do not count any more.
             panics.join(unsafe { self.drop_rows(table, len as usize) });
         }
         panics
@@ -272,9 +277,12 @@ struct Batch<'s> {
 }
 
 impl Batch<'_> {
-    fn fill<V: Values>(&mut self, mut values: impl Iterator<Item = V>) -> Result<(), Exhausted> {
+    /// # Safety
+    /// The edge is fresh, for `V`, and leads from nowhere to a table.
+    unsafe fn fill<V: Values>(&mut self, mut values: impl Iterator<Item = V>) -> Result<(), Exhausted> {
         loop {
-            if self.edge.inits.is_empty() && self.fill_room(&mut values) {
+            // SAFETY: forwarded.
+            if self.edge.inits.is_empty() && unsafe { self.fill_room(&mut values) } {
                 break;
             }
             let Some(values) = values.next() else { break };
@@ -284,7 +292,8 @@ impl Batch<'_> {
                 self.store.make_room(self.edge.target, 1);
             }
             self.edge.expect_fit(&values);
-            // SAFETY: the value columns are columns of the target, which lives (I1, I7) and has room for the row (I3).
+            // SAFETY: forwarded: the value columns are columns of the target, which lives (I1, I7) and has room for the row
+            // (I3), which does not count yet and holds nothing (I2).
             unsafe {
                 self.store.run_inits(self.edge, self.next).keep();
                 values.write(self.edge.pointers::<V>(), self.next);
@@ -297,17 +306,21 @@ impl Batch<'_> {
     /// Writes rows for as long as there is room; true when the iterator has ended. The edge has no functions.
     ///
     /// A loop of its own: with a call in it, even one that is never made, values would not stay in registers.
+    ///
+    /// # Safety
+    /// As for `fill`.
     #[inline(always)]
-    fn fill_room<V: Values>(&mut self, values: &mut impl Iterator<Item = V>) -> bool {
+    unsafe fn fill_room<V: Values>(&mut self, values: &mut impl Iterator<Item = V>) -> bool {
         let edge = self.edge;
         let capacity = self.store.table_capacity(edge.target);
-        // SAFETY: whoever made the batch has found that the edge is for `V` (I7).
+        // SAFETY: forwarded: the edge is for `V`.
         let pointers = unsafe { edge.pointers::<V>() };
         let mut rows = Written { next: self.next, told: &mut self.next };
         while rows.next < capacity {
             let Some(values) = values.next() else { return true };
             edge.expect_fit(&values);
-            // SAFETY: the value columns are columns of the target (I1, I7), which has room for the row (I3).
+            // SAFETY: forwarded: the value columns are columns of the target (I1, I7), which has room for the row (I3), and
+            // did not grow since the pointers were taken.
             unsafe { values.write(pointers, rows.next) };
             rows.next += 1;
         }
@@ -322,8 +335,8 @@ impl Batch<'_> {
         }
         let (table, first) = (self.edge.target, self.first);
         let rows = u32::try_from(count).expect("a table holds fewer than 2^32 rows");
-        // SAFETY: the rows are within the capacity (I3), and complete; they count next. Without ids they do not: their
-        // values lie behind the end of the table, and nothing refers to them.
+        // SAFETY: the rows are within the capacity (I3), and complete: they count next, as those of the entities (I5).
+        // Without ids they do not: their values lie behind the end of the table, and nothing refers to them (I2).
         unsafe {
             let owners = self.store.owner_at(table, first);
             let write = |at: u32, entity| owners.add(at as usize).write(entity);
@@ -380,20 +393,25 @@ struct Unpushed<'s, V: Values> {
 }
 
 impl<V: Values> Unpushed<'_, V> {
-    fn run_inits(mut self, count: usize) -> Self {
+    /// # Safety
+    /// The target of the edge has room for `count` rows from the first on, which hold no values of its functions yet.
+    unsafe fn run_inits(mut self, count: usize) -> Self {
         while self.inits < count {
-            // SAFETY: whoever made this keeps the edge fresh, with room for the row (I3, I7).
+            // SAFETY: forwarded: there is room for the row; the edge is fresh, as it was for `prepare_rows`, since the
+            // store is borrowed (I7).
             unsafe { self.store.run_inits(self.edge, self.first + self.inits) }.keep();
             self.inits += 1;
         }
         self
     }
 
-    fn write(mut self, mut make: impl FnMut(Tick) -> V, count: usize) -> Self {
+    /// # Safety
+    /// As for `run_inits`, for values of `V`.
+    unsafe fn write(mut self, mut make: impl FnMut(Tick) -> V, count: usize) -> Self {
         while self.values < count {
             let values = make(self.store.tick);
             self.edge.expect_fit(&values);
-            // SAFETY: the value columns are columns of the target (I1, I7), which has room for the row (I3).
+            // SAFETY: forwarded: there is room for the row in the value columns, which are columns of the target (I1, I7).
             unsafe { values.write(self.pointers, self.first + self.values) };
             self.values += 1;
         }
@@ -410,7 +428,8 @@ impl<V: Values> Drop for Unpushed<'_, V> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         for row in self.first..self.first + self.inits {
-            // SAFETY: the edge's functions made values for the row, which does not count; the edge is fresh still (I7).
+            // SAFETY: the edge's functions made values for the row, which does not count (I2); the edge is fresh still, since
+            // the store is borrowed (I7).
             panics.guard(|| unsafe { Pending::of(self.edge, row).abandon() });
         }
         let all = vec![true; V::COLUMNS];

@@ -65,7 +65,7 @@ impl ColumnCell {
             // There may be no such block. Block 0 has a tick in any case.
             return;
         }
-        // SAFETY: forwarded: behind block 0 there are rows in the block, so the tick area holds its tick (I3).
+        // SAFETY: forwarded: the blocks behind block 0 have rows to be marked, so the tick area holds their ticks (I3).
         unsafe {
             let first =
                 if start < BLOCK_ROWS { &self.tick } else { tick_before(self.data, start >> BLOCK_SHIFT) };
@@ -276,7 +276,7 @@ pub(crate) unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
     type Half = MaybeUninit<u64>;
     // Two halves that may overlap serve a whole range of sizes. Ranges, because a list of sizes becomes a jump table,
     // which is slower here.
-    // SAFETY: the caller's promise, for exactly `size` bytes (I2).
+    // SAFETY: the caller's promise: exactly the `size` bytes of each are read and written.
     unsafe {
         if (8..=16).contains(&size) {
             let last = from.add(size - 8).cast::<Half>().read_unaligned();
@@ -298,7 +298,7 @@ pub(crate) unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
 pub(crate) unsafe fn swap_values(a: *mut u8, b: *mut u8, size: usize) {
     type Half = MaybeUninit<u64>;
     type Quarter = MaybeUninit<u32>;
-    // SAFETY: the caller's promise, for exactly `size` bytes (I2); all is read before anything is written.
+    // SAFETY: the caller's promise: exactly the `size` bytes of each are read and written, all of them read first.
     unsafe {
         if (8..=16).contains(&size) {
             let (a, b) = (a.cast::<Half>(), b.cast::<Half>());
@@ -326,7 +326,7 @@ pub(crate) unsafe fn swap_values(a: *mut u8, b: *mut u8, size: usize) {
 /// As for [`swap_values`].
 #[inline(never)]
 unsafe fn swap_long(a: *mut u8, b: *mut u8, size: usize) {
-    // SAFETY: forwarded (I2).
+    // SAFETY: forwarded.
     unsafe { ptr::swap_nonoverlapping(a, b, size) };
 }
 

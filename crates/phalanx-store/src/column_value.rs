@@ -23,7 +23,7 @@ impl Store {
     pub fn value_mut<T: Send + Sync + 'static>(&mut self, entity: Entity, id: ColId<T>) -> Option<&mut T> {
         let (table, row) = self.place_of(entity, id.any())?;
         let cell = self.whole_cell(id.any(), table, &(row..row + 1))?;
-        // SAFETY: the table has the column and the row (I3).
+        // SAFETY: the table has the column, whose cell is not null (I4), and the row is in range (I3).
         unsafe { cell.mark_single(row, size_of::<T>() > 0, self.tick) };
         // SAFETY: the column holds `T` (I1), the row is in range and initialised (I2, I11), and the store is borrowed
         // exclusively.

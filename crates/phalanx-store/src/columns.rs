@@ -42,10 +42,10 @@ impl Store {
         let len = self.table_len(table);
         let cell = self.whole_cell(id.any(), table, &(0..len))?;
         if len > 0 {
-            // SAFETY: the table has the column, and the rows are in range (I3).
+            // SAFETY: the table has the column, whose cell is not null (I4), and the rows are in range (I3).
             unsafe { cell.mark(0, len, size_of::<T>() > 0, self.tick) };
         }
-        // SAFETY: as for `column`; the store is borrowed exclusively.
+        // SAFETY: as for `column_rows`; the store is borrowed exclusively.
         Some(unsafe { std::slice::from_raw_parts_mut(cell.data.cast::<T>(), len) })
     }
 
@@ -68,7 +68,7 @@ impl Store {
         if !self.has_block(table, block) {
             return None;
         }
-        // SAFETY: the block begins within the table's rows (I3).
+        // SAFETY: the table has the column, whose cell is not null (I4), and the block begins within its rows (I3).
         Some(unsafe { cell.block_tick(block, id.column_type().layout.size() > 0) })
     }
 

@@ -173,8 +173,11 @@ impl Entities {
     }
 
     /// Brings an entity to life that already has a row: for the store alone.
+    ///
+    /// # Safety
+    /// When this has succeeded, the row is that of the entity (I5).
     #[inline]
-    pub(crate) fn alloc_at(&mut self, location: EntityLocation) -> Result<Entity, Exhausted> {
+    pub(crate) unsafe fn alloc_at(&mut self, location: EntityLocation) -> Result<Entity, Exhausted> {
         debug_assert!(location.table.has_rows(), "{location:?} is not in a table");
         self.settle();
         self.occupy(location)
@@ -192,7 +195,7 @@ impl Entities {
     /// As [`Entities::alloc_at`], without a call: for the store alone.
     ///
     /// # Safety
-    /// The directory [is prompt](Entities::is_prompt).
+    /// The directory [is prompt](Entities::is_prompt). The row is that of the entity afterwards (I5).
     #[inline(always)]
     pub(crate) unsafe fn alloc_prompt(&mut self, location: EntityLocation) -> Entity {
         debug_assert!(self.is_prompt() && location.table.has_rows());
@@ -200,7 +203,7 @@ impl Entities {
             return entity;
         }
         let index = self.slots();
-        // SAFETY: locally: no slot is free, so there is room for one more, as the caller promises.
+        // SAFETY: the caller's promise: no slot is free, so there is room for one more.
         unsafe {
             self.slots.as_mut_ptr().add(index as usize).write(Slot::new(location, FIRST));
             self.slots.set_len(index as usize + 1);
@@ -347,11 +350,11 @@ impl Entities {
     /// Records that the living entity of slot `index` has another row in the same table: for the store alone.
     ///
     /// # Safety
-    /// There is such a slot.
+    /// There is such a slot, and the row is its entity's from now on (I5).
     #[inline(always)]
     pub(crate) unsafe fn set_row(&mut self, index: u32, row: Row) {
         debug_assert!((index as usize) < self.slots.len());
-        // SAFETY: the caller's promise (I5).
+        // SAFETY: the caller's promise: there is such a slot.
         unsafe { self.slots.get_unchecked_mut(index as usize) }.set_row(row);
     }
 

@@ -46,8 +46,8 @@ impl Init {
             write: Arc::new(move |now, slots, row| {
                 let values = make(now);
                 assert!(values.fits(&mut slots.iter()), "{UNFIT}");
-                // SAFETY: `PlannedInit::run` passes the slots that were found for these ids in a table that lives, with
-                // room for the row (I1, I7).
+                // SAFETY: `PlannedInit::run`, which alone calls this, passes the slots that were found for these ids in a
+                // table that lives (I1, I7), with room for the row (I3), which holds nothing yet (I2).
                 unsafe { values.write(V::pointers(&mut slots.iter()), row) };
             }),
         }
@@ -148,7 +148,7 @@ impl Edge {
     /// The edge is for `V`.
     #[inline(always)]
     pub(crate) unsafe fn pointers<V: Values>(&self) -> V::Pointers {
-        // SAFETY: forwarded: a column was found for each value.
+        // SAFETY: forwarded: a column was found for each value of `V` (I7).
         V::pointers(&mut unsafe { self.slots.exactly(V::COLUMNS) })
     }
 }

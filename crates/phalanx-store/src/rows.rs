@@ -61,12 +61,14 @@ impl Store {
             return self.entities.alloc();
         }
         let row = self.next_row(table);
-        // SAFETY: the edge is fresh, and there is room for the row (I3, I7), which does not count yet.
+        // SAFETY: the edge is fresh, as was asked above (I7), and there is room for the row (I3), which does not count yet.
         let pending = unsafe { self.run_inits(edge, row) };
-        let entity = match self.entities.alloc_at(EntityLocation { table, row: Row::from_index(row) }) {
+        let location = EntityLocation { table, row: Row::from_index(row) };
+        // SAFETY: the row is made the entity's next, and nothing fails before that (I5).
+        let entity = match unsafe { self.entities.alloc_at(location) } {
             Ok(entity) => entity,
             Err(error) => {
-                // SAFETY: as above; the row will not count.
+                // SAFETY: as above; the row will not count, and no value of it is used (I2).
                 unsafe { pending.abandon() };
                 return Err(error);
             }
@@ -119,7 +121,7 @@ impl Store {
     #[inline(always)]
     pub(crate) unsafe fn push_row(&mut self, table: TableId, entity: Entity) {
         let tick = self.tick;
-        // SAFETY: the table exists, since it has room for a row (I3); forwarded.
+        // SAFETY: forwarded: the table has room for a row, so it exists (I4).
         unsafe {
             let meta = self.meta_of(table);
             meta.push_row(meta.len, entity, tick);
@@ -197,9 +199,9 @@ impl Store {
         edge.expect_fit(&values);
         let mask = V::mask(&mut edge.present.iter());
         let row = location.row.index();
-        // SAFETY: the edge is fresh, and the entity stands at its source (I5). Values have columns of their type in the
-        // target (I1, I7), with room for the row (I3); the masked ones were copied there from the source, or stand
-        // there already (I2).
+        // SAFETY: the edge is fresh, as was asked above, and the entity stands at its source (I5). Values have columns of
+        // their type in the target (I1, I7), with room for the row (I3); the masked ones were copied there from the source,
+        // or stand there already (I2). All that fit are written, and those are all that the edge counts on (I7).
         Ok(unsafe {
             self.relocate(entity, row, edge, |to| values.merge(edge.pointers::<V>(), mask, to, existing))
         })
@@ -287,7 +289,7 @@ impl Store {
                 return true;
             }
         }
-        // SAFETY: the row has left its table (I2).
+        // SAFETY: the row, if there was one, has left its table just now: its values lie behind the end (I2).
         unsafe { self.drop_despawned(entity, table) };
         true
     }

@@ -16,8 +16,8 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use crate::column_id::AnyColId;
 use crate::fetch::{Access, Fetch};
@@ -25,6 +25,7 @@ use crate::flags::BorrowFlags;
 use crate::location::TableId;
 use crate::prepared::Prepared;
 use crate::shared::Conflict;
+use crate::sync::{Mutex, MutexGuard, Ordering};
 
 /// What a prepared query splits.
 #[derive(Clone)]

@@ -60,7 +60,8 @@ pub struct Stamp<'a, K: Tracking> {
     access: PhantomData<&'a mut Tick>,
 }
 
-// SAFETY: a stamp stands for the references it was made of, to ticks, which are `Send + Sync` (I1).
+// SAFETY: a stamp stands for the references that it was made of, a shared and an exclusive one, to ticks, which are `Send`
+// and `Sync`.
 unsafe impl<K: Tracking> Send for Stamp<'_, K> {}
 // SAFETY: as above; through `&Stamp` ticks are only read.
 unsafe impl<K: Tracking> Sync for Stamp<'_, K> {}
@@ -84,7 +85,7 @@ impl<'a> Stamp<'a, RowTicks> {
     /// When the row was added.
     #[inline]
     pub fn added(&self) -> Tick {
-        // SAFETY: made from a reference that lives for `'a` (I2).
+        // SAFETY: locally: made from a reference that lives for `'a`.
         unsafe { self.ticks.added.read() }
     }
 
@@ -107,7 +108,8 @@ impl<K: Tracking> Stamp<'_, K> {
     #[inline(always)]
     pub fn mark(&mut self) {
         if let Some(ticks) = K::ticks(&self.ticks) {
-            // SAFETY: made from an exclusive reference that lives for `'a`, and borrowed exclusively here (I2, I6).
+            // SAFETY: locally: made from an exclusive reference that lives for `'a`, and the stamp, which stands for it
+            // alone, is borrowed exclusively.
             unsafe { ticks.changed.write(ticks.now) };
         }
     }

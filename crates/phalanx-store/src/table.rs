@@ -50,7 +50,7 @@ impl TableMeta {
             // What is no table has no memory, either.
             return &[];
         }
-        // SAFETY: each row of a table has its entity, a hole the placeholder (I5, I11).
+        // SAFETY: there are rows, so there is memory (I3); each has its entity (I5, I10), a hole the placeholder (I11).
         unsafe { std::slice::from_raw_parts(self.owners.data.cast(), self.len as usize) }
     }
 
@@ -61,7 +61,7 @@ impl TableMeta {
     #[inline(always)]
     pub(crate) unsafe fn owner(&self, row: usize) -> Entity {
         debug_assert!(row < self.len as usize);
-        // SAFETY: forwarded: each row has its entity (I5).
+        // SAFETY: forwarded: each row has its entity (I5, I10), a hole the placeholder (I11).
         unsafe { self.owners.data.cast::<Entity>().add(row).read() }
     }
 
@@ -92,7 +92,7 @@ impl TableMeta {
         now: Tick,
     ) -> Option<Entity> {
         let last = self.len as usize - 1;
-        // SAFETY: forwarded: both rows are in range (I2).
+        // SAFETY: forwarded: both rows are in range, and hold values of all columns (I2).
         unsafe {
             if row != last {
                 V::shift(pointers, V::ALL, last, row);
@@ -190,7 +190,7 @@ impl Table {
     pub(crate) unsafe fn copy_row(&self, from: usize, to: usize) {
         for column in self.columns.iter() {
             let rows = column.rows();
-            // SAFETY: forwarded (I2).
+            // SAFETY: forwarded: the column has both rows (I3).
             unsafe { rows.copy(from, rows, to) };
         }
     }
@@ -204,7 +204,7 @@ impl Table {
         let mut removed = removed.iter().copied().peekable();
         for (at, column) in (0u16..).zip(self.columns.iter()) {
             let rows = column.rows();
-            // SAFETY: forwarded (I2).
+            // SAFETY: forwarded: the column has both rows (I3).
             unsafe {
                 if removed.next_if_eq(&at).is_some() {
                     rows.swap(row, last);

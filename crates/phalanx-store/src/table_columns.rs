@@ -121,7 +121,7 @@ impl ColumnRows {
     /// The column has both rows, which differ.
     #[inline(always)]
     pub(crate) unsafe fn swap(self, a: usize, b: usize) {
-        // SAFETY: forwarded (I2).
+        // SAFETY: forwarded: both are within the column's memory, and apart (I3).
         unsafe { swap_values(self.data.add(a * self.size), self.data.add(b * self.size), self.size) };
     }
 }
@@ -225,7 +225,7 @@ impl Place {
     /// The record lives for `'a`.
     #[inline(always)]
     unsafe fn get<'a>(self) -> &'a Column {
-        // SAFETY: forwarded; columns stay where they are in their record (I3).
+        // SAFETY: forwarded: columns stay where they are in their record (I3), and are written through atomics alone.
         unsafe { self.0.as_ref() }
     }
 }
@@ -262,14 +262,14 @@ impl ColumnList {
     /// The columns of two lists, pair by pair.
     #[inline(always)]
     pub(crate) fn zip<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'a Column, &'a Column)> {
-        // SAFETY: locally: columns of records that are borrowed.
+        // SAFETY: both lists are borrowed, and keep the records of their columns alive (I3).
         self.list.iter().zip(&other.list).map(|(one, other)| unsafe { (one.get(), other.get()) })
     }
 
     /// The column at a position of the list.
     #[inline(always)]
     pub(crate) fn at(&self, position: u16) -> &Column {
-        // SAFETY: locally: a column of the record that is borrowed.
+        // SAFETY: the list is borrowed, and keeps the record of its columns alive (I3).
         unsafe { self.list[usize::from(position)].get() }
     }
 
@@ -292,7 +292,7 @@ impl<'a> Iterator for Columns<'a> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<&'a Column> {
-        // SAFETY: locally: a column of the record that `'a` borrows.
+        // SAFETY: the list is borrowed for `'a`, and keeps the record of its columns alive (I3).
         self.list.next().map(|place| unsafe { place.get() })
     }
 
@@ -333,7 +333,7 @@ impl TableColumns {
         let compare = |place: &Place| {
             #[cfg(test)]
             COMPARED.set(COMPARED.get() + 1);
-            // SAFETY: locally: a column of the record that is borrowed. The list is in ascending order.
+            // SAFETY: the list is borrowed, and keeps the record of its columns alive (I3).
             unsafe { place.get() }.id.cmp(&id)
         };
         self.all.list.binary_search_by(compare).ok()

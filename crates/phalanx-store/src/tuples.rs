@@ -4,6 +4,8 @@
 //! the position of each part, from the empty tuple to twelve parts. Queries and bundles go to fifteen, as two shorter
 //! tuples that are seen as one.
 
+#![forbid(unsafe_code)]
+
 /// Calls a macro with `(A 0) (B 1) ...` for each tuple length from 0 to 12.
 #[doc(hidden)]
 #[macro_export]

@@ -51,7 +51,7 @@ pub struct View<'w, F: Fetch> {
     confined: bool,
     /// For what is asked now and then: which sets there are.
     store: &'w Store,
-    /// The uses of columns of its query.
+    /// The uses of columns of its query, which may write although the view only reads.
     uses: &'w [Access],
     /// Not `F::Item<'w>`, which would keep a view from standing in for one that lives shorter.
     access: PhantomData<&'w ()>,
@@ -82,8 +82,8 @@ impl Sets<'_> {
     }
 }
 
-// SAFETY: a view stands for references to values that are `Send + Sync` (I1), which it hands out to one
-// thread at a time (`&mut self`, `self`), or shared (`&self`, for reading fetches only).
+// SAFETY: a view stands for references to values that are `Send` and `Sync` (I1), which it hands out to one thread at a time
+// (`&mut self`, `self`), or to be read (`&self`). All that it reads beside them is in the store, which is `Sync`.
 unsafe impl<F: Fetch> Send for View<'_, F> {}
 // SAFETY: as above.
 unsafe impl<F: Fetch> Sync for View<'_, F> {}
@@ -114,8 +114,8 @@ impl Store {
     /// When the query is stale.
     #[inline]
     pub fn view_read_only<'w, F: Fetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F::ReadOnly> {
-        // SAFETY: as for `view`: the view that could write is given up at once for one that only reads, and has lent
-        // nothing (I6, I8).
+        // SAFETY: as for `view`: the view that could write is given up at once for one that only reads, before it has lent
+        // anything (I8).
         unsafe { self.view_unchecked(query, self.tick) }.into_read_only()
     }
 
@@ -125,7 +125,7 @@ impl Store {
     /// When the query is stale.
     #[inline]
     pub fn view_mut<'w, F: Fetch>(&'w mut self, query: &'w Prepared<F>) -> View<'w, F> {
-        // SAFETY: the store is borrowed exclusively for as long as the view lives (I6).
+        // SAFETY: the store is borrowed exclusively for as long as the view lives: locally, nothing else uses its columns.
         unsafe { self.view_unchecked(query, self.tick) }
     }
 
@@ -299,7 +299,7 @@ impl<'w, F: Fetch> View<'w, F> {
     #[inline(always)]
     fn meta(&self, table: TableId) -> &'w TableMeta {
         debug_assert!(table.index() < self.metas.len());
-        // SAFETY: a table that a fresh query visits exists (I6), so it has a meta.
+        // SAFETY: a table that a fresh query visits exists (I6), so it has a meta (I4); only such tables are asked for.
         unsafe { self.metas.get_unchecked(table.index()) }
     }
 
@@ -343,11 +343,13 @@ impl<'w, F: Fetch> View<'w, F> {
                 let count = step.min(len - start);
                 let mut blocks = start / BLOCK_ROWS..(start + count).div_ceil(BLOCK_ROWS);
                 if !F::SKIPS || blocks.any(|block| self.block_is_newer(table, block)) {
-                    out.push(self.chunk(table, start, count));
+                    // SAFETY: the rows are in range, and each is in one run of its table, which is visited once (I6).
+                    out.push(unsafe { self.chunk(table, start, count) });
                 }
             }
         }
-        out.extend(self.rowless_ids().map(|entity| self.rowless_chunk(entity)));
+        // SAFETY: the rowless are visited, each once (I6).
+        out.extend(self.rowless_ids().map(|entity| unsafe { self.rowless_chunk(entity) }));
         out
     }
 
@@ -365,7 +367,8 @@ impl<'w, F: Fetch> View<'w, F> {
                 };
                 if !F::DENSE || written.is_after(since) {
                     let start = block * BLOCK_ROWS;
-                    out.push(self.chunk(table, start, BLOCK_ROWS.min(len - start)));
+                    // SAFETY: the rows are in range, and each is in one block of its table, which is visited once (I6).
+                    out.push(unsafe { self.chunk(table, start, BLOCK_ROWS.min(len - start)) });
                 }
             }
         }
@@ -388,11 +391,15 @@ impl<'w, F: Fetch> View<'w, F> {
         entities.into_iter().flat_map(Entities::rowless)
     }
 
-    /// A run of rows. Each row must go into at most one chunk, unless the fetch only reads.
+    /// A run of rows.
+    ///
+    /// # Safety
+    /// The rows are in range of a table that the view visits. Each goes into at most one chunk, unless the fetch only
+    /// reads, and the view lends nothing else.
     #[inline(always)]
-    fn chunk(&self, table: TableId, start: usize, len: usize) -> Chunk<'w, F> {
+    unsafe fn chunk(&self, table: TableId, start: usize, len: usize) -> Chunk<'w, F> {
         let at = table.index();
-        // SAFETY: callers name rows in range of a member table (I6).
+        // SAFETY: forwarded: a table that is visited has the columns (I6).
         unsafe {
             // Pointers first: loaded after the mark, their addresses would be worked out twice.
             let ptrs = F::ptrs(self.cells, at);
@@ -401,8 +408,13 @@ impl<'w, F: Fetch> View<'w, F> {
         }
     }
 
-    fn rowless_chunk(&self, entity: &'w Entity) -> Chunk<'w, F> {
-        // SAFETY: `rowless` is set only where the fetch is present without a row (I6); it reaches no column.
+    /// The run of an entity without a row.
+    ///
+    /// # Safety
+    /// The view visits the rowless, and the entity is one of them; it goes into at most one chunk, as for `chunk`.
+    unsafe fn rowless_chunk(&self, entity: &'w Entity) -> Chunk<'w, F> {
+        // SAFETY: forwarded: a fetch for which the rowless are visited is present where they are (I6), and reaches no column
+        // there (I4).
         unsafe {
             Chunk::new(rowless_ptrs::<F>(self.cells, entity), std::ptr::from_ref(entity), 0, 1, self.since)
         }

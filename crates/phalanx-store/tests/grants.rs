@@ -164,3 +164,21 @@ fn a_list_is_lent_row_by_row() {
     let reading = query::<Read<u64>>(&store, A.id(), &tables);
     assert_eq!(store.view(&reading).get(entities[0]), Some(&20));
 }
+
+// A query that could write was asked to read only: whatever is made of its view only reads as well.
+#[test]
+fn a_view_that_gave_up_writing_grants_reading_alone() {
+    let (mut store, tables, _) = store();
+    let writes = query::<Write<u64>>(&store, A.id(), &tables);
+    let reads_alone = |grant: Grant<'_>| {
+        assert!(grant.prepare::<Write<u64>>(A.id(), |_| true).is_err());
+        assert!(grant.prepare::<WriteUntracked<u64>>(A.id(), |_| true).is_err());
+        let reads = grant.prepare::<Read<u64>>(A.id(), |_| true).expect("reading is granted");
+        assert_eq!(grant.into_view(&reads).into_rows().count(), 5);
+    };
+    reads_alone(store.view_read_only(&writes).into_grant());
+    reads_alone(store.view_mut(&writes).into_read_only().into_grant());
+    let view = store.view_mut(&writes);
+    reads_alone(view.read_only().into_grant().and(view.read_only().into_grant()));
+    assert!(panics(|| store.view_read_only(&writes).into_grant().view(&writes).into_rows().count()));
+}

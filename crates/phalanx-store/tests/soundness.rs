@@ -17,6 +17,8 @@ use phalanx_store::*;
 mod groups;
 #[path = "soundness/images.rs"]
 mod images;
+#[path = "soundness/images_model.rs"]
+mod images_model;
 
 static A: ColCell<u64> = ColCell::new();
 static B: ColCell<u32> = ColCell::new();

@@ -45,8 +45,11 @@ impl Entities {
         self.changes == directory.changes && !self.needs_flush()
     }
 
-    /// Puts all slots back that are listed. Those of entities with rows are the caller's to [place](Entities::place).
-    pub(crate) fn restore(&mut self, directory: &Directory) {
+    /// Puts all slots back that are listed.
+    ///
+    /// # Safety
+    /// The caller [places](Entities::place) all entities that have rows, but for those that are where they were (I5).
+    pub(crate) unsafe fn restore(&mut self, directory: &Directory) {
         let Directory { slots, free, rowless, retired, changes } = directory;
         self.slots.resize(*slots as usize, Slot { table: TableId::DEAD, link: Entity::new(NONE, FIRST) });
         for (at, entity) in free.iter().enumerate() {

@@ -48,7 +48,7 @@ pub(crate) trait Fresh {
     /// Forgets the values.
     ///
     /// # Safety
-    /// They were moved away; or nobody minds that they are never dropped.
+    /// They were moved away, and are not used here again.
     unsafe fn moved(&mut self);
 }
 
@@ -58,7 +58,7 @@ impl<T> Fresh for Vec<T> {
     }
 
     unsafe fn moved(&mut self) {
-        // SAFETY: locally: no value is below the length zero.
+        // SAFETY: locally: no value lies before the end of an empty vector.
         unsafe { self.set_len(0) };
     }
 }
@@ -158,7 +158,8 @@ impl Restoring<'_> {
         for (at, plan) in plans.iter().enumerate().filter(|(_, plan)| !plan.stays) {
             let dropped = store.tables[at].live && !store.tables[at].is_set;
             leftovers.tables_changed |= plan.target.is_some() || dropped;
-            moved |= store.empty_table(TableId::from_index(at), &mut leftovers);
+            // SAFETY: where there were rows, the directory is restored below, and places all entities anew (I5).
+            moved |= unsafe { store.empty_table(TableId::from_index(at), &mut leftovers) };
             if let Some(target) = &plan.target {
                 store.create_table(TableId::from_index(at), target);
             }
@@ -170,18 +171,22 @@ impl Restoring<'_> {
         });
         moved |= store.base.as_deref().is_none_or(|base| !Arc::ptr_eq(&base.directory, &image.directory));
         if moved || !store.entities.is_as_in(&image.directory) {
-            store.entities.restore(&image.directory);
+            // SAFETY: every slot is listed, or that of an entity in a row of the image (I15), which is placed below or stands
+            // there already.
+            unsafe { store.entities.restore(&image.directory) };
         }
         for (at, plan) in plans.into_iter().enumerate() {
             let Plan { target: Some(target), same_owners, columns, .. } = plan else { continue };
             // SAFETY: the table is there, with the columns of the image, whose blocks hold as many values of the
-            // columns' types as there are owners in them (I15).
+            // columns' types as there are owners in them. Blocks that are said to be the same were not written since the
+            // base, which shares them with the image (I15). The directory has the slots of the image.
             unsafe {
                 store.fill_table(TableId::from_index(at), &target, &same_owners, columns, &mut leftovers);
             };
         }
         store.restore_free_tables(&image);
-        store.restore_groups(&image.groups);
+        // SAFETY: all rows are as they were when the image was taken (I15).
+        unsafe { store.restore_groups(&image.groups) };
         store.tick = image.tick;
         store.base = Some(image);
         leftovers
@@ -190,7 +195,10 @@ impl Restoring<'_> {
 
 impl Store {
     /// Moves all rows of a table away, and drops the table unless it is a set's. True if there were rows.
-    fn empty_table(&mut self, table: TableId, leftovers: &mut Leftovers) -> bool {
+    ///
+    /// # Safety
+    /// The caller tells the directory what becomes of their entities, before anything else is done (I5).
+    unsafe fn empty_table(&mut self, table: TableId, leftovers: &mut Leftovers) -> bool {
         let at = table.index();
         if !self.tables[at].live {
             return false;
@@ -206,7 +214,8 @@ impl Store {
         self.metas[at].len = 0;
         self.tables[at].holes.clear();
         if self.tables[at].is_set {
-            self.unset_all(table, &owners);
+            // SAFETY: the table has no rows any more (I10).
+            unsafe { self.unset_all(table, &owners) };
             self.set_ticks(table, |_, _| Tick::ZERO);
         } else {
             self.drop_table(table);
@@ -229,8 +238,9 @@ impl Store {
     ///
     /// # Safety
     /// The table is there, with the columns of the image, and each block of the image holds as many values of its
-    /// column's type as the block of owners has entities. What `same` says of blocks is true. The directory is told of
-    /// the rows here, and of everybody else by the caller.
+    /// column's type as the block of owners has entities, holes left out. The owners of a block that `same_owners` says
+    /// so of, and the values of a [`Source::Same`], stand in the table already. The directory has a slot for each owner; it
+    /// is told of the rows here, and of all other entities by the caller.
     unsafe fn fill_table(
         &mut self,
         table: TableId,
@@ -267,8 +277,9 @@ impl Store {
                 let mut next = 0;
                 for run in full_runs(&target.owners[block], block * BLOCK_ROWS) {
                     assert!(next + run.len() <= count, "a block has a value for each of its entities");
-                    // SAFETY: the block holds `count` values of the column's type (I1, I15); the rows are within the
-                    // capacity (I3), and their old values were moved away, or have no drop glue.
+                    // SAFETY: the block holds `count` values of the column's type (I1, I15), at least as many as are read;
+                    // the rows are within the capacity (I3), and their old values were moved away, or have no drop glue.
+                    // Values with drop glue come from copies that are forgotten next.
                     unsafe {
                         let (from, to) = (from.add(next * there.size), data.add(run.start * there.size));
                         ptr::copy_nonoverlapping(from, to, run.len() * there.size);
@@ -287,21 +298,24 @@ impl Store {
             let gone =
                 (0..old.len()).filter(|row| !same_owners.get(row / BLOCK_ROWS).is_some_and(|same| *same));
             let gone: Vec<Entity> = gone.map(|row| old[row]).collect();
-            self.unset_all(table, &gone);
+            // SAFETY: the rows get other owners, who are noted below (I10).
+            unsafe { self.unset_all(table, &gone) };
         }
         self.metas[at].len = Row::from_index(target.len).get();
         self.tables[at].holes.clone_from(&target.holes);
         for (block, owners) in target.owners.iter().enumerate().filter(|(block, _)| !same_owners[*block]) {
             for (row, &entity) in (block * BLOCK_ROWS..).zip(owners.iter()) {
-                // SAFETY: the row is within the capacity (I3).
+                // SAFETY: the row is within the capacity (I3), for which there was room made above.
                 unsafe { self.owner_at(table, row).write(entity) };
                 if !is_set {
-                    // SAFETY: the row is the entity's (I5), as it was when the image was taken; only sets have holes.
+                    // SAFETY: the row is the entity's (I5), as it was when the image was taken (I15): no other table of the
+                    // image has the entity, and only those of sets have holes (I11).
                     unsafe { self.entities.place(entity, EntityLocation::new(table, Row::from_index(row))) };
                 }
             }
             if is_set {
-                self.set_entries(table, block * BLOCK_ROWS, owners);
+                // SAFETY: these are the owners of the rows, and as alive as they were when the image was taken (I10, I15).
+                unsafe { self.set_entries(table, block * BLOCK_ROWS, owners) };
             }
         }
         self.set_ticks(table, |column, block| match column {
@@ -320,7 +334,7 @@ impl Store {
         let write = |cell: &ColumnCell, sized: bool, column: Option<usize>| {
             cell.tick.store(tick(column, 0).get(), Ordering::Relaxed);
             for block in (0..blocks).filter(|_| sized) {
-                // SAFETY: the block begins within the capacity (I3).
+                // SAFETY: the values have a size, and the block begins within the capacity (I3).
                 let before = unsafe { cell.tick_of(block * BLOCK_ROWS) };
                 before.store(tick(column, block).get(), Ordering::Relaxed);
             }
@@ -384,7 +398,7 @@ impl Leftovers {
     unsafe fn take(&mut self, of: &'static ColumnType, data: *mut u8, rows: Range<usize>) {
         let size = of.layout.size();
         let taken = RawRows::new(of, rows.len());
-        // SAFETY: forwarded; the memory was made for as many values, and is new.
+        // SAFETY: forwarded: the rows are in range; the memory was made for as many values of the type, and is new.
         unsafe {
             ptr::copy_nonoverlapping(data.add(rows.start * size), taken.data.as_ptr(), rows.len() * size);
         };
@@ -423,7 +437,7 @@ impl Drop for RawRows {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         if let Some(glue) = self.of.drop {
-            // SAFETY: `take` moved as many values of the type here (I1), which are dropped once.
+            // SAFETY: `Leftovers::take` moved as many values of the type here (I1), which nothing else drops or reads.
             panics.guard(|| unsafe { glue(self.data.as_ptr(), self.len) });
         }
         if self.layout.size() > 0 {

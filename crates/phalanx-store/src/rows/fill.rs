@@ -71,11 +71,13 @@ impl Store {
         let columns = &edge.filled;
         let write = |row| {
             for (at, (column, &wanted)) in edge.slots.iter().zip(columns).enumerate() {
-                // SAFETY: the edge is fresh while it is followed, so its target lives (I7), with room for the row (I3).
+                // SAFETY: the edge is fresh while it is followed, so its target lives, and the column is the one that is
+                // wanted, by the same order of both lists (I7). There is room for the row (I3), which holds nothing yet (I2).
                 unsafe { OpenColumn::offer(column, row, wanted, |open| fill(at, open)) };
             }
         };
-        // SAFETY: the edge is fresh, the entity stands at its source (I5), and each column it names is written (I7).
+        // SAFETY: the edge is fresh, as was asked above, and the entity stands at its source (I5). Each column that the edge
+        // names is written, or `write` panics (I7).
         unsafe { self.relocate(entity, location.row.index(), edge, write) };
         true
     }

@@ -75,7 +75,7 @@ impl<'e> Pending<'e> {
         let mut panics = FirstPanic::default();
         for init in &self.edge.inits[..self.done] {
             for column in init.slots.iter() {
-                // SAFETY: the function wrote an initialised value to this row, which does not count (I2).
+                // SAFETY: forwarded: the function wrote a value to each of its columns (I7), in a row that does not count (I2).
                 unsafe { column.drop_rows(self.row, 1, &mut panics) };
             }
         }

@@ -104,7 +104,8 @@ impl Store {
         let mut to = entity.index() as usize;
         if target != TableId::ROWLESS {
             to = self.next_row(target);
-            // SAFETY: there is room for the row now (I3); the edge is the caller's.
+            // SAFETY: there is room for the row now (I3), which does not count yet (I2); the edge is fresh, as the caller
+            // promises.
             unsafe { self.run_inits(edge, to) }.keep();
         }
         for (from, into) in edge.copies() {
@@ -147,7 +148,7 @@ impl Store {
     ) -> Option<Entity> {
         let (columns, meta) = (&self.tables[table.index()], &mut self.metas[table.index()]);
         let (last, removed) = (meta.len as usize - 1, removed.unwrap_or(&columns.droppers));
-        // SAFETY: forwarded; both rows are in range (I2, I5), and the last row is put in the place of the other.
+        // SAFETY: forwarded: both rows are in range, and have values (I2); the last one is put in the place of the other.
         unsafe {
             if row != last && removed.is_empty() {
                 columns.copy_row(last, row);
@@ -164,7 +165,7 @@ impl Store {
     /// As for `close_gap`.
     #[inline(always)]
     pub(super) unsafe fn leave(&mut self, table: TableId, row: usize, removed: Option<&[u16]>) {
-        // SAFETY: forwarded; the owner of a row is alive (I5).
+        // SAFETY: forwarded; the owner of a row is alive, so it has a slot (I5).
         unsafe {
             if let Some(moved) = self.close_gap(table, row, removed) {
                 self.entities.set_row(moved.index(), Row::from_index(row));

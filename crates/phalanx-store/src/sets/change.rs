@@ -261,7 +261,8 @@ impl Store {
     /// The plan is this store's, for `V`, and the entity has this row in the set.
     #[inline(never)]
     unsafe fn take_with_care<V: Values>(&mut self, plan: &SetPlan, entity: Entity, row: usize) -> V::Old {
-        let border = self.leave_groups(plan.set, entity, row);
+        // SAFETY: forwarded: the entity has the row, which is exchanged with the one at the border below.
+        let border = unsafe { self.leave_groups(plan.set, entity, row) };
         let set = &mut self.sets[plan.set.index()];
         let meta = &mut self.metas[set.table.index()];
         let excluding = set.excluding;
@@ -363,7 +364,8 @@ impl Store {
     /// behind the end of the table, or in the hole that a stable set keeps.
     fn leave_set(&mut self, set: SetId, entity: Entity) -> Option<RemovedRow> {
         let row = self.set(set).find(entity)?;
-        let border = self.leave_groups(set, entity, row);
+        // SAFETY: the set led to the row (I10), which is exchanged with the one at the border below.
+        let border = unsafe { self.leave_groups(set, entity, row) };
         let SparseSet { table, stable, excluding, .. } = *self.set(set);
         // SAFETY: the entity was found at the row, which is in range (I10), and changes places with the last member
         // (I13), so that its entry can go. Its values lie where they were, or behind the end (I2, I11).

@@ -199,11 +199,14 @@ impl Store {
     }
 
     /// Adds an entity to the set of members of a group that owns nothing.
-    fn push_member(&mut self, set: SetId, entity: Entity) {
+    ///
+    /// # Safety
+    /// The entity lives, and is in each set that the group needs, but not in this one (I10, I13).
+    unsafe fn push_member(&mut self, set: SetId, entity: Entity) {
         let table = self.set(set).table;
         let row = self.next_row(table);
         *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
-        // SAFETY: there is room for the row now (I3), and the table has no columns.
+        // SAFETY: there is room for the row now (I3), and the table has no columns (I13).
         unsafe { self.push_row(table, entity) };
     }
 
@@ -212,7 +215,7 @@ impl Store {
         let Some(row) = self.set(set).find(entity) else { return };
         let table = self.set(set).table;
         self.sets[set.index()].unset(entity);
-        // SAFETY: the set led to the row, which is in range (I10), and has no values.
+        // SAFETY: the set led to the row, which is in range (I10), and has no values (I13).
         if let Some(moved) = unsafe { self.close_gap(table, row, None) } {
             self.sets[set.index()].repoint(moved, row);
         }
@@ -286,7 +289,8 @@ impl Store {
         let group = self.group(id)?;
         let ordered = group.members.map_or_else(|| group.terms.owned.clone(), |members| vec![members]);
         for set in ordered.into_iter().filter(|_| a != b) {
-            // SAFETY: the members are the first rows of each owned set, or all of their own (I13); neither has holes.
+            // SAFETY: both are members, which are the first rows of each owned set, or all rows of the group's own (I13);
+            // neither has holes, and the rows differ.
             unsafe { self.swap_set_rows(set, a, b) };
         }
         Ok(true)

@@ -53,7 +53,7 @@ impl SetPlan {
     /// The plan is for `V`.
     #[inline(always)]
     pub(super) unsafe fn pointers<V: Values>(&self) -> V::Pointers {
-        // SAFETY: forwarded: a column was found for each value.
+        // SAFETY: forwarded: a column was found for each value of `V` (I7).
         V::pointers(&mut unsafe { self.slots.exactly(V::COLUMNS) })
     }
 }

@@ -26,7 +26,8 @@ pub struct Chunk<'w, F: Fetch> {
     access: PhantomData<&'w ()>,
 }
 
-// SAFETY: a chunk stands for references to values that are `Send + Sync` (I1) in rows of its own (I6).
+// SAFETY: a chunk stands for references to values that are `Send` and `Sync` (I1), in rows of its own unless they are only
+// read (I6).
 unsafe impl<F: Fetch> Send for Chunk<'_, F> {}
 // SAFETY: as above; through `&Chunk` only entities are read.
 unsafe impl<F: Fetch> Sync for Chunk<'_, F> {}
@@ -60,7 +61,7 @@ impl<'w, F: Fetch> Chunk<'w, F> {
     /// The entities of the rows.
     #[inline]
     pub fn entities(&self) -> &'w [Entity] {
-        // SAFETY: each row has its entity (I5), and entities are not written while rows are borrowed.
+        // SAFETY: each row has its entity (I5), and the structure stands still while the store is borrowed for `'w`.
         unsafe { std::slice::from_raw_parts(self.owners.add(self.start), self.len) }
     }
 
@@ -266,7 +267,8 @@ impl<'w, F: Fetch> Chunks<'w, F> {
                 let start = self.block * BLOCK_ROWS;
                 self.block += 1;
                 if self.view.block_is_newer(table, self.block - 1) {
-                    return Some(self.view.chunk(table, start, BLOCK_ROWS.min(len - start)));
+                    // SAFETY: the rows are in range, and each block of a table, which is visited once, comes once (I6).
+                    return Some(unsafe { self.view.chunk(table, start, BLOCK_ROWS.min(len - start)) });
                 }
             }
             self.next += 1;
@@ -303,7 +305,8 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
             self.next += 1;
             let len = self.view.table_len(table);
             if len > 0 {
-                return Some(self.view.chunk(table, 0, len));
+                // SAFETY: the rows are in range, and each table comes once (I6).
+                return Some(unsafe { self.view.chunk(table, 0, len) });
             }
         }
         // Known when compiling: otherwise the walk over entities without a row is live state of every loop.
@@ -311,7 +314,8 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
             return None;
         }
         let entity = self.rowless.as_mut()?.next()?;
-        Some(self.view.rowless_chunk(entity))
+        // SAFETY: the rowless are visited, and each comes once (I6).
+        Some(unsafe { self.view.rowless_chunk(entity) })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -334,11 +338,13 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
         for &table in &self.view.tables[self.next..] {
             let len = self.view.table_len(table);
             if len > 0 {
-                state = f(state, self.view.chunk(table, 0, len));
+                // SAFETY: as for `next`.
+                state = f(state, unsafe { self.view.chunk(table, 0, len) });
             }
         }
         for entity in self.rowless.into_iter().flatten() {
-            state = f(state, self.view.rowless_chunk(entity));
+            // SAFETY: as for `next`.
+            state = f(state, unsafe { self.view.rowless_chunk(entity) });
         }
         state
     }

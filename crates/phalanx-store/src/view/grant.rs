@@ -2,8 +2,9 @@
 //!
 //! A [`Grant`] stands for the access of a view, or of two views together. Queries of other types get views from it, as
 //! long as they ask for no more: no other column, no writing where the view only read, no other table. A grant is
-//! lent as a view is, so that nothing it hands out overlaps in time.
+//! lent as a view is, so that nothing it hands out overlaps in time, unless it only reads.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -62,9 +63,15 @@ impl std::error::Error for NotGranted {}
 impl<'w, F: Fetch> View<'w, F> {
     /// The view's access, for queries of other types.
     pub fn into_grant(self) -> Grant<'w> {
+        // The query may write what the view gave up to write: there may be several such views at once.
+        let only_reads = TypeId::of::<F>() == TypeId::of::<F::ReadOnly>();
+        let uses = match only_reads && self.uses.iter().any(|access| access.writes) {
+            true => self.uses.iter().map(|&access| Access { writes: false, ..access }).collect(),
+            false => Cow::Borrowed(self.uses),
+        };
         Grant {
             store: self.store,
-            uses: Cow::Borrowed(self.uses),
+            uses,
             tables: Cow::Borrowed(self.tables),
             member: Cow::Borrowed(self.member),
             rowless: self.rowless,
@@ -135,8 +142,9 @@ impl<'w> Grant<'w> {
     /// When the query asks for more than is granted.
     pub fn view<'a, G: Fetch>(&'a mut self, query: &'a Prepared<G>) -> View<'a, G> {
         self.expect_granted(query);
-        // SAFETY: the grant has the access of views that are given up for `'w`, which covers the columns of the query
-        // in all tables that it visits (I6, I8), and is itself borrowed exclusively. The view stays in these tables.
+        // SAFETY: the grant has the access of views that are given up for `'w`. It covers the columns of the query in all
+        // tables that the query visits, as was asked above, and the view stays in these (I8). The grant is itself borrowed
+        // exclusively; a grant of a view that only reads, of which there may be several, allows no writing.
         let view = unsafe { self.store.view_unchecked(query, self.now) };
         View { confined: true, driver_choice: self.driver_choice, access: PhantomData, ..view }
     }

@@ -24,7 +24,7 @@ pub struct Many<'w, F: Fetch, I> {
     ptrs: MaybeUninit<F::Ptrs>,
 }
 
-// SAFETY: beside the list there is a view, and pointers that are the view's as well (I1).
+// SAFETY: beside the list there is a view, which is `Send` and `Sync`, and pointers that it could find again (I1).
 unsafe impl<F: Fetch, I: Send> Send for Many<'_, F, I> {}
 // SAFETY: as above.
 unsafe impl<F: Fetch, I: Sync> Sync for Many<'_, F, I> {}
@@ -46,8 +46,8 @@ impl<'w, F: Fetch, I> Many<'w, F, I> {
         'w: 'a,
     {
         let location = Entities::find_in(self.view.slots, entity)?;
-        // SAFETY: the pointers are those of a table that the view visits (I6), the directory's row is in range (I5), and
-        // access is the caller's.
+        // SAFETY: where a table is noted, the pointers are set, and those of that table, which the view visits (I6); the
+        // directory names the entity's row there (I5). Access is the caller's.
         unsafe {
             if location.table != self.table {
                 let found = self.view.find(entity)?;
@@ -73,7 +73,8 @@ impl<F: Fetch, I: Iterator<Item: Borrow<Entity>>> Many<'_, F, I> {
         loop {
             let entity = *self.entities.next()?.borrow();
             if self.view.read_only().into_get(entity).is_some_and(&mut keep) {
-                // SAFETY: the item borrows the view exclusively (I6).
+                // SAFETY: the item borrows the list exclusively, and the one that was only read is gone, so that no other item
+                // of the view is alive (I6).
                 return unsafe { self.get(entity) };
             }
         }

@@ -14,7 +14,7 @@ pub struct Places<'w, F: Fetch> {
     places: Vec<Found<F>>,
 }
 
-// SAFETY: beside the view there are pointers that are the view's as well (I1).
+// SAFETY: beside the view, which is `Send` and `Sync`, there are pointers that it could find again (I1).
 unsafe impl<F: Fetch> Send for Places<'_, F> {}
 // SAFETY: as above.
 unsafe impl<F: Fetch> Sync for Places<'_, F> {}
@@ -62,8 +62,8 @@ impl<'w, F: Fetch> Places<'w, F> {
     pub fn get_many_mut<const N: usize>(&mut self, numbers: [usize; N]) -> [F::Item<'_>; N] {
         assert!(numbers.is_sorted_by(|a, b| a < b), "places are lent once each, in ascending order");
         numbers.map(|number| {
-            // SAFETY: each entity has one place, and the numbers differ, so no other item of it is alive while the
-            // places are borrowed (I5, I6).
+            // SAFETY: each entity has one place in the list, since it is in one row of one table (I5), or in the set that
+            // drives once (I10). The numbers differ, so no other item of it is alive while the places are borrowed (I6).
             unsafe { self.view.lend(&self.places[number]) }
         })
     }
@@ -77,7 +77,7 @@ impl<'w, F: Fetch> Places<'w, F> {
     where
         F: ReadFetch,
     {
-        // SAFETY: the fetch only reads, and the place is a row of the view (I6).
+        // SAFETY: the fetch only reads, and the view has found the place (I6).
         unsafe { self.view.lend(&self.places[number]) }
     }
 }

@@ -36,7 +36,8 @@ impl Driven<'_> {
     /// The set drives the view; the row is in range, and was not asked for before, unless the fetch only reads.
     #[inline(always)]
     unsafe fn item<'w, F: Fetch>(&self, view: &View<'w, F>, row: usize) -> Option<F::Item<'w>> {
-        // SAFETY: each entity is in the set once (I10), so its item is yielded once.
+        // SAFETY: forwarded: each entity is in the set once (I10), at this row, so its item is yielded once. Where only sets
+        // are asked, no hole is among the rows, so it is alive (I10), and has one row in each of them.
         unsafe {
             let entity = self.entities.get_unchecked(row);
             if F::TABLELESS && self.sets_alone {
@@ -76,7 +77,7 @@ impl<'w, F: Fetch> Rows<'w, F> {
 fn driven_walk<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> Option<Driven<'w>> {
     let driver = view.find_driver()?;
     let entities = view.store.table_entities(driver.table);
-    // SAFETY: the cells are those of the view, which has the access (I6).
+    // SAFETY: locally: the cells are those of the view, which is borrowed exclusively and has the access.
     view.cells = unsafe { F::drive(view.cells, entities.len()) };
     Some(Driven { driver, entities, next: 0, sets_alone: F::TABLELESS && anywhere && !driver.holes })
 }

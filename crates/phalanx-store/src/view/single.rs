@@ -61,8 +61,8 @@ impl<F: Fetch> Found<F> {
     /// no other item of it is alive, unless the fetch only reads.
     #[inline(always)]
     pub(crate) unsafe fn item<'a>(&self, cells: F::Cells, now: Tick) -> F::Item<'a> {
-        // SAFETY: forwarded: the table has the columns (I4), and the row is initialised (I2); without a row no column is
-        // reached.
+        // SAFETY: forwarded: the table has the columns (I4), and the row is initialised (I2); where there is no row, no column
+        // of a table is reached or marked (I14).
         unsafe {
             if F::MARKS && (F::ROWED || self.table != TableId::ROWLESS) {
                 F::mark(cells, self.table.index(), Marked::Row(self.row), now);
@@ -101,7 +101,7 @@ impl Store {
     ) -> Option<F::Item<'_>> {
         let location =
             location_in::<F>(self.entities.as_slots(), entity).filter(|location| wanted(location.table))?;
-        // SAFETY: as for `view` (I8); the location is the entity's.
+        // SAFETY: as for `view` (I8); the directory gave the location, which is the entity's (I5).
         unsafe { self.get_from::<F>(location, entity, F::cells(self, ids, self.tick)) }
     }
 
@@ -111,11 +111,12 @@ impl Store {
     pub(crate) unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
         let cells = F::cells(self, ids, self.tick);
         let location = match F::TABLELESS && F::IN_SETS {
-            // Whoever is in a set is alive (I10).
+            // What is in a set is alive (I10).
             true => EntityLocation::new(TableId::ROWLESS, Row::new(0)),
             false => location_in::<F>(self.entities.as_slots(), entity)?,
         };
-        // SAFETY: the location is the entity's; access is granted by the caller.
+        // SAFETY: the directory gave the location, which is the entity's (I5), unless only sets are asked; access is granted
+        // by the caller.
         unsafe { self.get_from::<F>(location, entity, cells) }
     }
 
@@ -152,8 +153,8 @@ unsafe fn find_anywhere<F: Fetch>(
     entity: &Entity,
     directory: &Entities,
 ) -> Option<Found<F>> {
-    // SAFETY: forwarded: the directory names a table of this store (I4, I5). Whoever is in a set is alive (I10), and
-    // then nobody asks for the entity as it stands in the directory.
+    // SAFETY: forwarded: the directory names a table of this store (I4), and the row in it (I5). A fetch of sets alone reaches
+    // no column of a table (I14), and what is in a set is alive (I10). The rowless are found where the fetch is.
     unsafe {
         if F::TABLELESS && F::IN_SETS {
             return Found::rowless(cells, entity, None);
@@ -187,8 +188,9 @@ impl<'w, F: Fetch> View<'w, F> {
     #[inline(always)]
     pub(super) unsafe fn find_known(&self, entity: Entity, known: Known) -> Option<Found<F>> {
         let location = Entities::find_in(self.slots, entity)?;
-        // SAFETY: forwarded; a table that is visited exists in the store the cells are of, and has the columns (I6); so does the
-        // place of the rowless, where they are visited. The directory names the entity's row (I5).
+        // SAFETY: forwarded; a table that is visited exists in the store that the cells are of, and has the columns (I6); so
+        // does the place of the rowless, where they are visited. The directory names the entity's row (I5), and keeps its
+        // ids where they are while the store is borrowed.
         unsafe {
             if self.member.get(location.table.index()) == Some(&true) {
                 let ptrs = F::ptrs(self.cells, location.table.index());
@@ -210,7 +212,7 @@ impl<'w, F: Fetch> View<'w, F> {
             return self.into_get(entity);
         }
         let location = match F::TABLELESS && F::IN_SETS {
-            // Whoever is in a set is alive (I10).
+            // What is in a set is alive (I10).
             true => EntityLocation::new(TableId::ROWLESS, Row::new(0)),
             false => Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?,
         };
@@ -231,7 +233,7 @@ impl<'w, F: Fetch> View<'w, F> {
     where
         'w: 'a,
     {
-        // SAFETY: forwarded; the view has the access (I6).
+        // SAFETY: forwarded: it was found with the cells of the view, which has the access.
         unsafe { found.item(self.cells, self.now) }
     }
 
@@ -247,7 +249,7 @@ impl<'w, F: Fetch> View<'w, F> {
         row: usize,
     ) -> Option<F::Item<'a>> {
         // Not as `Found`, which would copy where all sets are for each row.
-        // SAFETY: forwarded; the fetch reaches no column where the rowless are.
+        // SAFETY: forwarded: a fetch that reaches no table (I14) is found where the rowless are.
         unsafe {
             let ptrs = rowless_ptrs::<F>(self.cells, entity);
             let sparse_rows = F::sparse_rows(ptrs, *entity, Some((table, row)))?;
@@ -282,7 +284,8 @@ impl<'w, F: Fetch> View<'w, F> {
             return None;
         }
         let found = found.map(|found| found.expect("each entity was found"));
-        // SAFETY: distinct entities have distinct rows (I5), and the view is gone, so these are its only items (I6).
+        // SAFETY: distinct entities have distinct rows, in tables (I5) and in sets (I10), and the view is gone, so these are
+        // its only items (I6).
         Some(found.map(|found| unsafe { self.lend(&found) }))
     }
 }

@@ -50,7 +50,8 @@ impl<'w, F: Fetch, I> Unique<'w, F, I> {
         }
         let found = self.view.find(entity).ok_or(NoRow::NotVisited)?;
         self.seen[word] |= bit;
-        // SAFETY: this entity was not found before, so no other item of it is alive (I6).
+        // SAFETY: no entity with this index was found before, and others have other rows (I5, I10), so that no other item of
+        // these rows is alive (I6).
         Ok(unsafe { self.view.lend(&found) })
     }
 }

@@ -19,8 +19,11 @@ impl Store {
         GroupsImage(self.groups.slots.iter().map(group).collect())
     }
 
-    /// Makes the groups what they were. The rows of all sets are restored already.
-    pub(crate) fn restore_groups(&mut self, image: &GroupsImage) {
+    /// Makes the groups what they were.
+    ///
+    /// # Safety
+    /// The rows of all sets are as they were when the image was taken, so that as many are those of members (I13).
+    pub(crate) unsafe fn restore_groups(&mut self, image: &GroupsImage) {
         let mut changed = false;
         for at in 0..self.groups.slots.len() {
             let target = image.0.get(at).and_then(Option::as_ref);
@@ -62,7 +65,10 @@ impl Store {
     }
 
     /// Takes entities out of the pages of the set with this table.
-    pub(crate) fn unset_all(&mut self, table: TableId, entities: &[Entity]) {
+    ///
+    /// # Safety
+    /// They are in no row of the table from now on, or are noted again before it is used (I10).
+    pub(crate) unsafe fn unset_all(&mut self, table: TableId, entities: &[Entity]) {
         if let Some(set) = self.sets.iter_mut().find(|set| set.table == table) {
             entities
                 .iter()
@@ -72,7 +78,10 @@ impl Store {
     }
 
     /// Notes the rows of entities, from `start` on, in the pages of the set with this table.
-    pub(crate) fn set_entries(&mut self, table: TableId, start: usize, entities: &[Entity]) {
+    ///
+    /// # Safety
+    /// The entities, but for placeholders, live and have these rows (I10).
+    pub(crate) unsafe fn set_entries(&mut self, table: TableId, start: usize, entities: &[Entity]) {
         let Some(set) = self.sets.iter_mut().find(|set| set.table == table) else { return };
         for (row, &entity) in (start..).zip(entities).filter(|(_, entity)| **entity != Entity::PLACEHOLDER) {
             *set.entry(entity) = Entry::new(entity, row);

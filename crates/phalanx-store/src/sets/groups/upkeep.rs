@@ -47,7 +47,8 @@ impl Group {
             if Some(set) == spared {
                 continue;
             }
-            // SAFETY: forwarded; sets that are owned have no holes (I13).
+            // SAFETY: forwarded: the sets of a group are sets of its store, which live as long (I10, I13); those that are
+            // owned have no holes, the entity has its row, and another one is exchanged with it.
             unsafe {
                 let set = sets.get_unchecked_mut(set.index());
                 let row = set.row_of_member(entity);
@@ -87,7 +88,7 @@ impl Store {
         // Whoever lost a set that is needed has left before; a row before the border is that of a member.
         let mut in_place = true;
         for (at, set) in group.needed.iter().enumerate() {
-            // SAFETY: the sets are those of this store (I10).
+            // SAFETY: the sets of a group are sets of its store, which live as long (I10, I13).
             let set = unsafe { self.sets.get_unchecked(set.index()) };
             let Some(row) = set.find(entity).filter(|&row| at > 0 || row >= border) else { return };
             in_place &= row == border;
@@ -108,10 +109,12 @@ impl Store {
             return;
         }
         match (group.has(&self.sets, entity), self.is_excluded(group, entity)) {
-            (false, false) => self.add_member(at, entity),
-            (true, true) => {
+            // SAFETY: found just now: the entity is in each set that the group needs, so it lives (I10), and is no member.
+            (false, false) => unsafe { self.add_member(at, entity) },
+            // SAFETY: found just now: it is a member (I13).
+            (true, true) => unsafe {
                 self.take_member(at, entity, None);
-            }
+            },
             _ => {}
         }
     }
@@ -129,16 +132,21 @@ impl Store {
             || (!columns.is_empty() && in_table())
     }
 
-    /// Makes an entity a member, which is in every set that the group needs, and no member yet.
-    fn add_member(&mut self, at: usize, entity: Entity) {
+    /// Makes an entity a member.
+    ///
+    /// # Safety
+    /// It is in every set that the group needs, and no member yet.
+    unsafe fn add_member(&mut self, at: usize, entity: Entity) {
         let Some(group) = &mut self.groups.slots[at].group else { return };
         if let Some(set) = group.members {
-            self.push_member(set, entity);
+            // SAFETY: forwarded; who is in a set lives (I10).
+            unsafe { self.push_member(set, entity) };
             return;
         }
         let border = group.len as usize;
         group.len += 1;
-        // SAFETY: the entity is in every set that the group needs, as was found before (I13).
+        // SAFETY: forwarded: the entity is in every owned set, behind the members, so that there is a row at the border
+        // (I13).
         unsafe {
             group.bring_to(&mut self.sets, &self.tables, &mut self.metas, self.tick, entity, border, None);
         };
@@ -146,8 +154,11 @@ impl Store {
 
     /// Takes a member out. Its row in the set that is spared stays where it is, for the caller to exchange with that of
     /// the last member, which is returned; `None` where the group owns nothing.
+    ///
+    /// # Safety
+    /// The entity is a member, and the caller exchanges these rows.
     #[inline(always)]
-    fn take_member(&mut self, at: usize, entity: Entity, spared: Option<SetId>) -> Option<usize> {
+    unsafe fn take_member(&mut self, at: usize, entity: Entity, spared: Option<SetId>) -> Option<usize> {
         let group = self.groups.slots[at].group.as_mut()?;
         if let Some(set) = group.members {
             self.remove_member(set, entity);
@@ -155,7 +166,7 @@ impl Store {
         }
         group.len -= 1;
         let last = group.len as usize;
-        // SAFETY: members are in all owned sets, before the border (I13).
+        // SAFETY: forwarded: members are in all owned sets, before the border (I13).
         unsafe {
             group.bring_to(&mut self.sets, &self.tables, &mut self.metas, self.tick, entity, last, spared);
         };
@@ -165,8 +176,11 @@ impl Store {
     /// Takes an entity out of the groups that need a set which it is about to leave. Where the one that owns the set is
     /// among them, the row of its last member is returned: it has to take the place of the entity's, whose row comes
     /// last. Otherwise that is the entity's row.
+    ///
+    /// # Safety
+    /// The entity has this row in the set, and the caller exchanges it with the one that is returned (I13).
     #[inline(always)]
-    pub(in crate::sets) fn leave_groups(&mut self, set: SetId, entity: Entity, row: usize) -> usize {
+    pub(in crate::sets) unsafe fn leave_groups(&mut self, set: SetId, entity: Entity, row: usize) -> usize {
         let SparseSet { needing, owner, .. } = *self.set(set);
         if needing == 0 {
             return row;
@@ -175,15 +189,19 @@ impl Store {
             // The owner is the only one that needs the set.
             Some(at) if needing == 1 << (at % BITS) && self.groups.slots.len() <= BITS => {
                 let len = self.groups.slots[at].group.as_ref().map_or(0, |group| group.len as usize);
-                let last = if row < len { self.take_member(at, entity, Some(set)) } else { None };
+                // SAFETY: forwarded: a row before the border is that of a member (I13).
+                let last = if row < len { unsafe { self.take_member(at, entity, Some(set)) } } else { None };
                 last.unwrap_or(row)
             }
-            owner => self.leave_many(set, entity, owner, needing).unwrap_or(row),
+            // SAFETY: forwarded.
+            owner => unsafe { self.leave_many(set, entity, owner, needing) }.unwrap_or(row),
         }
     }
 
+    /// # Safety
+    /// As for `leave_groups`.
     #[inline(never)]
-    fn leave_many(
+    unsafe fn leave_many(
         &mut self,
         set: SetId,
         entity: Entity,
@@ -195,7 +213,8 @@ impl Store {
             let Some(group) = &self.groups.slots[at].group else { return };
             // Where there are many groups, a mask stands for more than those that name the set.
             if (len <= BITS || group.needed.contains(&set)) && group.has(&self.sets, entity) {
-                let last = self.take_member(at, entity, Some(set));
+                // SAFETY: forwarded; the entity is a member, as was found just now (I13).
+                let last = unsafe { self.take_member(at, entity, Some(set)) };
                 if owner == Some(at) {
                     border = last;
                 }
