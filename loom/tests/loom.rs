@@ -227,7 +227,7 @@ impl Probe {
 }
 
 /// Lends a value to threads as if for good, and takes it back when they have ended.
-fn lend<T, R>(value: T, run: impl FnOnce(&'static mut T) -> R) -> R {
+fn lend<T: 'static, R>(value: T, run: impl FnOnce(&'static mut T) -> R) -> R {
     let value = Box::into_raw(Box::new(value));
     // SAFETY: the value lives until it is taken back, and `run` ends all threads that use it.
     unsafe {

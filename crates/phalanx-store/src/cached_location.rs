@@ -90,7 +90,7 @@ impl Store {
     /// all that can be found here.
     #[inline(always)]
     pub fn get_at<F: ReadFetch>(&self, cached_location: CachedLocation, ids: F::Ids) -> Option<F::Item<'_>> {
-        // SAFETY: nobody writes columns while the store is borrowed shared (I8).
+        // SAFETY: the fetch only reads, and no column is written while the store is borrowed shared (I8).
         unsafe { self.get_at_unchecked::<F>(cached_location, ids) }
     }
 
@@ -119,7 +119,8 @@ impl Store {
         if !self.is_current(cached_location) {
             return None;
         }
-        // SAFETY: the row is the entity's (I5, I10), and access is the caller's.
+        // SAFETY: the row is the entity's, in its table (I5) or in that of a set (I10), as was asked above; access is the
+        // caller's.
         unsafe { item_at::<F>(F::cells(self, ids, self.tick), cached_location, self.tick) }
     }
 }
@@ -133,8 +134,8 @@ unsafe fn item_at<'a, F: Fetch>(
     now: Tick,
 ) -> Option<F::Item<'a>> {
     let CachedLocation { entity, table, row } = cached_location;
-    // SAFETY: the table is one of the store's (I4); where it has the columns, the row is the entity's (I5; in the table
-    // of a set, I10 and I11), and the caller grants access.
+    // SAFETY: forwarded: a table with a row is one of the store's (I4); where it has the columns, the row has values (I2; in
+    // the table of a set it is no hole, since it has an entity, I11), and the caller grants access.
     unsafe {
         let ptrs = F::find(cells, table.index())?;
         Some(Found::<F>::in_row(ptrs, EntityLocation { table, row }, entity, None)?.item(cells, now))
@@ -156,7 +157,7 @@ impl<F: ReadFetch> Clone for LocationReader<'_, F> {
 }
 impl<F: ReadFetch> Copy for LocationReader<'_, F> {}
 
-// SAFETY: a reader stands for shared references to values that are `Send + Sync` (I1).
+// SAFETY: a reader stands for shared references to values that are `Send` and `Sync` (I1), and to a store, which is `Sync`.
 unsafe impl<F: ReadFetch> Send for LocationReader<'_, F> {}
 // SAFETY: as above.
 unsafe impl<F: ReadFetch> Sync for LocationReader<'_, F> {}
@@ -168,7 +169,8 @@ impl<'w, F: ReadFetch> LocationReader<'w, F> {
         if !is_current(self.metas, cached_location) {
             return None;
         }
-        // SAFETY: the row is the entity's (I5, I10); nobody writes columns while the store is borrowed shared (I8).
+        // SAFETY: the row is the entity's (I5, I10), as was asked above; the fetch only reads, and no column is written while
+        // the store is borrowed shared (I8).
         unsafe { item_at::<F>(self.cells, cached_location, Tick::ZERO) }
     }
 
@@ -176,7 +178,8 @@ impl<'w, F: ReadFetch> LocationReader<'w, F> {
     #[inline(always)]
     pub fn get_where(&self, entity: Entity, wanted: impl FnOnce(TableId) -> bool) -> Option<F::Item<'w>> {
         let location = location_in::<F>(self.slots, entity).filter(|location| wanted(location.table))?;
-        // SAFETY: the location is the entity's; nobody writes columns while the store is borrowed shared (I8).
+        // SAFETY: the directory gave the location, which is the entity's (I5); the fetch only reads, and no column is written
+        // while the store is borrowed shared (I8).
         unsafe { self.store.get_from::<F>(location, entity, self.cells) }
     }
 }

@@ -57,7 +57,7 @@ impl<T> Glue<T> {
 }
 
 /// # Safety
-/// `values` points to `len` initialised values of `T` that nobody else will drop or read.
+/// `values` points to `len` initialised values of `T` that nothing else will drop or read.
 unsafe fn drop_values<T>(values: *mut u8, len: usize) {
     let values = values.cast::<T>();
     let (mut panics, mut next) = (FirstPanic::default(), 0);

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The store is borrowed exclusively for as long as any of the cells lives, so its structure stands still. Cells of one
-//! borrow are of different entities, and these have different rows. A cell stays on its thread: the ticks of a block are
-//! those of many rows, and are written without a lock.
+//! borrow are of different entities, and these have different rows. A cell stays on its thread; the ticks of a block,
+//! which are those of many rows, are atomic all the same.
 
 use std::marker::PhantomData;
 
@@ -91,7 +91,7 @@ impl<'s> EntityCell<'s> {
     #[inline]
     pub fn get<F: ReadFetch>(&self, ids: F::Ids) -> Option<F::Item<'_>> {
         // SAFETY: the item borrows the cell, so nothing of its entity is written meanwhile; other cells of the borrow
-        // are of other entities, which have other rows (I5, I10), and nobody else has the store.
+        // are of other entities, which have other rows (I5, I10), and the store is borrowed exclusively for all of them.
         unsafe { self.store.get_unchecked::<F>(self.entity, ids) }
     }
 
@@ -116,7 +116,7 @@ impl<'s> EntityCell<'s> {
         }
         // SAFETY: the cell is gone, or borrowed exclusively by the caller, so this is the only item of its entity, and no
         // two parts of it alias (I6); other cells of the borrow are of other entities, which have other rows (I5, I10),
-        // and nobody else has the store. All of them are on this thread, so ticks of blocks are not written at once.
+        // and the store is borrowed exclusively for all of them. Ticks of blocks, which are those of many rows, are atomic.
         unsafe { self.store.get_unchecked::<F>(self.entity, ids) }
     }
 }

@@ -115,14 +115,14 @@ impl Leaving<'_> {
     fn end_all(mut self, list: &[Entity]) -> usize {
         for &entity in list {
             let Some(row) = self.entities.end(self.table, entity) else { break };
-            // SAFETY: the directory gave the row, which is in range (I5).
+            // SAFETY: the directory gave the row, which is in range (I5), and whose owner is dead now.
             unsafe { self.owners().add(row.index()).write(Entity::unowned(self.first)) };
             (self.first, self.count) = (row.get(), self.count + 1);
         }
         if self.count > 0 {
             // What is changed in the loop is passed by value: so it can stay in registers there.
-            // SAFETY: the rows in the list were left, which the directory named (I5), and only tables without drop glue
-            // are left by many.
+            // SAFETY: the rows in the list are those that were left, each once, which the directory named (I5), and only
+            // tables without drop glue are left by many.
             unsafe {
                 Self::fill(self.entities.slots(), self.columns, self.meta, self.first, self.count, self.now);
             }
@@ -149,10 +149,11 @@ impl Leaving<'_> {
         now: Tick,
     ) {
         let (owners, end) = (meta.owners.data.cast::<Entity>(), meta.len - count);
-        // SAFETY: forwarded: rows up to the old length are in range (I5), and within the capacity (I3). As many were left as there
+        // SAFETY: forwarded: rows up to the old length are in range, and within the capacity (I3). As many were left as there
         // are behind the new end. Of those, some were left themselves; for each of the others there is one in the list
         // that lies before the end, which is not the same. Its values have no drop glue and may be overwritten (I2),
-        // and the owner of a row that was not left is alive (I5).
+        // and the owner of a row that was not left is alive, so that it has a slot (I5), and has the other row from now on.
+        // No entity that lives has the last generation, which tells those that were left apart (I5).
         unsafe {
             meta.owners.mark(end as usize, count as usize, true, now);
             let tail = if end == 0 { 0..0 } else { end..meta.len };

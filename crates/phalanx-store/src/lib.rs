@@ -10,45 +10,53 @@
 //!   I11; rows from there on hold nothing that will be read, except values that one operation is about to drop or to
 //!   commit.
 //! - **I3 Memory.** A column's data pointer is aligned, and has room for the table's capacity. Where values have a size,
-//!   one tick per block precedes the data; where they have none, there is no memory, and no tick before it. The cell of
-//!   (column, table) holds the same pointer. A `Column` stays where it is, in a record that lives as long as a plan leads
-//!   there.
+//!   one tick for each block of that capacity precedes the data, and none for others; where they have none, there is no
+//!   memory, and no tick before it. The entities of a table's rows are such a column as well. The cell of (column, table)
+//!   holds the same pointer as the `Column`. A `Column` stays where it is, in a record that lives as long as a list of its
+//!   columns does.
 //! - **I4 Column index.** Every column has a cell per table; it is null exactly when the table lacks the column. A column
-//!   that is in a table has cells of its own. Every table, and each of the two that are none, has a meta. The rowless and
-//!   the dead have no columns.
-//! - **I5 Locations.** An entity with a row is found at exactly that row: the directory and the table's entities
-//!   agree, rows are in range, distinct entities have distinct rows. No living entity has the last generation, so that
-//!   ending it yields a generation that no id has.
-//! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, visits no table twice, and each
-//!   of its tables has the columns. A view yields each row at most once, unless it only reads: rows of one table in their
-//!   order, each in one chunk; rows of a set that drives, once each; single entities while no other item is alive.
-//! - **I7 Plans.** A fresh edge fills every column of its target exactly once and leaves no column of its source open;
-//!   its tables live. A set plan is known by the id of its store, since sets and their tables live as long as the store.
+//!   that is in a table has cells of its own. Every table has a meta, and so have the two ids that name none: that of the
+//!   rowless, who have no row, and that of the dead. Neither of these has columns.
+//! - **I5 Locations.** A living entity has a slot in the directory. If it has a row, it is found at exactly that row: the
+//!   directory and the table's entities agree, rows are in range, distinct entities have distinct rows. No living entity
+//!   has the last generation, so that ending it yields a generation that no id has.
+//! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, unless the other one is copied before;
+//!   it visits no table twice, and each of its tables has the columns that it cannot do without, as has the place of the
+//!   rowless, if it visits them. A view that writes yields each row at most once at a time: rows of one table in their
+//!   order, each in one chunk; rows of a set that drives, once each; single entities while no other item of the same
+//!   entity is alive.
+//! - **I7 Plans.** A fresh edge fills every column of its target exactly once, and says of every column of its source where
+//!   the value goes; its lists of columns and of ids have one order, and its tables live. A set plan names all columns of
+//!   its set; it is known by the id of its store, since sets and their tables live as long as the store.
 //! - **I8 Sessions.** While a lock lives, no other lock of the session writes its columns, or uses those it writes, in a
-//!   table that both reach. Flags keep locks apart by columns; of a column that is split, each lock has the tables of its
-//!   query, as no other lock does if one of the two writes, and its views stay in them. Columns of sets are never split.
-//!   A session that writes borrows the store exclusively.
+//!   table that both reach. Flags keep locks apart by columns. A column that is split has several locks, each in the tables
+//!   of its query, and views of such a lock stay in these; two of the locks have no table in common if one of them writes.
+//!   Columns of sets are never split. A session that can write borrows the store exclusively. What is made of a view has no
+//!   more access than the view had.
 //! - **I9 Slots.** A slot is written only through `&mut Slots`, or under its writing flag in a session that borrows
 //!   the slots exclusively.
 //! - **I10 Sets.** The pages of a sparse set and the rows of its table point at each other: each row's entity is
-//!   found at that row, is alive, and is in the set once. A set lives as long as its store, at one address.
+//!   found at that row, is alive, and is in the set once. A set lives as long as its store, in one place of its list.
 //! - **I11 Holes.** The table of a stable set lists its holes, each once: the rows whose owner is the placeholder, which
-//!   is never alive. A hole's values are read by nobody and dropped by nobody, and no page leads there. No other table has
+//!   is never alive. The values of a hole are neither read nor dropped, and no page leads there. No other table has
 //!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
 //!   pages alone, and visit no set's table.
 //! - **I12 Spawn cursors.** While a line of the cursors has the key of a bundle and its values, its table lives, its
 //!   pointers are the data pointers of the values' columns there, and the values fill every column of the table. Its exit
-//!   is that table, where no entity is in a set because there is none, or nowhere.
+//!   is that table as long as the store has no sets, in which entities could be as well; otherwise it is nowhere.
 //! - **I13 Groups.** The members of a group are in each set that it needs. Where it owns sets, members are the first rows
 //!   of each of these, in one order, and none of the sets has holes; a set has one owner at most. Where it owns none,
-//!   members are the rows of a set without columns, which only groups write.
+//!   members are the rows of a set without columns, which only this group writes, and no group names.
 //! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, no row of a visited table is passed over, nothing is
-//!   missed in sets, and slices can be lent; `ROWED`, it is present in no place without rows; `TABLELESS`, it reaches no column of the visited table;
-//!   `IN_SETS`, only entities of some set are found; `MARKS`, `mark` writes ticks.
-//! - **I15 Images.** Whoever writes, adds or takes away the owner of a row marks the block of the owners with the store's
-//!   tick. The clock only rises; who sets it back forgets the base, or makes the store equal to another one. So a block of
-//!   owners whose tick is before the base's, and which has as many rows, is as in the base. In an image each block holds
-//!   a value for each of its entities, and every slot is in a row or listed; an image is made by its store alone.
+//!   missed in sets, and slices can be lent; `ROWED`, it is present in no place without rows; `TABLELESS`, it reaches no
+//!   column of the visited table, and is found in any; `IN_SETS`, only entities of some set are found; `MARKS`, `mark`
+//!   writes ticks.
+//! - **I15 Images.** Each change of the owner of a row, each row that comes and each that goes marks the block of the owners
+//!   with the store's tick. The clock only rises; where it is set back, the base is forgotten, or the store becomes equal to
+//!   another image, its new base. So a block of owners whose tick is before the base's, and which has as many rows, is as in
+//!   the base. The directory counts the entities that die or come to be without a row; if it counts none since the base, and
+//!   all owners are as in the base, so are all slots. In an image each block holds a value for each of its entities, and every
+//!   slot is either that of an entity in a row or listed; an image is made by its store alone.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells: a stamp is
 //! given once in the life of the process.

@@ -134,13 +134,13 @@ fn entry_in(pages: &mut [Option<Page>], entity: Entity) -> Option<&mut Entry> {
 /// The row of an entity that is in the set with these pages.
 ///
 /// # Safety
-/// The entity is in the set.
+/// The pages are all those of a set, and the entity is in it.
 #[inline(always)]
 pub(crate) unsafe fn row_of_member(pages: *const Option<Page>, entity: Entity) -> usize {
     #[cfg(debug_assertions)]
     LOOKUPS.set((LOOKUPS.get().0, LOOKUPS.get().1 + 1));
     let (page, at) = split(entity);
-    // SAFETY: forwarded: who is in the set has an entry (I10).
+    // SAFETY: forwarded: an entity in the set has an entry, so there is a page with it (I10).
     unsafe { (*pages.add(page)).as_ref().unwrap_unchecked()[at].row as usize }
 }
 
@@ -210,7 +210,7 @@ impl SparseSet {
     #[inline(always)]
     unsafe fn member_row(&mut self, entity: Entity) -> &mut u32 {
         let (page, at) = split(entity);
-        // SAFETY: forwarded: who is in the set has an entry (I10).
+        // SAFETY: forwarded: an entity in the set has an entry, so there is a page with it (I10).
         unsafe { &mut self.pages.get_unchecked_mut(page).as_mut().unwrap_unchecked()[at].row }
     }
 

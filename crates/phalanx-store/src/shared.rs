@@ -20,7 +20,7 @@ use crate::view::View;
 /// A store that several threads may query.
 pub struct Shared<'s> {
     store: &'s Store,
-    /// Without it nobody can write, and no flags are needed.
+    /// Otherwise no query can write, and no flags are needed.
     writable: bool,
 }
 
@@ -120,7 +120,7 @@ impl Shared<'_> {
         for access in &visits.flagged {
             let column = access.column.index();
             let ok = if !self.writable {
-                // Nobody writes, so reading needs no flag.
+                // No query writes, so reading needs no flag.
                 !access.writes
             } else if column >= flags.len() {
                 // A column that this store never met has no flag, and no values to guard.
@@ -191,8 +191,8 @@ pub struct Locked<'a, F: Fetch> {
 impl<F: Fetch> Locked<'_, F> {
     /// Reads and writes what the query visits.
     pub fn view(&mut self) -> View<'_, F> {
-        // SAFETY: all columns are held, those that are split in the tables in which the view stays, or nobody writes
-        // (I8); and the view borrows the lock exclusively.
+        // SAFETY: all columns are held, those that are split in the tables in which the view stays; or the session cannot
+        // write, and this query only reads (I8). The view borrows the lock exclusively.
         unsafe { self.held.store.view_unchecked(self.query, self.now) }
             .confined(self.held.visits.split.is_some())
     }
@@ -202,8 +202,8 @@ impl<F: Fetch> Locked<'_, F> {
     where
         F: ReadFetch,
     {
-        // SAFETY: all columns are held for reading, those that are split in the tables in which the view stays, or
-        // nobody writes (I8).
+        // SAFETY: all columns are held for reading, those that are split in the tables in which the view stays; or the
+        // session cannot write (I8). The fetch only reads, so that there may be several such views.
         unsafe { self.held.store.view_unchecked(self.query, self.now) }
             .confined(self.held.visits.split.is_some())
     }

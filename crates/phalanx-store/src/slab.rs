@@ -58,13 +58,13 @@ impl Slab {
     /// Takes a piece back.
     ///
     /// # Safety
-    /// It is one of `lines` lines that this slab gave, and nobody uses it any more.
+    /// It is one of `lines` lines that this slab gave, and nothing uses it any more.
     pub(crate) unsafe fn give(&mut self, piece: NonNull<Line>, lines: usize) {
         if lines == 0 {
             return;
         }
         if cfg!(debug_assertions) {
-            // SAFETY: forwarded: the piece has as many lines, which nobody reads before they are written.
+            // SAFETY: forwarded: the piece has as many lines, which are not read before they are written.
             unsafe { piece.write_bytes(0xD5, lines) };
         }
         guard::shut(piece.cast(), lines * size_of::<Line>());

@@ -57,8 +57,8 @@ impl<T> Slots<T> {
     #[inline]
     pub fn get(&self, at: usize) -> Option<&T> {
         let cell = self.cells.get(at)?;
-        // SAFETY: outside a session nobody writes through `&Slots`, and a session that can write borrows the slots
-        // exclusively (I9).
+        // SAFETY: slots are written through `&mut Slots`, or in a session that borrows them exclusively, and neither goes
+        // together with this borrow (I9).
         Some(unsafe { &*cell.get() })
     }
 
@@ -111,7 +111,8 @@ impl<T> SharedSlots<'_, T> {
         if flags.is_some_and(|flags| !flags.try_read(at)) {
             return None;
         }
-        // SAFETY: the flag is held for reading, or nobody can write at all (I9).
+        // SAFETY: the flag is held for reading until the guard is dropped, or the session cannot write, and shares the slots
+        // with readers alone (I9).
         let value = NonNull::from(unsafe { &*cell.get() });
         Some(SlotRef { value, flags, at, borrow: PhantomData })
     }
@@ -123,7 +124,7 @@ impl<T> SharedSlots<'_, T> {
         if !self.writable || !self.slots.flags.try_write(at) {
             return None;
         }
-        // SAFETY: the session borrows the slots exclusively, and the flag is held for writing (I9).
+        // SAFETY: the session borrows the slots exclusively, and the flag is held for writing until the guard is dropped (I9).
         let value = NonNull::from(unsafe { &mut *cell.get() });
         Some(SlotMut { value, flags: &self.slots.flags, at, borrow: PhantomData })
     }
@@ -149,7 +150,7 @@ impl<T> Deref for SlotRef<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard keeps writers away until it is dropped (I9).
+        // SAFETY: the guard keeps writers away until it is dropped (I9), and the slot stays where it is while it is borrowed.
         unsafe { self.value.as_ref() }
     }
 }
@@ -182,7 +183,7 @@ impl<T> Deref for SlotMut<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard keeps everybody else away until it is dropped (I9).
+        // SAFETY: the guard keeps all others away until it is dropped (I9), and the slot stays where it is meanwhile.
         unsafe { self.value.as_ref() }
     }
 }

@@ -169,7 +169,7 @@ impl<V: Values> VacantRow<'_, V> {
     /// Whether optional values are exactly those that the table has columns for.
     #[inline(always)]
     pub fn fits(&self, values: &V) -> bool {
-        // SAFETY: locally: the key of the line has these values.
+        // SAFETY: `Store::spawn_row` found the line by a key with the values `V` (I12).
         values.fits_at(unsafe { self.line.pointers::<V>() })
     }
 
@@ -184,8 +184,8 @@ impl<V: Values> VacantRow<'_, V> {
         let row = meta.len;
         // SAFETY: `Store::spawn_row` found that the directory is prompt and that the meta, which is that of the line's
         // table, has room; the key of the line has these values, so the pointers are those of all columns of that table
-        // (I12), and nobody else had them since. There is room for the row (I3), in which each column has its value
-        // then.
+        // (I12), which are borrowed since. There is room for the row (I3), which holds nothing yet (I2), and in which each
+        // column has its value then, because the values fit: it is the entity's (I5).
         unsafe {
             let entity = entities.alloc_prompt(EntityLocation::new(line.table, Row::new(row)));
             // Not before: there may be many of them, and registers are few.
@@ -239,7 +239,7 @@ impl Store {
         self.cursors.find::<K, V>().is_some()
     }
 
-    /// Closes all spawn cursors: for whoever changes what spawning a bundle means.
+    /// Closes all spawn cursors: for callers that change what spawning a bundle means.
     pub fn close_cursors(&mut self) {
         self.cursors.close_all();
     }
@@ -294,7 +294,7 @@ impl Store {
                 return Err(format!("I12: entities leave {:?} through a spawn cursor", line.table));
             }
             let mut kept = Vec::new();
-            // SAFETY: the line is open, so its pointers are those of the values it was opened for (I12).
+            // SAFETY: the line is open, so its pointers are those of the values that `list` was chosen for (I12).
             unsafe { (line.list)(&line.pointers, &mut kept) };
             let sized = table.columns.iter().filter(|column| column.size > 0);
             let mut columns: Vec<*mut u8> = sized.map(Column::data).collect();

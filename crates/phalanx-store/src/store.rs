@@ -78,8 +78,16 @@ pub struct Store {
 // I1).
 unsafe impl Send for Store {}
 // SAFETY: as above. Through `&Store` alone values are only read; a session, which writes through a shared reference,
-// borrows the store exclusively and hands out each column of each table once (I8). Ticks and reservations are atomic.
+// borrows the store exclusively, and its locks keep columns apart in each table (I8). All else that is written through a
+// shared reference is atomic or behind a lock: ticks, reservations, flags, counters, the list of split columns. What is
+// neither a value nor a pointer to one, such as images, is `Send` and `Sync` by itself.
 unsafe impl Sync for Store {}
+
+/// What the two lines above would hide: all parts without pointers are fit for threads by themselves.
+const _: () = {
+    const fn may_be_shared<T: Send + Sync>() {}
+    may_be_shared::<(Entities, Tick, BorrowFlags, Splits, Vec<SparseSet>, SetGroups, Option<Arc<Image>>)>();
+};
 
 impl Default for Store {
     fn default() -> Self {
@@ -271,7 +279,8 @@ impl Store {
         }
         self.cursors.close(id);
         let lines = &mut self.lines;
-        // SAFETY: the data was allocated with the old capacity, which is at least `len` (I3).
+        // SAFETY: the data was allocated with the old capacity (I3); both are at least `len`. The old pointer is replaced, here
+        // and in the cell.
         table.columns.set_data(|column| unsafe {
             column::reallocate(lines, column.of, column.data(), len, old, capacity)
         });
@@ -436,7 +445,8 @@ impl Store {
     pub(crate) fn mark_rows(&self, table: TableId, start: usize, len: usize) {
         let meta = &self.metas[table.index()];
         assert!(start + len <= meta.capacity as usize, "only rows within the capacity are marked");
-        // SAFETY: locally: the rows are within the capacity, as was asked just now; entities have a size.
+        // SAFETY: the owners' column has room for the rows, which are within the capacity, as was asked just now (I3);
+        // entities have a size.
         unsafe { meta.owners.mark(start, len, true, self.tick) };
     }
 

@@ -90,7 +90,7 @@ impl Column {
     /// The rows hold initialised values, which nothing else refers to.
     pub(crate) unsafe fn drop_rows(&self, first: usize, count: usize, panics: &mut FirstPanic) {
         if let Some(drop) = self.drop {
-            // SAFETY: forwarded: the values are of the column's type (I1), and nobody else will drop or read them (I2).
+            // SAFETY: forwarded: the values are of the column's type (I1), and nothing else will drop or read them (I2).
             panics.guard(|| unsafe { drop(self.data().add(first * self.size), count) });
         }
     }

@@ -1,7 +1,7 @@
 //! A run of a query: access to everything it visits, for as long as the store is borrowed.
 //!
 //! A [`View`] is made from `&Store` (reading), from `&mut Store`, or from a lock in a sharing session; each
-//! of them guarantees that for `'w` nobody else writes what the view reads, or touches what it writes. All
+//! of them guarantees that for `'w` nothing else writes what the view reads, or touches what it writes. All
 //! it hands out follows from that and from the checks in `prepared` (I6).
 //!
 //! The view keeps its slices by value: behind a reference they would be loaded again after each write.
@@ -103,8 +103,8 @@ impl Store {
     /// When the query is stale.
     #[inline]
     pub fn view<'w, F: ReadFetch>(&'w self, query: &'w Prepared<F>) -> View<'w, F> {
-        // SAFETY: nobody writes columns while the store is borrowed shared, outside a session, which borrows it
-        // exclusively (I8).
+        // SAFETY: the fetch only reads, and no column is written while the store is borrowed shared: a session that can write
+        // borrows it exclusively (I8).
         unsafe { self.view_unchecked(query, self.tick) }
     }
 
@@ -130,7 +130,7 @@ impl Store {
     }
 
     /// # Safety
-    /// For `'w`, nobody else writes the columns that `F` reads, or uses those that it writes; not in the tables that the
+    /// For `'w`, nothing else writes the columns that `F` reads, or uses those that it writes; not in the tables that the
     /// query visits, if the view is confined to them before it is used.
     #[inline(always)]
     pub(crate) unsafe fn view_unchecked<'w, F: Fetch>(

@@ -82,7 +82,7 @@ macro_rules! column_term {
                 if !$marks {
                     return;
                 }
-                // SAFETY: the table has the column (I4), and the rows are in range (I2).
+                // SAFETY: forwarded: the table has the column (I4), and room for the rows (I3).
                 unsafe {
                     let cell = cell(column_cells, table);
                     match rows {
@@ -97,7 +97,8 @@ macro_rules! column_term {
             }
             #[inline(always)]
             unsafe fn item<'a>(ptrs: NonNull<T>, row: usize, (): ()) -> $reference {
-                // SAFETY: the row is initialised (I2), of type `T` (I1), and the caller grants access for `'a` (I6).
+                // SAFETY: forwarded: the row is in range, so it is initialised (I2), of type `T` (I1), at an aligned address
+                // (I3); the caller grants access for `'a`.
                 unsafe { $deref(ptrs.add(row).as_ptr()) }
             }
             #[inline(always)]
@@ -175,7 +176,7 @@ unsafe impl Fetch for RowTick {
     }
     #[inline(always)]
     unsafe fn item<'a>(ptrs: NonNull<Tick>, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: the row is initialised (I2), of this type (I1), and no reference to it exists yet (I6).
+        // SAFETY: forwarded: the row is initialised (I2), of this type (I1). Parts that write it come later (I6).
         unsafe { ptrs.add(row).read() }
     }
     unsafe fn slices<'a>(_: NonNull<Tick>, _: usize, _: usize) -> Self::Slices<'a> {}
@@ -187,13 +188,14 @@ unsafe impl Fetch for RowTick {
         moved: Tick,
         since: Tick,
     ) -> bool {
-        // Who writes the tick of a row marks the block, and rows with ticks of their own come only by moving.
+        // Whatever writes the tick of a row marks the block, and rows with ticks of their own come only by moving.
         // SAFETY: the table has the column, and the block begins within its rows (I3, I4).
         moved.is_after(since) || unsafe { cell(column_cells, table).block_tick(block, true) }.is_after(since)
     }
     #[inline(always)]
     unsafe fn next_newer(ptrs: NonNull<Tick>, row: usize, end: usize, since: Tick) -> usize {
-        // SAFETY: the rows are initialised (I2), of this type (I1), and no reference to them exists yet (I6).
+        // SAFETY: forwarded: the rows are initialised (I2), of this type (I1), and were not yielded yet, so that no part of an
+        // item writes them (I6). The slice is gone before one does.
         let ticks = unsafe { std::slice::from_raw_parts(ptrs.as_ptr().add(row), end - row) };
         row + first_after(ticks, since)
     }
@@ -237,12 +239,12 @@ unsafe impl Fetch for EntityIds {
     }
     #[inline(always)]
     unsafe fn item<'a>(ptrs: *const Entity, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: each row has its entity (I5).
+        // SAFETY: forwarded: each row has its entity (I5, I10).
         unsafe { *ptrs.add(row) }
     }
     #[inline(always)]
     unsafe fn slices<'a>(ptrs: *const Entity, start: usize, len: usize) -> &'a [Entity] {
-        // SAFETY: each row has its entity (I5), and entities are not written while rows are borrowed.
+        // SAFETY: forwarded: each row has its entity (I5, I10), and the structure stands still while rows are borrowed.
         unsafe { std::slice::from_raw_parts(ptrs.add(start), len) }
     }
 }

@@ -44,7 +44,7 @@ pub struct SetCells<L, P: Copy> {
     /// Whether all blocks that may be written are marked already.
     marked: bool,
     cells: L,
-    /// Written, unless there is no set: nobody is found then.
+    /// Written, unless there is no set: no entity is found then.
     ptrs: MaybeUninit<P>,
 }
 
@@ -86,7 +86,7 @@ impl<L, P: Copy> SetCells<L, P> {
     /// The store lives, and its structure stands still.
     #[inline(always)]
     unsafe fn find(&self, entity: Entity) -> Option<usize> {
-        // SAFETY: the pages were taken from the store, which the caller keeps as it is (I10).
+        // SAFETY: forwarded: the pages were taken from a set of the store, and are where they were (I10).
         find(unsafe { std::slice::from_raw_parts(self.pages, self.page_count) }, entity)
     }
 }
@@ -107,7 +107,7 @@ unsafe fn mark_row<F: Fetch>(cells: F::Cells, table: usize, row: usize, now: Tic
 /// The set is there and has the row, which is no hole; access is as for `item`.
 #[inline(always)]
 unsafe fn row_of<'a, F: DenseFetch>(set: SetCells<F::Cells, F::Ptrs>, row: usize) -> F::Item<'a> {
-    // SAFETY: forwarded; a set that is there has its pointers, and a dense fetch has no sparse rows to miss.
+    // SAFETY: forwarded: a set that is there has its pointers, and a dense fetch misses nothing (I14).
     unsafe {
         let ptrs = set.ptrs.assume_init();
         F::item(ptrs, row, dense_sparse_rows::<F>(ptrs))
@@ -163,7 +163,7 @@ where
     unsafe fn drive(mut cells: Self::Cells, len: usize) -> Self::Cells {
         let rows = cells.driver.len;
         if F::MARKS && rows > 0 && len >= rows.div_ceil(BLOCK_ROWS) * DENSE_ROWS {
-            // SAFETY: forwarded; a set with rows has the columns, and room for marks of all rows (I3).
+            // SAFETY: forwarded: a set with rows was found with the columns, and has room for marks of all rows (I3).
             unsafe { F::mark(cells.cells, cells.table, Marked::Run(0, rows), cells.now) };
             cells.marked = true;
         }
@@ -175,7 +175,8 @@ where
     }
     #[inline(always)]
     unsafe fn item<'a>(ptrs: Self::Ptrs, _: usize, sparse_row: usize) -> F::Item<'a> {
-        // SAFETY: the sparse row is a row of the set's table (I10), which has the columns; access is the caller's.
+        // SAFETY: forwarded: the sparse row is the entity's row in the set's table (I10), so that the set is there, with the
+        // columns, and the row is no hole (I11); access is the caller's.
         unsafe {
             if F::MARKS && !ptrs.marked {
                 mark_row::<F>(ptrs.cells, ptrs.table, sparse_row, ptrs.now);
@@ -226,7 +227,7 @@ where
     }
     #[inline(always)]
     unsafe fn of_member<'a>(ptrs: Self::Ptrs, entity: Entity) -> F::Item<'a> {
-        // SAFETY: forwarded: who is in a set has a row there, which is no hole (I10, I11).
+        // SAFETY: forwarded: an entity in a set has a row there, which is no hole (I10, I11).
         unsafe { Self::item(ptrs, 0, row_of_member(ptrs.pages, entity)) }
     }
 }

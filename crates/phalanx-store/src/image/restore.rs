@@ -394,7 +394,7 @@ impl Leftovers {
     /// Moves rows of a column out.
     ///
     /// # Safety
-    /// The rows of the data are initialised values of the type, which nobody uses any more.
+    /// The rows of the data are initialised values of the type, which nothing uses any more.
     unsafe fn take(&mut self, of: &'static ColumnType, data: *mut u8, rows: Range<usize>) {
         let size = of.layout.size();
         let taken = RawRows::new(of, rows.len());

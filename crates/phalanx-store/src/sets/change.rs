@@ -44,7 +44,7 @@ impl SetWriter<'_> {
         values: V,
         existing: Existing,
     ) -> Option<V::Old> {
-        // SAFETY: the entity was alive when the writer was made, which borrows the store since, and despawns nobody (I10).
+        // SAFETY: locally: the entity was alive when the writer was made, which borrows the store since and ends no entity.
         unsafe { self.store.put_in_set(plan, ids, self.entity, values, existing, &mut self.touched) }
     }
 
@@ -124,8 +124,9 @@ impl Store {
     ) -> Option<V::Old> {
         self.expect_set_plan::<V>(plan, ids);
         // SAFETY: the plan is this store's, for `V`, which are all the columns of its set (I1, I7); sets live as long
-        // as the store, and so do their tables (I4). The page leads to the entity's row (I10), if it has one. Otherwise
-        // there is room for a row (I3), which holds nothing yet (I2), and all values then.
+        // as the store (I10), and so do their tables, which have metas (I4). The page leads to the entity's row (I10), if it
+        // has one. Otherwise there is room for a row behind the last one (I3), which holds nothing yet (I2), and all values
+        // then; or `put_in_vacant_row` finds one. The entity lives, as the caller promises.
         unsafe {
             let SparseSet { pages, table, stable, naming, .. } =
                 self.sets.get_unchecked_mut(plan.set.index());
@@ -155,7 +156,8 @@ impl Store {
     #[inline(never)]
     unsafe fn put_in_vacant_row<V: Values>(&mut self, plan: &SetPlan, entity: Entity, values: V) {
         let row = self.vacant_row(self.set(plan.set).table);
-        // SAFETY: forwarded: the values fill all the set's columns (I1, I7), in a row that is vacant.
+        // SAFETY: forwarded: the values fill all the set's columns (I1, I7), in the vacant row, for which there is room (I3),
+        // and which holds nothing (I2, I11).
         unsafe {
             values.write(plan.pointers::<V>(), row);
             self.fill_vacant_row(plan.set, entity, row);
@@ -192,7 +194,8 @@ impl Store {
         }
         let edge = self.set_edge(table, inits)?;
         let row = self.vacant_row(table);
-        // SAFETY: the edge was made just now; the row is vacant, and the functions fill its columns (I7).
+        // SAFETY: the edge was made just now, so it is fresh, and its functions fill all the set's columns (I7). There is room
+        // for the vacant row (I3), which holds nothing (I2, I11). The entity lives, and is not in the set, as was asked above.
         unsafe {
             self.run_inits(&edge, row).keep();
             self.fill_vacant_row(set, entity, row);
@@ -217,7 +220,8 @@ impl Store {
     pub(super) unsafe fn fill_vacant_row(&mut self, set: SetId, entity: Entity, row: usize) {
         let table = self.set(set).table;
         *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
-        // SAFETY: a hole is in range (I11); the row behind the end has room, and its values (I3).
+        // SAFETY: forwarded: the row is the last hole of the list, which is in range (I11), or the one behind the end, with
+        // room (I3); each of its columns has a value. It is the entity's, as its entry says now (I10).
         unsafe {
             if self.tables[table.index()].holes.pop().is_some() {
                 self.metas[table.index()].set_owner(row, entity, self.tick);
@@ -235,8 +239,8 @@ impl Store {
     pub fn set_take<V: Values>(&mut self, plan: &SetPlan, ids: V::Ids, entity: Entity) -> Option<V> {
         self.expect_set_plan::<V>(plan, ids);
         // SAFETY: the plan is this store's, for `V`, which are all the columns of its set (I1, I7); sets live as long
-        // as the store, and so do their tables (I4). The page leads to the entity's row (I10), where the values are
-        // initialised (I2, I11); the row is given up next. Who has the last row is in the set (I10).
+        // as the store (I10), and so do their tables, which have metas (I4). The page leads to the entity's row (I10), where
+        // the values are initialised (I2, I11); the row is given up next. The owner of the last row is in the set (I10).
         unsafe {
             let set = self.sets.get_unchecked_mut(plan.set.index());
             let entry = entry_in(&mut set.pages, entity)?;
@@ -269,7 +273,7 @@ impl Store {
         set.unset(entity);
         // SAFETY: forwarded: the value columns are all the set's columns (I1, I7), initialised at the row (I2, I10,
         // I11). The last member takes the place of the one that left, in range (I13), and the last row that of the last
-        // member; or a hole is left.
+        // member, whose owners are in the set (I10); or a hole is left, whose entry is gone.
         let values = unsafe {
             let pointers = plan.pointers::<V>();
             let values = V::take(pointers, V::ALL, row);
@@ -302,7 +306,7 @@ impl Store {
     pub fn set_remove(&mut self, set: SetId, entity: Entity) -> bool {
         self.expect_writable(set);
         let Some(left) = self.leave_set(set, entity) else { return false };
-        // SAFETY: the row left its set just now (I10).
+        // SAFETY: the row left its set just now: its values lie behind the end, or in a hole (I2, I11).
         unsafe { self.drop_removed_rows(&[left]) }.resume();
         true
     }
@@ -328,7 +332,8 @@ impl Store {
         panics.guard(|| {
             self.remove::<V>(entity, edge);
         });
-        // SAFETY: the rows left their sets just now (I10).
+        // SAFETY: the rows left their sets just now, and nothing came into these since: their values lie behind the ends, or
+        // in holes (I2, I11).
         panics.join(unsafe { self.drop_removed_rows(&left) });
         panics.resume();
         true
@@ -367,8 +372,9 @@ impl Store {
         // SAFETY: the set led to the row (I10), which is exchanged with the one at the border below.
         let border = unsafe { self.leave_groups(set, entity, row) };
         let SparseSet { table, stable, excluding, .. } = *self.set(set);
-        // SAFETY: the entity was found at the row, which is in range (I10), and changes places with the last member
-        // (I13), so that its entry can go. Its values lie where they were, or behind the end (I2, I11).
+        // SAFETY: the entity was found at the row, which is in range and no hole (I10, I11), and changes places with the last
+        // member, whose set has no holes (I13), so that its entry can go. Its values lie where they were, or behind the end
+        // (I2, I11).
         let row = unsafe {
             if border != row {
                 self.swap_set_rows(set, row, border);
@@ -398,7 +404,7 @@ impl Store {
     /// The row is in range, and its entry is gone.
     #[inline(never)]
     unsafe fn leave_hole(&mut self, table: TableId, row: usize) {
-        // SAFETY: forwarded (I10).
+        // SAFETY: forwarded: the row is in range, and a hole from now on, which has no entity (I11).
         unsafe { self.metas[table.index()].set_owner(row, Entity::PLACEHOLDER, self.tick) };
         self.tables[table.index()].holes.push(u32::try_from(row).expect("rows fit in 32 bits"));
     }

@@ -40,7 +40,8 @@ impl Store {
             // row (I3); the row holds nothing yet (I2, I11).
             unsafe { OpenColumn::offer(column, row, wanted, |open| fill(at, open)) };
         }
-        // SAFETY: the row is the vacant one, and all its columns were written since (I7).
+        // SAFETY: the row is the vacant one, and all its columns were written since, which are those of the edge (I7). The
+        // entity lives, and is not in the set, as was asked above.
         unsafe { self.fill_vacant_row(set, entity, row) };
         self.settle_groups(entity, naming);
         Ok(true)
@@ -71,7 +72,8 @@ impl Store {
         for to in (0..rows).rev() {
             if left > 0 && sorted[left - 1] as usize == to {
                 left -= 1;
-                // SAFETY: the row is in range (I3), and its values, if any, were moved on before.
+                // SAFETY: there is room for the row (I3), and its values, if any, were moved on before; it is a hole from now
+                // on (I11).
                 unsafe { self.metas[table.index()].set_owner(to, Entity::PLACEHOLDER, self.tick) };
                 continue;
             }

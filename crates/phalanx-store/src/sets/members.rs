@@ -22,7 +22,8 @@ pub struct Members<'w, O: SetFetch, G: SetFetch> {
     access: PhantomData<&'w ()>,
 }
 
-// SAFETY: stands for references to values that are `Send + Sync` (I1), each handed out once unless they are only read.
+// SAFETY: stands for references to values that are `Send` and `Sync` (I1), each handed out once unless they are only read
+// (I13).
 unsafe impl<O: SetFetch, G: SetFetch> Send for Members<'_, O, G> {}
 // SAFETY: as above; nothing is handed out through `&Members`.
 unsafe impl<O: SetFetch, G: SetFetch> Sync for Members<'_, O, G> {}
@@ -41,7 +42,7 @@ impl Store {
         own: O::Ids,
         get: G::Ids,
     ) -> Result<Members<'_, O, G>, GroupGone> {
-        // SAFETY: the fetches only read, and nobody writes while the store is borrowed shared (I8).
+        // SAFETY: the fetches only read, and no column is written while the store is borrowed shared (I8).
         unsafe { self.members_unchecked(id, own, get) }
     }
 
@@ -81,7 +82,9 @@ impl Store {
         let (own, get) = (O::cells(self, own, self.tick), G::cells(self, get, self.tick));
         assert!(fits && O::is_whole(own) && G::is_whole(get), "members are asked for what their group has");
         let entities = self.group_entities(id)?;
-        // SAFETY: members are the first rows of each owned set (I13). Sets reach no column of the table.
+        // SAFETY: the cells are whole, and of this store. Members are the first rows of each owned set, which has as many
+        // (I13). A fetch of sets reaches no column of a table, so that any table will do for its pointers (I14). The caller
+        // grants access.
         unsafe {
             O::mark_members(own, entities.len());
             let get = G::drive(get, entities.len());
@@ -96,7 +99,8 @@ impl<'w, O: SetFetch, G: SetFetch> Members<'w, O, G> {
     /// The position is in range, and was not asked for before, unless the fetches only read.
     #[inline(always)]
     unsafe fn at(&self, at: usize) -> (Entity, O::Item<'w>, G::Item<'w>) {
-        // SAFETY: members have the position in each owned set, and are in the others (I13); each is there once.
+        // SAFETY: forwarded: members have the position in each owned set, and are in the others (I13), each of them once
+        // (I10), where no row that is led to is a hole (I11). The parts were found whole, and have the access.
         unsafe {
             let entity = *self.entities.get_unchecked(at);
             (entity, O::at_row(self.own, at), G::of_member(self.get, entity))

@@ -29,8 +29,8 @@ impl SparseSet {
         b: usize,
         now: Tick,
     ) {
-        // SAFETY: forwarded: the table of a set has a meta (I4), and values in both rows (I2), whose owners are in the
-        // set (I10).
+        // SAFETY: forwarded: the table of a set is there, with a meta (I4, I10), and has values in both rows (I2), whose
+        // owners are in the set (I10).
         unsafe {
             let table = tables.get_unchecked(self.table.index());
             let meta = metas.get_unchecked_mut(self.table.index());
@@ -83,8 +83,8 @@ impl Store {
                 continue;
             }
             if from != to {
-                // SAFETY: both rows are in range and differ; the source is no hole (I2, I11), and the target is one, or
-                // was moved away before.
+                // SAFETY: both rows are in range and differ; the source has values, since it is no hole (I2, I11), and the
+                // target is one, or was moved away before. The owner has that row from now on (I10).
                 unsafe {
                     self.tables[table.index()].copy_row(from, to);
                     self.metas[table.index()].set_owner(to, owner, self.tick);
@@ -131,7 +131,7 @@ impl Store {
         ids: F::Ids,
         rows: Range<usize>,
     ) -> Option<F::Slices<'_>> {
-        // SAFETY: the fetch only reads, and nobody writes while the store is borrowed shared (I8).
+        // SAFETY: the fetch only reads, and no column is written while the store is borrowed shared (I8).
         unsafe { self.set_slices_unchecked::<F>(ids, rows) }
     }
 
@@ -146,7 +146,8 @@ impl Store {
         F::visit(ids, &mut |access| {
             fits = fits && self.set_of(access.column).is_some_and(|set| self.has_rows(set, &rows));
         });
-        // SAFETY: each column is one of a set that has these rows, all initialised (I2, I11); the caller grants access.
+        // SAFETY: each column is one of a set that has these rows, none of them a hole (I11), as was asked above; the caller
+        // grants access.
         if fits { unsafe { F::set_slices(self, ids, rows) } } else { None }
     }
 

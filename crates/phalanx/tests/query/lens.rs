@@ -197,6 +197,17 @@ fn a_lens_that_writes_what_the_query_reads_is_refused() {
 }
 
 #[test]
+#[should_panic(expected = "`&mut Health` is not covered")]
+fn a_lens_of_a_query_that_was_made_read_only_does_not_write() {
+    let _ = world().run_system_once(|all: Query<&mut Health>| {
+        // Two of them at once, of one query that is only borrowed shared.
+        let mut lenses = [(); 2].map(|()| all.as_readonly().transmute_lens_inner::<&mut Health>());
+        let [one, other] = lenses.each_mut().map(|lens| lens.query());
+        assert!(one.into_iter().eq(other.into_iter()));
+    });
+}
+
+#[test]
 #[should_panic(expected = "`&Armor` is not covered")]
 fn a_lens_that_needs_what_the_query_has_as_an_option_is_refused() {
     world()

@@ -139,7 +139,7 @@ impl Store {
     unsafe fn add_member(&mut self, at: usize, entity: Entity) {
         let Some(group) = &mut self.groups.slots[at].group else { return };
         if let Some(set) = group.members {
-            // SAFETY: forwarded; who is in a set lives (I10).
+            // SAFETY: forwarded; an entity in a set lives (I10).
             unsafe { self.push_member(set, entity) };
             return;
         }
