@@ -324,7 +324,7 @@ macro_rules! fetch_tuple {
     ($(($name:ident $at:tt))*) => {
         impl<$($name: Fetch),*> Sealed for ($($name,)*) {}
 
-        // SAFETY: reaches what the parts reach; all methods forward, part by part.
+        // SAFETY: reaches what the parts reach, and is found where all of them are; all methods forward, part by part.
         #[allow(unused_variables, clippy::unused_unit)]
         unsafe impl<$($name: Fetch),*> Fetch for ($($name,)*) {
             type Ids = ($($name::Ids,)*);

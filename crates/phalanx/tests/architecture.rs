@@ -196,6 +196,19 @@ fn every_unsafe_block_cites_an_invariant() {
     faults.none();
 }
 
+#[test]
+fn modules_of_the_store_without_unsafe_code_forbid_it() {
+    let mut faults = Faults::default();
+    for file in rust_files("crates/phalanx-store/src") {
+        let is_root = file.name.ends_with("/lib.rs");
+        let is_safe = words(&file.code, "unsafe").next().is_none();
+        if is_safe && !is_root && !file.code.contains("#![forbid(unsafe_code)]") {
+            faults.add(&file, 0, "no unsafe code, and no `#![forbid(unsafe_code)]`");
+        }
+    }
+    faults.none();
+}
+
 /// Adds a fault for each of these words in the code of files, other than tests, whose names pass.
 fn forbid_words(dir: &str, passes: impl Fn(&str) -> bool, forbidden: &[&str], why: &str) {
     let mut faults = Faults::default();

@@ -45,7 +45,7 @@ macro_rules! column_term {
     ($term:ident, writes: $writes:expr, marks: $marks:expr, $item:ident => $reference:ty, $slice:ty, $deref:expr, $from:expr) => {
         impl<T: Send + Sync + 'static> Sealed for $term<T> {}
 
-        // SAFETY: only the reported column is reached.
+        // SAFETY: only the reported column is reached, and found in each table that has it (I4).
         unsafe impl<T: Send + Sync + 'static> Fetch for $term<T> {
             type Ids = ColId<T>;
             type Item<'a> = $reference;
@@ -144,7 +144,7 @@ column_term!(WriteUntracked, writes: true, marks: false, a => &'a mut T, &'a mut
 unsafe impl<T: Send + Sync + 'static> ReadFetch for Read<T> {}
 
 impl Sealed for RowTick {}
-// SAFETY: only the reported column is reached, and no reference to it is kept.
+// SAFETY: only the reported column is reached, and found in each table that has it (I4); no reference to it is kept.
 unsafe impl Fetch for RowTick {
     type Ids = ColId<Tick>;
     type Item<'a> = Tick;
@@ -206,7 +206,7 @@ unsafe impl ReadFetch for RowTick {}
 unsafe impl DenseFetch for RowTick {}
 
 impl Sealed for EntityIds {}
-// SAFETY: entities are never written through a fetch; no component column is reached.
+// SAFETY: entities are never written through a fetch; no column of values is reached, and every place is found.
 unsafe impl Fetch for EntityIds {
     type Ids = ();
     type Item<'a> = Entity;
@@ -254,7 +254,7 @@ unsafe impl ReadFetch for EntityIds {}
 unsafe impl DenseFetch for EntityIds {}
 
 impl<F: Fetch> Sealed for Opt<F> {}
-// SAFETY: reaches what `F` reaches.
+// SAFETY: reaches what `F` reaches, where `F` is found; every place is found, with or without it.
 unsafe impl<F: Fetch> Fetch for Opt<F> {
     type Ids = F::Ids;
     type Item<'a> = Option<F::Item<'a>>;
@@ -332,7 +332,8 @@ unsafe impl<F: ReadFetch> ReadFetch for Opt<F> {}
 unsafe impl<F: DenseFetch> DenseFetch for Opt<F> {}
 
 impl Sealed for HasCol {}
-// SAFETY: reaches no values, only whether a cell is present, which does not change while rows are borrowed.
+// SAFETY: reaches no values, only whether a cell is present, which does not change while rows are borrowed; every place is
+// found.
 unsafe impl Fetch for HasCol {
     type Ids = AnyColId;
     type Item<'a> = bool;
@@ -373,7 +374,7 @@ unsafe impl ReadFetch for HasCol {}
 unsafe impl DenseFetch for HasCol {}
 
 impl Sealed for Now {}
-// SAFETY: reaches nothing.
+// SAFETY: reaches nothing, and every place is found.
 unsafe impl Fetch for Now {
     type Ids = ();
     type Item<'a> = Tick;

@@ -115,7 +115,7 @@ unsafe fn row_of<'a, F: DenseFetch>(set: SetCells<F::Cells, F::Ptrs>, row: usize
 }
 
 impl<F: DenseFetch> Sealed for InSet<F> {}
-// SAFETY: reaches what `F` reaches, in the set's table, where every entity has at most one row (I10).
+// SAFETY: reaches what `F` reaches, in the set's table, where every entity has at most one row (I10); every place is found.
 unsafe impl<F: DenseFetch> Fetch for InSet<F>
 where
     F::ReadOnly: DenseFetch<Ptrs = F::Ptrs>,
@@ -190,7 +190,7 @@ where
 }
 // SAFETY: reports what `F` reports.
 unsafe impl<F: ReadFetch + DenseFetch> ReadFetch for InSet<F> {}
-// SAFETY: reaches what `F` reaches.
+// SAFETY: reaches what `F` reaches, which are the columns that `visit` reports.
 unsafe impl<F: DenseFetch> SetFetch for InSet<F>
 where
     F::ReadOnly: DenseFetch<Ptrs = F::Ptrs>,
@@ -235,7 +235,8 @@ where
 macro_rules! membership_term {
     ($term:ident, $sparse_rows:ty, $item:ty, $found:ident => $keep:expr, drives: $drives:expr) => {
         impl Sealed for $term {}
-        // SAFETY: reaches no values, only which entities are in a set, which stands still while rows are borrowed.
+        // SAFETY: reaches no values, only which entities are in a set, which stands still while rows are borrowed; every
+        // place is found.
         unsafe impl Fetch for $term {
             type Ids = AnyColId;
             type Item<'a> = $item;

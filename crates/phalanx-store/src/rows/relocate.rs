@@ -196,7 +196,7 @@ impl Store {
     ) -> FirstPanic {
         let mut panics = FirstPanic::default();
         for &at in removed {
-            // SAFETY: forwarded (I2, I11).
+            // SAFETY: forwarded: the rows hold values of this column, which nothing else refers to.
             unsafe { self.tables[table.index()].columns.at(at).drop_rows(row, count, &mut panics) };
         }
         panics

@@ -2,6 +2,8 @@
 //!
 //! The map keeps which generation lives at an index, and the lowest that may still come.
 
+#![forbid(unsafe_code)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::entities::claim::MOST_SKIPPED;
