@@ -119,6 +119,10 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     const MARKS: bool = false;
 
+    /// Whether a column may be written: never of a fetch that only reads.
+    #[doc(hidden)]
+    const WRITES: bool = false;
+
     /// Reports each column in use.
     fn visit(ids: Self::Ids, report: &mut dyn FnMut(Access));
 
@@ -340,6 +344,7 @@ macro_rules! fetch_tuple {
             const IN_SETS: bool = false $(|| $name::IN_SETS)*;
             const MARKS: bool = false $(|| $name::MARKS)*;
             const SKIPS: bool = false $(|| $name::SKIPS)*;
+            const WRITES: bool = false $(|| $name::WRITES)*;
 
             #[inline(always)]
             fn visit(ids: Self::Ids, report: &mut dyn FnMut(Access)) {

@@ -57,6 +57,7 @@ macro_rules! column_term {
             const DENSE: bool = true;
             const ROWED: bool = true;
             const MARKS: bool = $marks;
+            const WRITES: bool = $writes;
 
             #[inline(always)]
             fn visit(ids: ColId<T>, report: &mut dyn FnMut(Access)) {
@@ -265,6 +266,7 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     type SparseRows = Option<F::SparseRows>;
     const DENSE: bool = F::DENSE;
     const MARKS: bool = F::MARKS;
+    const WRITES: bool = F::WRITES;
     const TABLELESS: bool = F::TABLELESS;
 
     #[inline(always)]

@@ -29,6 +29,7 @@ unsafe impl<F: Fetch> Fetch for OneOf<F> {
     type SparseRows = F::SparseRows;
     const DENSE: bool = F::DENSE;
     const MARKS: bool = F::MARKS;
+    const WRITES: bool = F::WRITES;
 
     #[inline(always)]
     fn visit(ids: F::Ids, report: &mut dyn FnMut(Access)) {

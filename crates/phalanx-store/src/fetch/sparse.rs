@@ -130,6 +130,7 @@ where
     const DENSE: bool = false;
     const TABLELESS: bool = true;
     const IN_SETS: bool = true;
+    const WRITES: bool = F::WRITES;
 
     #[inline(always)]
     fn visit(ids: F::Ids, report: &mut dyn FnMut(Access)) {

@@ -4,7 +4,6 @@
 //! long as they ask for no more: no other column, no writing where the view only read, no other table. A grant is
 //! lent as a view is, so that nothing it hands out overlaps in time, unless it only reads.
 
-use std::any::TypeId;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -64,8 +63,7 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The view's access, for queries of other types.
     pub fn into_grant(self) -> Grant<'w> {
         // The query may write what the view gave up to write: there may be several such views at once.
-        let only_reads = TypeId::of::<F>() == TypeId::of::<F::ReadOnly>();
-        let uses = match only_reads && self.uses.iter().any(|access| access.writes) {
+        let uses = match !F::WRITES && self.uses.iter().any(|access| access.writes) {
             true => self.uses.iter().map(|&access| Access { writes: false, ..access }).collect(),
             false => Cow::Borrowed(self.uses),
         };

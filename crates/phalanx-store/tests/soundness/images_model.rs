@@ -1,9 +1,24 @@
 //! Random histories of a store, with images taken and restored in between: afterwards everything is as it was.
 //!
 //! What a store holds is written down as text when an image is taken, ids that come next included, and compared
-//! whenever that image is restored. Values lie in the heap, so that one dropped twice is seen.
+//! whenever that image is restored. Values lie in the heap, so that one dropped twice is seen. Copying them may panic:
+//! then nothing has happened.
+
+use std::cell::Cell;
 
 use super::*;
+
+thread_local! {
+    /// How many more copies are made before one panics.
+    static FUSE: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+fn copy(text: &String) -> String {
+    let left = FUSE.take();
+    FUSE.set(left.and_then(|left| left.checked_sub(1)));
+    assert!(left != Some(0), "planted");
+    text.clone()
+}
 
 static TEXT: ColCell<String> = ColCell::new();
 static SPARSE: ColCell<String> = ColCell::new();
@@ -29,7 +44,7 @@ impl Side {
         let (mut store, mut copies) = (Store::new(), Copies::default());
         copies.set(ColumnCopy::new(A.id(), Duplicate::bytes(), true));
         for (id, tracked) in [(TEXT.id(), true), (SPARSE.id(), false), (STABLE.id(), true)] {
-            copies.set(ColumnCopy::new(id, Duplicate::with(String::clone), tracked));
+            copies.set(ColumnCopy::new(id, Duplicate::with(copy), tracked));
         }
         let sets = [
             (store.declare_set(&[SPARSE.id().any()]), SPARSE.id()),
@@ -130,7 +145,10 @@ impl Side {
                     self.store.add_group(terms);
                 }
             },
-            15 => self.image(),
+            15 => {
+                self.image();
+                self.try_in_vain(dice);
+            }
             _ if dice.roll(40) == 0 => self.store.clear_entities(),
             _ => self.restore(dice),
         }
@@ -152,6 +170,25 @@ impl Side {
             self.kept.remove(0);
         }
         self.kept.push((image, self.everything()));
+    }
+
+    /// Takes and restores images while copies panic.
+    fn try_in_vain(&mut self, dice: &mut Dice) {
+        self.store.flush();
+        let before = self.everything();
+        for restores in [false, true] {
+            FUSE.set(Some(u32::try_from(dice.roll(4)).expect("few")));
+            let (image, _) = &self.kept[dice.roll(self.kept.len())];
+            let (store, copies) = (&mut self.store, &self.copies);
+            // The one that is restored is given up again, where all copies could be made.
+            let _ = catch_unwind(AssertUnwindSafe(|| match restores {
+                true => drop(store.prepare_restore(image).expect("an image of this store")),
+                false => drop(store.image(copies)),
+            }));
+            FUSE.set(None);
+            self.store.check().expect("consistent");
+            assert_eq!(self.everything(), before);
+        }
     }
 
     fn restore(&mut self, dice: &mut Dice) {
