@@ -1,6 +1,6 @@
 //! Random programs, run by both libraries.
 
-mod generate;
+pub mod generate;
 mod order;
 mod program;
 mod shrink;

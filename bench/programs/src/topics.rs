@@ -22,6 +22,7 @@ macro_rules! topics {
                     bevy_ecs::prelude::*,
                     bevy_ecs::schedule::ScheduleLabel,
                     bevy_ecs::system::{SystemId, SystemParam},
+                    bevy_ecs::world::DeferredWorld,
                     crate::bevy_app::*,
                 };
                 include!(concat!("topics/", stringify!($name), ".rs"));
@@ -53,11 +54,15 @@ topics! {
     entity_commands
     fixed_step
     generic_systems
+    hierarchy
+    hooks
     messages
+    observers
     one_shot
     ordering
     piping
     queries
+    removal
     requirements
     resources
 }

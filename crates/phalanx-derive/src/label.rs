@@ -1,6 +1,7 @@
-//! `#[derive(ScheduleLabel)]` and `#[derive(SystemSet)]`: names for phases and for sets of systems.
+//! `#[derive(ScheduleLabel)]`, `#[derive(SystemSet)]` and `#[derive(AppLabel)]`: names for phases, for sets of systems and
+//! for apps.
 //!
-//! Both are traits without items to write: a label is known by its type and by what `{:?}` prints, so the type
+//! All are traits without items to write: a label is known by its type and by what `{:?}` prints, so the type
 //! must have `Debug`.
 
 use proc_macro2::{Ident, TokenStream};
@@ -13,6 +14,10 @@ use crate::target::Target;
 
 pub fn schedule_label(input: &DeriveInput) -> Result<TokenStream> {
     emit(input, "schedule_label", &format_ident!("ScheduleLabel"), "a label")
+}
+
+pub fn app_label(input: &DeriveInput) -> Result<TokenStream> {
+    emit(input, "app_label", &format_ident!("AppLabel"), "a label")
 }
 
 pub fn system_set(input: &DeriveInput) -> Result<TokenStream> {

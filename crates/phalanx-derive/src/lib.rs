@@ -433,6 +433,14 @@ pub fn derive_schedule_label(input: proc_macro::TokenStream) -> proc_macro::Toke
     finish(label::schedule_label(&parse_macro_input!(input as DeriveInput)))
 }
 
+/// Makes a type name apps beside an app: `app.insert_sub_app(Sound, sound)`. The type must have `Debug`.
+///
+/// `#[app_label(crate = "path")]` says where the library is found; `::phalanx` unless given.
+#[proc_macro_derive(AppLabel, attributes(app_label))]
+pub fn derive_app_label(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    finish(label::app_label(&parse_macro_input!(input as DeriveInput)))
+}
+
 /// Makes a type name sets of systems: `movement.in_set(Physics)`. The type must have `Debug`.
 ///
 /// `#[system_set(crate = "path")]` says where the library is found; `::phalanx` unless given.

@@ -180,7 +180,7 @@ impl<'w, F: ReadFetch> LocationReader<'w, F> {
         let location = location_in::<F>(self.slots, entity).filter(|location| wanted(location.table))?;
         // SAFETY: the directory gave the location, which is the entity's (I5); the fetch only reads, and no column is written
         // while the store is borrowed shared (I8).
-        unsafe { self.store.get_from::<F>(location, entity, self.cells) }
+        unsafe { self.store.get_from::<F>(location, entity, self.cells, self.store.tick) }
     }
 }
 

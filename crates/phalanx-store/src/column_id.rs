@@ -194,6 +194,12 @@ impl AnyColId {
         self.0
     }
 
+    /// The column with an id, if there is one.
+    pub(crate) fn at(index: usize) -> Option<Self> {
+        let known = with_registry(|registry| (1..=registry.types.len()).contains(&index));
+        u32::try_from(index).ok().filter(|_| known).map(Self)
+    }
+
     pub(crate) fn column_type(self) -> &'static ColumnType {
         with_registry(|registry| registry.types[self.index() - 1])
     }

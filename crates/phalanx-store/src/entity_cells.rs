@@ -5,23 +5,29 @@
 //!              └─▶ EntityCell 9v2   ..                    rows of their own, so both live at once
 //! ```
 //!
-//! The store is borrowed exclusively for as long as any of the cells lives, so its structure stands still. Cells of one
-//! borrow are of different entities, and these have different rows. A cell stays on its thread; the ticks of a block,
-//! which are those of many rows, are atomic all the same.
+//! The store is borrowed exclusively for as long as any of the cells lives, or a query lends the rows and has the columns
+//! (`fetch/whole`), so its structure stands still. Cells of one borrow are of different entities, and these have different
+//! rows. Columns that a query leaves out are not lent. A cell stays on its thread. An [`EntityPeek`] is
+//! the same for reading: there may be several of one entity.
 
 use std::marker::PhantomData;
 
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::fetch::{Fetch, ReadFetch};
-use crate::location::TableId;
+use crate::location::{EntityLocation, TableId};
 use crate::prepared::find_alias;
 use crate::store::Store;
+use crate::tick::Tick;
 
 /// One entity of a store that is borrowed for several of them.
 pub struct EntityCell<'s> {
     store: &'s Store,
     entity: Entity,
+    /// What is written carries this tick.
+    now: Tick,
+    /// The columns that are not lent.
+    except: &'static [AnyColId],
     /// Neither `Send` nor `Sync`.
     on_thread: PhantomData<*mut ()>,
 }
@@ -29,7 +35,8 @@ pub struct EntityCell<'s> {
 impl Store {
     /// A cell for one entity; `None` when it is dead.
     pub fn entity_cell(&mut self, entity: Entity) -> Option<EntityCell<'_>> {
-        self.entities.contains(entity).then_some(EntityCell { store: self, entity, on_thread: PhantomData })
+        // SAFETY: the store is borrowed exclusively, for this cell alone (I8).
+        self.entities.contains(entity).then(|| unsafe { EntityCell::new(self, entity, self.tick, &[]) })
     }
 
     /// A cell for each entity.
@@ -46,7 +53,8 @@ impl Store {
             return Err(CellError::Dead(dead));
         }
         let store = &*self;
-        let cell = |&entity: &Entity| EntityCell { store, entity, on_thread: PhantomData };
+        // SAFETY: the store is borrowed exclusively, for these cells alone, which are of different entities (I5, I8).
+        let cell = |&entity: &Entity| unsafe { EntityCell::new(store, entity, store.tick, &[]) };
         Ok(entities.iter().map(cell).collect())
     }
 }
@@ -61,6 +69,31 @@ pub enum CellError {
 }
 
 impl<'s> EntityCell<'s> {
+    /// # Safety
+    /// The entity is alive. For `'s` the structure of the store stands still, nothing else writes the columns of the
+    /// entity's rows, in tables and sets, but those left out, and nothing else reads them.
+    #[inline]
+    pub(crate) unsafe fn new(
+        store: &'s Store,
+        entity: Entity,
+        now: Tick,
+        except: &'static [AnyColId],
+    ) -> Self {
+        Self { store, entity, now, except, on_thread: PhantomData }
+    }
+
+    /// The entity, for reading only.
+    #[inline]
+    pub fn peek(&self) -> EntityPeek<'_> {
+        EntityPeek { store: self.store, entity: self.entity, except: self.except }
+    }
+
+    /// As [`EntityCell::peek`], for as long as the cell would have lived.
+    #[inline]
+    pub fn into_peek(self) -> EntityPeek<'s> {
+        EntityPeek { store: self.store, entity: self.entity, except: self.except }
+    }
+
     /// The entity.
     #[inline]
     pub fn entity(&self) -> Entity {
@@ -69,37 +102,31 @@ impl<'s> EntityCell<'s> {
 
     /// The table that the entity is in.
     pub fn table(&self) -> TableId {
-        let location = self.store.locate(self.entity);
-        location.expect("the store is borrowed, so the entity is alive").table
+        self.peek().table()
     }
 
     /// Whether the entity has a value in this column, of its table or of a set.
     pub fn has_column(&self, column: AnyColId) -> bool {
-        match self.store.set_of(column) {
-            Some(set) => self.store.set_row(set, self.entity).is_some(),
-            None => self.store.table_has(self.table(), column),
-        }
+        self.peek().has_column(column)
     }
 
     /// The same cell for a shorter time.
     #[inline]
     pub fn reborrow(&mut self) -> EntityCell<'_> {
-        EntityCell { store: self.store, entity: self.entity, on_thread: PhantomData }
+        // SAFETY: as this cell, which is borrowed exclusively meanwhile (I6).
+        unsafe { EntityCell::new(self.store, self.entity, self.now, self.except) }
     }
 
     /// Reads columns of the entity. `None` when it lacks one that is not optional.
     #[inline]
     pub fn get<F: ReadFetch>(&self, ids: F::Ids) -> Option<F::Item<'_>> {
-        // SAFETY: the item borrows the cell, so nothing of its entity is written meanwhile; other cells of the borrow
-        // are of other entities, which have other rows (I5, I10), and the store is borrowed exclusively for all of them.
-        unsafe { self.store.get_unchecked::<F>(self.entity, ids) }
+        self.peek().get::<F>(ids)
     }
 
     /// As [`EntityCell::get`], for as long as the cell would have lived.
     #[inline]
     pub fn into_get<F: ReadFetch>(self, ids: F::Ids) -> Option<F::Item<'s>> {
-        // SAFETY: as for `get`; the cell is gone, so nothing of its entity is written any more.
-        unsafe { self.store.get_unchecked::<F>(self.entity, ids) }
+        self.into_peek().get::<F>(ids)
     }
 
     /// Reads and writes columns of the entity. `None` when it lacks one that is not optional, or they alias each other.
@@ -111,12 +138,77 @@ impl<'s> EntityCell<'s> {
     /// As [`EntityCell::get_mut`], for as long as the cell would have lived.
     #[inline]
     pub fn into_get_mut<F: Fetch>(self, ids: F::Ids) -> Option<F::Item<'s>> {
-        if find_alias::<F>(ids).is_some() {
+        if find_alias::<F>(ids).is_some() || !lends::<F>(ids, self.except) {
             return None;
         }
         // SAFETY: the cell is gone, or borrowed exclusively by the caller, so this is the only item of its entity, and no
-        // two parts of it alias (I6); other cells of the borrow are of other entities, which have other rows (I5, I10),
-        // and the store is borrowed exclusively for all of them. Ticks of blocks, which are those of many rows, are atomic.
+        // two parts of it alias (I6); it reaches no column that is left out. Other cells are of other entities, which
+        // have other rows (I5, I10), and nothing else uses the columns (I8). Ticks of
+        // blocks, which are those of many rows, are atomic.
+        unsafe { self.store.get_unchecked_at::<F>(self.entity, ids, self.now) }
+    }
+}
+
+/// Whether a fetch reaches no column that is left out, nor whole entities.
+#[inline]
+fn lends<F: Fetch>(ids: F::Ids, except: &[AnyColId]) -> bool {
+    let mut lends = true;
+    F::visit(ids, &mut |access| {
+        lends &= access.whole.is_none() && (except.is_empty() || !except.contains(&access.column));
+    });
+    lends
+}
+
+/// One entity of a store, for reading.
+#[derive(Clone, Copy)]
+pub struct EntityPeek<'s> {
+    store: &'s Store,
+    entity: Entity,
+    /// The columns that are not lent.
+    except: &'static [AnyColId],
+}
+
+impl<'s> EntityPeek<'s> {
+    /// # Safety
+    /// The entity is alive. For `'s` the structure of the store stands still, and nothing writes the columns of the
+    /// entity's rows, in tables and sets, but those left out.
+    #[inline]
+    pub(crate) unsafe fn new(store: &'s Store, entity: Entity, _: Tick, except: &'static [AnyColId]) -> Self {
+        Self { store, entity, except }
+    }
+
+    /// The entity.
+    #[inline]
+    pub fn entity(&self) -> Entity {
+        self.entity
+    }
+
+    /// Where the entity is.
+    pub fn location(&self) -> EntityLocation {
+        self.store.locate(self.entity).expect("the store is borrowed, so the entity is alive")
+    }
+
+    /// The table that the entity is in.
+    pub fn table(&self) -> TableId {
+        self.location().table
+    }
+
+    /// Whether the entity has a value in this column, of its table or of a set.
+    pub fn has_column(&self, column: AnyColId) -> bool {
+        match self.store.set_of(column) {
+            Some(set) => self.store.set_row(set, self.entity).is_some(),
+            None => self.store.table_has(self.table(), column),
+        }
+    }
+
+    /// Reads columns of the entity. `None` when it lacks one that is not optional, or one is not lent.
+    #[inline]
+    pub fn get<F: ReadFetch>(&self, ids: F::Ids) -> Option<F::Item<'s>> {
+        if !lends::<F>(ids, self.except) {
+            return None;
+        }
+        // SAFETY: nothing writes the columns of the entity for `'s`, other than those left out, which the fetch does not
+        // reach (I8).
         unsafe { self.store.get_unchecked::<F>(self.entity, ids) }
     }
 }

@@ -26,10 +26,12 @@ use crate::tick::Tick;
 pub use columns::{EntityIds, HasCol, Now, Opt, Read, RowTick, Write, WriteUntracked};
 pub use one_of::OneOf;
 pub use sparse::{HasSet, InSet, Member, NotMember};
+pub use whole::{TableOf, WholeRow, WholeRowMut};
 
 mod columns;
 mod one_of;
 mod sparse;
+mod whole;
 
 mod sealed {
     pub trait Sealed {}
@@ -49,13 +51,29 @@ pub struct Access {
     pub in_set: bool,
     /// Whether values are copied before parts that follow get their references, so that these may write them.
     pub copies: bool,
+    /// Where it is not this column that is used but every one except these, whatever columns there are.
+    pub whole: Option<&'static [AnyColId]>,
 }
 
 impl Access {
+    /// Whether it uses a column.
+    pub fn reaches(&self, column: AnyColId) -> bool {
+        match self.whole {
+            None => self.column == column,
+            Some(except) => !except.contains(&column),
+        }
+    }
+
     /// Whether a use that comes before another one cannot go together with it.
     #[inline(always)]
     pub(crate) fn clashes_with(&self, later: &Self) -> bool {
-        self.column == later.column && (self.writes || later.writes) && !self.copies
+        let meet = match (self.whole, later.whole) {
+            (None, None) => self.column == later.column,
+            (_, None) => self.reaches(later.column),
+            (None, _) => later.reaches(self.column),
+            (Some(_), Some(_)) => true,
+        };
+        meet && (self.writes || later.writes) && !self.copies
     }
 }
 

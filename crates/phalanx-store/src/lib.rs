@@ -107,12 +107,12 @@ pub use column_id::{AnyColId, ColCell, ColId};
 pub use duplicate::Duplicate;
 pub use entities::{ClaimError, DirectoryError, DirectoryState, Entities, Exhausted, Rowless, SlotState};
 pub use entity::Entity;
-pub use entity_cells::{CellError, EntityCell};
+pub use entity_cells::{CellError, EntityCell, EntityPeek};
 #[cfg(feature = "serde")]
 pub use entity_serde::{ENTITY_NEWTYPE, EntityMap, entity_map_scope};
 pub use fetch::{
     Access, DenseFetch, EntityIds, Fetch, HasCol, HasSet, InSet, Member, NotMember, Now, OneOf, Opt, Read,
-    ReadFetch, RowTick, SetFetch, Write, WriteUntracked,
+    ReadFetch, RowTick, SetFetch, TableOf, WholeRow, WholeRowMut, Write, WriteUntracked,
 };
 pub use flags::{Borrow, BorrowFlags};
 pub use image::{ColumnCopy, Copies, Image, ImageStats, Leftovers, NoCopy, NotRestored, Restoring};

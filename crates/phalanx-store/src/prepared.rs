@@ -28,6 +28,8 @@ pub(crate) struct Visits {
     uses: Box<[Access]>,
     /// Those that a lock takes the flag of: not the columns that are split.
     pub(crate) flagged: Box<[Access]>,
+    /// The use of all columns but some, if there is one; then a lock takes all of these flags.
+    pub(crate) whole: Option<Access>,
     pub(crate) split: Option<Box<Split>>,
     pub(crate) stamp: u64,
     pub(crate) tables: Vec<TableId>,
@@ -45,7 +47,7 @@ impl Visits {
     /// Splits columns; none when there are none.
     pub(crate) fn split(&mut self, columns: &[AnyColId]) {
         let is_split = |access: &Access| !access.in_set && columns.contains(&access.column);
-        let (split, flagged): (Vec<_>, Vec<_>) = guarded(&self.uses).partition(is_split);
+        let (split, flagged): (Vec<_>, Vec<_>) = flagged(&self.uses).partition(is_split);
         self.flagged = flagged.into();
         self.split = (!split.is_empty()).then(|| Box::new(Split::new(split.into())));
     }
@@ -58,11 +60,16 @@ impl Visits {
     }
 }
 
+/// The uses of single columns that a lock guards.
+fn flagged(uses: &[Access]) -> impl Iterator<Item = Access> + '_ {
+    guarded(uses).filter(|access| access.whole.is_none())
+}
+
 /// The uses that a lock guards: a column that is both copied and written is covered by the use that writes.
 fn guarded(uses: &[Access]) -> impl Iterator<Item = Access> + '_ {
     let covers = |copied: &Access| {
         let column = copied.column;
-        move |other: &Access| other.writes && other.column == column
+        move |other: &Access| other.writes && other.reaches(column)
     };
     uses.iter().filter(move |access| !access.copies || !uses.iter().any(covers(access))).copied()
 }
@@ -196,6 +203,14 @@ impl fmt::Display for Alias {
 
 impl std::error::Error for Alias {}
 
+/// The use of all columns but some. Where there are several, none of them writes, and it reaches what one of them does.
+fn whole(uses: &[Access]) -> Option<Access> {
+    let mut wholes = uses.iter().filter(|access| access.whole.is_some());
+    let first = *wholes.next()?;
+    let same = wholes.all(|other| other.whole == first.whole);
+    Some(if same { first } else { Access { whole: Some(&[]), ..first } })
+}
+
 /// All uses of columns.
 fn uses<F: Fetch>(ids: F::Ids) -> Vec<Access> {
     let mut uses = Vec::new();
@@ -249,7 +264,8 @@ impl Store {
         match alias_in(&uses) {
             Some(alias) => Err(alias),
             None => Ok(Visits {
-                flagged: guarded(&uses).collect(),
+                flagged: flagged(&uses).collect(),
+                whole: whole(&uses),
                 split: None,
                 uses: uses.into(),
                 stamp: self.stamp,

@@ -10,7 +10,8 @@ use std::fmt;
 
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::fetch::{Fetch, ReadFetch};
+use crate::fetch::{Access, Fetch, ReadFetch};
+use crate::flags::BorrowFlags;
 use crate::prepared::{Prepared, Visits};
 use crate::split::Split;
 use crate::store::Store;
@@ -116,7 +117,7 @@ impl Shared<'_> {
     fn hold<'a>(&'a self, visits: &'a Visits) -> Result<Held<'a>, Conflict> {
         let flags = &self.store.flags;
         // Dropped early, it gives back what was taken.
-        let mut held = Held { store: self.store, visits, taken: 0, lock: 0 };
+        let mut held = Held { store: self.store, visits, taken: 0, whole: false, lock: 0 };
         for access in &visits.flagged {
             let column = access.column.index();
             let ok = if !self.writable {
@@ -134,10 +135,33 @@ impl Shared<'_> {
                 return Err(Conflict { column: access.column, writes: access.writes });
             }
         }
+        if let Some(whole) = &visits.whole {
+            held.whole = self.take_whole(whole)?;
+        }
         if let Some(split) = &visits.split {
             held.lock = self.enter(visits, split)?;
         }
         Ok(held)
+    }
+
+    /// Takes the flags of all columns but some, and tells whether there is something to give back.
+    #[cold]
+    #[inline(never)]
+    fn take_whole(&self, whole: &Access) -> Result<bool, Conflict> {
+        let flags = &self.store.flags;
+        if !self.writable {
+            let refused = Conflict { column: whole.column, writes: true };
+            return if whole.writes { Err(refused) } else { Ok(false) };
+        }
+        for at in 0..flags.len() {
+            let taken = !reached(whole, at)
+                || if whole.writes { flags.try_write(at) } else { flags.try_read(at) };
+            if !taken {
+                release_whole(flags, whole, at);
+                return Err(Conflict { column: AnyColId::at(at).unwrap_or(whole.column), writes: whole.writes });
+            }
+        }
+        Ok(true)
     }
 
     /// Takes the columns that a query splits.
@@ -160,6 +184,8 @@ struct Held<'a> {
     visits: &'a Visits,
     /// How many of the flags were taken.
     taken: usize,
+    /// Whether the flags of all columns but some were taken.
+    whole: bool,
     /// The number under which split columns were taken, if any were.
     lock: u64,
 }
@@ -175,8 +201,27 @@ impl Drop for Held<'_> {
                 flags.release_read(access.column.index());
             }
         }
+        if let (true, Some(whole)) = (self.whole, &self.visits.whole) {
+            release_whole(flags, whole, flags.len());
+        }
         if self.lock != 0 {
             self.store.splits.leave(flags, self.lock);
+        }
+    }
+}
+
+/// Whether the use of all columns but some uses the one with this index.
+fn reached(whole: &Access, index: usize) -> bool {
+    whole.whole.is_some_and(|except| except.iter().all(|column| column.index() != index))
+}
+
+/// Gives back the flags of all columns but some, before one.
+fn release_whole(flags: &BorrowFlags, whole: &Access, end: usize) {
+    for at in (0..end).filter(|&at| reached(whole, at)) {
+        if whole.writes {
+            flags.release_write(at);
+        } else {
+            flags.release_read(at);
         }
     }
 }

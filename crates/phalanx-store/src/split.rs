@@ -192,6 +192,7 @@ mod tests {
             optional: false,
             in_set: false,
             copies: false,
+            whole: None,
         };
         columns.iter().map(access).collect()
     }

@@ -226,3 +226,86 @@ fn a_thread_that_panics_gives_its_columns_back() {
     assert_eq!(store.column(table, A.id()).map(|a| a[0]), Some(2 * 20 + 2 * 11));
     store.check().expect("valid");
 }
+
+/// Whole entities but for some columns, in one table.
+fn whole<F: Fetch<Ids = &'static [AnyColId]>>(store: &Store, except: F::Ids, table: TableId) -> Prepared<F> {
+    query::<F>(store, except, table)
+}
+
+#[test]
+fn a_lock_of_whole_entities_takes_all_columns_but_some() {
+    let (mut store, table) = store();
+    let except: &'static [AnyColId] = Box::leak(Box::new([B.id().any()]));
+    let all = whole::<WholeRowMut>(&store, &[], table);
+    let most = whole::<WholeRowMut>(&store, except, table);
+    let look = whole::<WholeRow>(&store, &[], table);
+    let reads_a = query::<Read<u64>>(&store, A.id(), table);
+    let writes_b = query::<Write<u32>>(&store, B.id(), table);
+    let session = store.share();
+    {
+        let _all = session.lock(&all).expect("all columns are free");
+        assert!(session.lock(&reads_a).is_err() && session.lock(&writes_b).is_err());
+        assert!(session.lock(&most).is_err() && session.lock(&look).is_err());
+    }
+    {
+        let _most = session.lock(&most).expect("the lock before gave everything back");
+        assert!(session.lock(&reads_a).is_err() && session.lock(&all).is_err());
+        let _b = session.lock(&writes_b).expect("it is left out");
+    }
+    {
+        let _reader = session.lock(&reads_a).expect("free");
+        assert_eq!(session.lock(&all).err().map(|conflict| conflict.column), Some(A.id().any()));
+        let _look = session.lock(&look).expect("both read");
+        assert!(session.lock(&writes_b).is_err());
+    }
+    let _b = session.lock(&writes_b).expect("a refused lock keeps nothing");
+}
+
+#[test]
+fn a_reading_session_lends_whole_entities_to_be_read() {
+    let (store, table) = store();
+    let (all, look) = (whole::<WholeRowMut>(&store, &[], table), whole::<WholeRow>(&store, &[], table));
+    let session = store.share_read();
+    assert!(session.lock(&all).is_err());
+    let locked = session.lock(&look).expect("nobody writes");
+    assert_eq!(locked.view_shared().into_rows().filter_map(|peek| peek.get::<Read<u64>>(A.id())).count(), ROWS);
+}
+
+#[test]
+fn a_query_names_nothing_beside_whole_entities_that_it_writes() {
+    let (store, _) = store();
+    let except: &'static [AnyColId] = Box::leak(Box::new([B.id().any()]));
+    assert!(store.prepare::<(WholeRowMut, Read<u64>)>((&[], A.id())).is_err());
+    assert!(store.prepare::<(Read<u64>, WholeRowMut)>((A.id(), &[])).is_err());
+    assert!(store.prepare::<(WholeRow, Write<u64>)>((&[], A.id())).is_err());
+    assert!(store.prepare::<(WholeRowMut, WholeRow)>((except, except)).is_err());
+    assert!(store.prepare::<(Opt<WholeRowMut>, Write<u32>)>((&[], B.id())).is_err());
+    assert!(store.prepare::<(WholeRow, WholeRow, Read<u64>)>((&[], except, A.id())).is_ok());
+    assert!(store.prepare::<(WholeRowMut, Write<u32>, EntityIds)>((except, B.id(), ())).is_ok());
+}
+
+#[test]
+fn threads_write_whole_entities_of_different_rows() {
+    let (mut store, table) = store();
+    let except: &'static [AnyColId] = Box::leak(Box::new([B.id().any()]));
+    let all = whole::<WholeRowMut>(&store, except, table);
+    let session = store.share();
+    let mut locked = session.lock(&all).expect("free");
+    let mut rest = locked.view().into_chunks().next().expect("the table has rows");
+    thread::scope(|scope| {
+        while !rest.is_empty() {
+            let (chunk, later) = rest.split_at(300);
+            rest = later;
+            scope.spawn(move || {
+                for mut cell in chunk.rows() {
+                    *cell.get_mut::<Write<u64>>(A.id()).expect("each row has it") += 7;
+                    assert!(cell.get::<Read<u32>>(B.id()).is_none(), "it is left out");
+                    assert!(cell.get_mut::<WholeRowMut>(&[]).is_none(), "nor is all of it lent");
+                }
+            });
+        }
+    });
+    drop(locked);
+    let sum = query::<Read<u64>>(&store, A.id(), table);
+    assert_eq!(store.view(&sum).into_rows().sum::<u64>(), 7 * ROWS as u64);
+}

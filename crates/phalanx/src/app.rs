@@ -35,6 +35,7 @@ pub use plugin::{Plugin, PluginGroup, PluginGroupBuilder, Plugins, PluginsState}
 pub use runner::{AppExit, RunMode, ScheduleRunnerPlugin};
 #[cfg(feature = "ctrl_c")]
 pub use signal::TerminalCtrlCHandlerPlugin;
+pub use sub_app::{AppLabel, SubApp};
 pub use time::{Fixed, Real, Time, Virtual};
 pub use timer::{Stopwatch, Timer, TimerMode, on_real_timer, on_timer, once_after_delay, paused};
 pub use tool::{FrameAction, FrameTool};
@@ -51,6 +52,7 @@ mod runner;
 mod schedules;
 #[cfg(feature = "ctrl_c")]
 mod signal;
+mod sub_app;
 mod time;
 mod timer;
 mod tool;
@@ -107,6 +109,7 @@ pub struct App {
     steps: Option<Vec<Step>>,
     runner: Option<runner::Runner>,
     tools: Vec<Box<dyn FrameTool>>,
+    sub_apps: Vec<(Label, SubApp)>,
     history: Option<history::History>,
     locals: crate::system::kept::LocalCopies,
 }
@@ -137,6 +140,7 @@ impl App {
             steps: None,
             runner: None,
             tools: Vec::new(),
+            sub_apps: Vec::new(),
             history: None,
             locals: crate::system::kept::LocalCopies::default(),
         };

@@ -77,7 +77,7 @@ pub mod world;
 
 pub use bundles::BundleError;
 pub use phalanx_derive::{
-    Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool, QueryData,
+    AppLabel, Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool, QueryData,
     QueryFilter, Resource, ScheduleLabel, States, SubStates, SystemParam, SystemSet,
 };
 pub use phalanx_store::{Entity, Exhausted};
@@ -123,9 +123,9 @@ pub mod observer {
 /// What most programs use.
 pub mod prelude {
     pub use crate::app::{
-        App, AppConfig, AppExit, First, Fixed, FixedFirst, FixedLast, FixedPlace, FixedPostUpdate,
+        App, AppConfig, AppExit, AppLabel, First, Fixed, FixedFirst, FixedLast, FixedPlace, FixedPostUpdate,
         FixedPreUpdate, FixedUpdate, Last, Plugin, PluginGroup, PluginGroupBuilder, PostStartup, PostUpdate,
-        PreStartup, PreUpdate, Real, RunMode, ScheduleRunnerPlugin, Startup, Stopwatch, Time, Timer,
+        PreStartup, PreUpdate, Real, RunMode, ScheduleRunnerPlugin, Startup, Stopwatch, SubApp, Time, Timer,
         TimerMode, Update, Virtual, on_real_timer, on_timer, once_after_delay, paused,
     };
     pub use crate::bundle::Bundle;
@@ -136,7 +136,7 @@ pub mod prelude {
     pub use crate::name::{Name, NameOrEntity};
     pub use crate::pool::{General, Handle, Pool};
     pub use crate::query::{
-        Added, AnyOf, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData, QueryFilter,
+        Added, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData, QueryFilter,
         QueryLens, QueryState, With, Without,
     };
     pub use crate::relation::{ChildOf, Children, Relationship, RelationshipTarget};
@@ -173,11 +173,12 @@ pub mod prelude {
     };
     pub use crate::world::{AnyError, BevyError, ContextExt, Result, ResultSeverityExt, Severity};
     pub use crate::world::{
-        Command, CommandQueue, EntityCommand, EntityCommands, EntityMut, NonSend, NonSendMut, Remote,
+        Command, CommandQueue, EntityCommand, EntityCommands, EntityMut, EntityMutExcept, EntityRefExcept,
+        FilteredEntityMut, FilteredEntityRef, NonSend, NonSendMut, Remote,
     };
     pub use crate::{children, related};
     pub use phalanx_derive::{
-        Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool, QueryData,
+        AppLabel, Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool, QueryData,
         QueryFilter, Resource, ScheduleLabel, States, SubStates, SystemParam, SystemSet,
     };
     pub use phalanx_store::Entity;
@@ -211,6 +212,7 @@ pub mod __private {
     pub use crate::relation::ChildOf;
     pub use crate::relation::{OrderMut, Relationship, RelationshipTarget};
     pub use crate::resources::Resource;
+    pub use crate::app::AppLabel;
     pub use crate::schedule::{ScheduleLabel, SystemSet};
     pub use crate::state::{FreelyMutableState, StateSet, States, SubStates};
     pub use crate::storage::{SparseStorage, StableStorage, Storage, TableStorage};

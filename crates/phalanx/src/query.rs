@@ -30,7 +30,7 @@ pub use batching::BatchingStrategy;
 pub use chunks::{QueryChunks, QueryTable, QueryTables};
 pub use combinations::QueryCombinationIter;
 pub use condition::{Condition, Filter};
-pub(crate) use data::written;
+pub(crate) use data::{short_name, written};
 pub use data::{Has, QueryData, ReadOnlyQueryData, Term};
 pub use dynamic::{ColumnError, DynamicQuery, DynamicTable, DynamicTableMut, QueryBuilder};
 pub use error::{QueryEntityError, QuerySingleError};
@@ -41,6 +41,7 @@ pub use iter::QueryIter;
 pub use lens::QueryLens;
 pub use many::{QueryManyIter, QueryManyMatchedIter, QueryManyUniqueIter, QueryManyUnwrappedIter};
 pub use moment::Moment;
+pub use of_archetype::{Archetype, ArchetypeView};
 #[cfg(feature = "parallel")]
 pub use parallel::{ParChunks, ParQuery};
 pub use phalanx_store::DenseFetch;
@@ -67,13 +68,13 @@ mod lens;
 mod many;
 mod matches;
 mod moment;
+mod of_archetype;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod scope;
 mod sort;
 mod state;
 
-use data::short_name;
 use state::Both;
 
 /// Access to all entities that have `D` and pass `F`.
@@ -137,7 +138,8 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
         since: impl Into<Moment<'w>>,
         context: Context<'w>,
     ) -> Self {
-        Self { view, since: since.into(), context, of: PhantomData }
+        let since = since.into().among(context.archetypes, context.components);
+        Self { view, since, context, of: PhantomData }
     }
 
     /// The same query, its second lifetime given up.

@@ -25,11 +25,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).expect("below a usize")
     }
 
-    fn chance(&mut self, percent: usize) -> bool {
+    pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
@@ -39,7 +39,7 @@ impl Random {
         }
     }
 
-    fn value(&mut self) -> i32 {
+    pub fn value(&mut self) -> i32 {
         i32::try_from(self.below(50)).expect("small")
     }
 }

@@ -67,6 +67,7 @@ macro_rules! column_term {
                     optional: false,
                     in_set: false,
                     copies: false,
+                    whole: None,
                 });
             }
             #[inline(always)]
@@ -160,7 +161,14 @@ unsafe impl Fetch for RowTick {
 
     #[inline(always)]
     fn visit(ids: ColId<Tick>, report: &mut dyn FnMut(Access)) {
-        report(Access { column: ids.any(), writes: false, optional: false, in_set: false, copies: true });
+        report(Access {
+            column: ids.any(),
+            writes: false,
+            optional: false,
+            in_set: false,
+            copies: true,
+            whole: None,
+        });
     }
     #[inline(always)]
     fn cells(store: &Store, ids: ColId<Tick>, _: Tick) -> *const ColumnCell {

@@ -123,6 +123,7 @@ impl<'w> Grant<'w> {
         let covers = |asked: &Access, granted: &Access| {
             granted.column == asked.column
                 && granted.in_set == asked.in_set
+                && granted.whole == asked.whole
                 && (granted.writes || !asked.writes)
                 && (asked.optional || !granted.optional)
         };

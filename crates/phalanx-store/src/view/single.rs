@@ -102,14 +102,29 @@ impl Store {
         let location =
             location_in::<F>(self.entities.as_slots(), entity).filter(|location| wanted(location.table))?;
         // SAFETY: as for `view` (I8); the directory gave the location, which is the entity's (I5).
-        unsafe { self.get_from::<F>(location, entity, F::cells(self, ids, self.tick)) }
+        unsafe { self.get_from::<F>(location, entity, F::cells(self, ids, self.tick), self.tick) }
     }
 
     /// # Safety
     /// As for `view_unchecked`; a fetch that writes names no column twice.
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
-        let cells = F::cells(self, ids, self.tick);
+        // SAFETY: forwarded.
+        unsafe { self.get_unchecked_at::<F>(entity, ids, self.tick) }
+    }
+
+    /// As `get_unchecked`; what is written carries the tick `now`.
+    ///
+    /// # Safety
+    /// As for `get_unchecked`.
+    #[inline(always)]
+    pub(crate) unsafe fn get_unchecked_at<F: Fetch>(
+        &self,
+        entity: Entity,
+        ids: F::Ids,
+        now: Tick,
+    ) -> Option<F::Item<'_>> {
+        let cells = F::cells(self, ids, now);
         let location = match F::TABLELESS && F::IN_SETS {
             // What is in a set is alive (I10).
             true => EntityLocation::new(TableId::ROWLESS, Row::new(0)),
@@ -117,7 +132,7 @@ impl Store {
         };
         // SAFETY: the directory gave the location, which is the entity's (I5), unless only sets are asked; access is granted
         // by the caller.
-        unsafe { self.get_from::<F>(location, entity, cells) }
+        unsafe { self.get_from::<F>(location, entity, cells, now) }
     }
 
     /// # Safety
@@ -129,9 +144,10 @@ impl Store {
         location: EntityLocation,
         entity: Entity,
         cells: F::Cells,
+        now: Tick,
     ) -> Option<F::Item<'_>> {
         // SAFETY: forwarded.
-        unsafe { Some(find_anywhere::<F>(cells, location, &entity, &self.entities)?.item(cells, self.tick)) }
+        unsafe { Some(find_anywhere::<F>(cells, location, &entity, &self.entities)?.item(cells, now)) }
     }
 }
 

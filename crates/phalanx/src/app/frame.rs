@@ -104,6 +104,7 @@ impl App {
             }
         }
         self.world.end_frame();
+        self.run_sub_apps(real)?;
         self.note_history();
         self.tell_tools();
         Ok(())

@@ -136,9 +136,7 @@ impl App {
     fn allow_ambiguous(&mut self, part: Part) {
         self.steps = None;
         self.phases.iter_mut().for_each(|phase| phase.schedule.allow_ambiguous(part));
-        if let Some(mut schedules) = self.world.get_resource_mut::<Schedules>() {
-            schedules.each(|schedule| schedule.allow_ambiguous(part));
-        }
+        self.world.allow_ambiguous(&[part]);
     }
 
     /// Says that systems of two sets, or functions, may conflict without an order in a schedule.

@@ -13,7 +13,7 @@ use crate::registry::ComponentId;
 use crate::registry::{Components, RegisterError};
 use crate::schema::StorageKind;
 use crate::storage::Storage;
-use phalanx_store::{AnyColId, ColId, Entity, Init, SetId, SetPlan, Store, Tick};
+use phalanx_store::{AnyColId, ColId, Entity, EntityCell, EntityPeek, Init, SetId, SetPlan, Store, Tick};
 
 /// How a component is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,8 @@ pub struct Descriptor {
 pub(crate) struct AnyAccess {
     pub(crate) get: for<'a> fn(&'a Store, Entity) -> Option<&'a dyn Any>,
     pub(crate) get_mut: for<'a> fn(&'a mut Store, Entity) -> Option<&'a mut dyn Any>,
+    pub(crate) peek: for<'s> fn(EntityPeek<'s>) -> Option<&'s dyn Any>,
+    pub(crate) cell: for<'s> fn(EntityCell<'s>) -> Option<&'s mut dyn Any>,
 }
 
 /// Something that a component declares, and that somebody above the registry understands.
@@ -135,6 +137,11 @@ impl Descriptor {
             get: |store, entity| Some(store.get::<C::Read>(entity, C::ids()).map(C::wrap_ref)?),
             get_mut: |store, entity| {
                 let row = store.get_mut::<C::Write>(entity, C::ids())?;
+                Some(C::wrap_mut(row, Tick::ZERO).into_inner())
+            },
+            peek: |peek| Some(peek.get::<C::Read>(C::ids()).map(C::wrap_ref)?),
+            cell: |cell| {
+                let row = cell.into_get_mut::<C::Write>(C::ids())?;
                 Some(C::wrap_mut(row, Tick::ZERO).into_inner())
             },
         });

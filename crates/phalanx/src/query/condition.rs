@@ -322,6 +322,11 @@ impl Filter {
         })
     }
 
+    /// Whether an archetype with these components would match, outside of pools.
+    pub(crate) fn admits_set(&self, components: &Signature) -> bool {
+        self.alternatives.iter().any(|one| one.matches(PoolId::GENERAL, components))
+    }
+
     /// The archetypes that match, in the order of queries. Where all alternatives share components, only the
     /// archetypes of the rarest of these are looked at; where one names a pool, only the masks of that pool.
     pub(crate) fn find(&self, archetypes: &Archetypes) -> Vec<ArchetypeId> {

@@ -36,7 +36,7 @@ use crate::tracking::{Mut, Ref};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be asked for in a query",
     label = "not query data",
-    note = "query data are `Entity`, `EntityRef`, `&T`, `&mut T`, `Option<..>`, `Has<T>`, `Ref<T>`, `Mut<T>`, `AnyOf<(..)>`, tuples of them and `#[derive(QueryData)]` structs",
+    note = "query data are `Entity`, `EntityRef`, `EntityMut`, `&Archetype`, `&T`, `&mut T`, `Option<..>`, `Has<T>`, `Ref<T>`, `Mut<T>`, `AnyOf<(..)>`, tuples of them and `#[derive(QueryData)]` structs",
     note = "components are named by reference: write `&{Self}` or `&mut {Self}`",
     note = "a tuple has at most 15 parts: nest tuples for more, as in `((&A, &B), (&C, &D))`"
 )]

@@ -67,6 +67,13 @@ pub struct Label {
     text: String,
 }
 
+impl Label {
+    /// The label of a type with this text.
+    pub(crate) fn of<T: ?Sized + 'static>(text: String) -> Self {
+        Self { of: TypeId::of::<T>(), text }
+    }
+}
+
 impl Debug for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

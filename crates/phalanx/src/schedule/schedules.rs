@@ -13,6 +13,9 @@ use super::{
     BuildError, ConfigureSystems, IntoSetConfigs, IntoSystemConfigs, IntoSystemSet, Label, NoSuchSystem,
     Schedule, ScheduleBuildSettings, ScheduleCleanupPolicy, ScheduleLabel, SystemKey,
 };
+use crate::component::AnyComponent;
+use crate::resources::Resource;
+use crate::system::Part;
 use crate::world::{Commands, World};
 
 /// The schedules of a world, by their labels. A resource, which is there as soon as a schedule is added.
@@ -172,6 +175,30 @@ impl std::error::Error for NoSuchSchedule {}
 
 #[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
 impl World {
+    /// Says that systems which use a component need no order because of it, in the schedules that the world keeps: no
+    /// [ambiguity](crate::schedule::Ambiguity) is told.
+    ///
+    /// # Panics
+    /// When another component has its name.
+    #[track_caller]
+    pub fn allow_ambiguous_component<C: AnyComponent>(&mut self) {
+        let id = self.register_component::<C>();
+        let columns = self.components().get(id).map(|info| info.columns().to_vec()).unwrap_or_default();
+        self.allow_ambiguous(&columns.into_iter().map(Part::Column).collect::<Vec<_>>());
+    }
+
+    /// As [`World::allow_ambiguous_component`], for a resource.
+    pub fn allow_ambiguous_resource<R: Resource>(&mut self) {
+        let id = self.resources.register::<R>();
+        self.allow_ambiguous(&[Part::Resource(id)]);
+    }
+
+    pub(crate) fn allow_ambiguous(&mut self, parts: &[Part]) {
+        if let Some(mut schedules) = self.get_resource_mut::<Schedules>() {
+            schedules.each(|schedule| parts.iter().for_each(|part| schedule.allow_ambiguous(*part)));
+        }
+    }
+
     /// Keeps a schedule, to be run by its label. One that had the label goes.
     ///
     /// ```

@@ -27,6 +27,8 @@ pub enum Part {
     Messages(ChannelId),
     /// The order in which ids are given to new entities.
     EntityIds,
+    /// Whatever components an entity has, but for those that are left out.
+    Components,
 }
 
 impl Part {
@@ -46,6 +48,7 @@ impl Part {
             Self::Resource(id) => short(world.resources.name(id).unwrap_or("a resource")),
             Self::Messages(id) => short(world.messages.name(id).unwrap_or("messages")),
             Self::EntityIds => "ids of new entities".to_owned(),
+            Self::Components => "all components".to_owned(),
         }
     }
 
@@ -64,6 +67,8 @@ pub struct Access {
     reaches: Vec<Reach>,
     /// The columns that are used otherwise as well.
     whole: Vec<AnyColId>,
+    /// Uses of all columns but some: whether they are written, and those left out.
+    rows: Vec<(bool, &'static [AnyColId])>,
     reads_all: bool,
     exclusive: bool,
     /// Whether it can only be used on the thread that runs the schedule.
@@ -82,6 +87,7 @@ impl Access {
             uses: Vec::new(),
             reaches: Vec::new(),
             whole: Vec::new(),
+            rows: Vec::new(),
             reads_all: false,
             exclusive: true,
             pinned: false,
@@ -123,13 +129,22 @@ impl Access {
     /// Adds what a query uses.
     pub(crate) fn use_query(&mut self, uses: &[phalanx_store::Access], reach: Reach) {
         for used in uses {
-            if reach.use_of(used.column).is_some() {
+            if let Some(except) = used.whole {
+                self.use_rows(used.writes, except);
+            } else if reach.use_of(used.column).is_some() {
                 self.add(Part::Column(used.column), used.writes);
             } else {
                 self.add_whole(Part::Column(used.column), used.writes);
             }
         }
         self.reaches.push(reach);
+    }
+
+    /// Adds all columns but some. Which columns there are shows when they are used, so it is done alone.
+    fn use_rows(&mut self, writes: bool, except: &'static [AnyColId]) {
+        self.add(Part::Components, writes);
+        self.rows.push((writes, except));
+        self.pin();
     }
 
     fn add(&mut self, part: Part, writes: bool) {
@@ -149,6 +164,7 @@ impl Access {
         }
         self.reaches.extend_from_slice(&other.reaches);
         self.whole.extend_from_slice(&other.whole);
+        self.rows.extend_from_slice(&other.rows);
     }
 
     /// The parts in use, each with whether it is written.
@@ -196,7 +212,17 @@ impl Access {
             let same = other.uses.binary_search_by_key(part, |(known, _)| *known);
             same.is_ok_and(|at| *writes || other.uses[at].1)
         });
-        seen.chain(shared.filter(|(part, _)| !self.shares(other, *part))).map(|(part, _)| *part)
+        let rows = self.conflicts_by_rows(other).chain(other.conflicts_by_rows(self));
+        rows.chain(seen.chain(shared.filter(|(part, _)| !self.shares(other, *part))).map(|(part, _)| *part))
+    }
+
+    /// The columns that another one uses and that whole rows reach here, where one of the two writes.
+    fn conflicts_by_rows<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = Part> + 'a {
+        let reached = |part: Part, written: bool| {
+            let Part::Column(column) = part else { return false };
+            self.rows.iter().any(|(writes, except)| (*writes || written) && !except.contains(&column))
+        };
+        other.uses.iter().filter(move |(part, writes)| reached(*part, *writes)).map(|(part, _)| *part)
     }
 
     /// Whether a part is a column of a sparse set that a query uses.

@@ -70,7 +70,7 @@ impl ParamConflict {
     fn way_out(&self) -> &'static str {
         if [&self.first, &self.second]
             .into_iter()
-            .any(|param| param == "&World" || param.contains("EntityRef"))
+            .any(|param| param == "&World" || param.contains("EntityRef") || param.contains("EntityMut"))
         {
             return EXCLUSIVE;
         }

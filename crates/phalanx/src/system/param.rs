@@ -27,6 +27,7 @@ use super::tuples::for_each_params;
 use crate::world::{SharedWorld, World};
 
 mod about;
+mod channel;
 mod commands;
 mod deferred;
 mod list;

@@ -59,7 +59,7 @@ impl Eq for Reach {}
 impl Reach {
     pub(crate) fn new(extent: Extent, uses: &[phalanx_store::Access], split: Arc<SplitColumns>) -> Self {
         let mut columns: Vec<(AnyColId, bool)> = Vec::new();
-        for used in uses.iter().filter(|used| !used.in_set) {
+        for used in uses.iter().filter(|used| !used.in_set && used.whole.is_none()) {
             match columns.binary_search_by_key(&used.column, |(column, _)| *column) {
                 Ok(at) => columns[at].1 |= used.writes,
                 Err(at) => columns.insert(at, (used.column, used.writes)),

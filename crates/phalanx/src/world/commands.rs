@@ -224,6 +224,11 @@ impl EntityCommands<'_> {
         Commands::recording(self.queue, self.ids)
     }
 
+    /// The recorder for the whole world, as [`EntityCommands::commands`].
+    pub fn commands_mut(&mut self) -> Commands<'_, '_> {
+        self.commands()
+    }
+
     /// The recorder of another entity.
     pub(super) fn of_other(&mut self, entity: Entity) -> EntityCommands<'_> {
         EntityCommands { queue: self.queue, ids: self.ids, entity }

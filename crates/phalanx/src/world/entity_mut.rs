@@ -3,12 +3,12 @@
 //! An [`EntityMut`] is what several entities of a world are lent as at once: each has rows of its own, and the structure
 //! of the world stands still meanwhile. It does not reach other entities, nor resources.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
 
 use phalanx_store::{Entity, EntityCell, Read};
 
-use super::{EntityFetchError, World};
+use super::{EntityFetchError, EntityLocation, FilteredEntityMut, FilteredEntityRef, World};
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::component::{AnyComponent, Component, Queryable, RowTracked};
 use crate::query::{Moment, QueryData, QueryEntityError, ReadOnlyQueryData};
@@ -71,6 +71,39 @@ impl<'w> EntityMut<'w> {
         }
     }
 
+    /// An entity that a query lends.
+    pub(super) fn of_query(cell: EntityCell<'w>, since: Moment<'w>) -> Self {
+        let (archetypes, components) = since.around();
+        Self { cell, components, archetypes, since: since.tick }
+    }
+
+    /// The moment of what is read and written.
+    fn moment(&self) -> Moment<'w> {
+        Moment::from(self.since).among(self.archetypes, self.components)
+    }
+
+    /// The same entity: what it lends is not narrowed any further.
+    #[must_use]
+    pub fn into_filtered(self) -> FilteredEntityMut<'w> {
+        self
+    }
+
+    /// Where the entity is.
+    pub fn location(&self) -> EntityLocation {
+        self.as_readonly().location()
+    }
+
+    /// The entity, to be read only.
+    pub fn as_readonly(&self) -> FilteredEntityRef<'_> {
+        FilteredEntityRef::of_query(self.cell.peek(), self.moment())
+    }
+
+    /// As [`EntityMut::as_readonly`], for as long as the entity is lent.
+    pub fn into_readonly(self) -> FilteredEntityRef<'w> {
+        let moment = self.moment();
+        FilteredEntityRef::of_query(self.cell.into_peek(), moment)
+    }
+
     /// The entity's id.
     #[inline]
     pub fn id(&self) -> Entity {
@@ -115,7 +148,7 @@ impl<'w> EntityMut<'w> {
 
     /// As [`EntityMut::get_ref`], for as long as the entity is lent.
     pub fn into_ref<T: Component + RowTracked>(self) -> Option<Ref<'w, T>> {
-        let since = Moment::from(self.since);
+        let since = self.moment();
         let row = self.cell.into_get::<<Ref<'w, T> as QueryData>::Fetch>(<Ref<'w, T> as QueryData>::ids())?;
         Some(<Ref<'w, T> as QueryData>::item(row, since))
     }
@@ -147,7 +180,7 @@ impl<'w> EntityMut<'w> {
     /// When the entity lacks a part.
     pub fn get_components<D: ReadOnlyQueryData>(&self) -> Result<D::Item<'_>, QueryEntityError> {
         match self.cell.get::<D::Fetch>(D::ids()) {
-            Some(row) => Ok(D::item(row, self.since.into())),
+            Some(row) => Ok(D::item(row, self.moment())),
             None => Err(lacks::<D>(self.id())),
         }
     }
@@ -165,11 +198,33 @@ impl<'w> EntityMut<'w> {
     /// # Errors
     /// When the entity lacks a part, or two parts use the same data and one of them writes.
     pub fn into_components_mut<D: QueryData>(self) -> Result<D::Item<'w>, QueryEntityError> {
-        let (entity, since) = (self.id(), self.since);
+        let (entity, since) = (self.id(), self.moment());
         match self.cell.into_get_mut::<D::Fetch>(D::ids()) {
-            Some(row) => Ok(D::item(row, since.into())),
+            Some(row) => Ok(D::item(row, since)),
             None => Err(lacks::<D>(entity)),
         }
+    }
+
+    /// Reads the component with this id.
+    ///
+    /// `None` when the entity lacks it, and for a component that is kept by fields.
+    pub fn get_by_id(&self, id: ComponentId) -> Option<&dyn Any> {
+        self.as_readonly().get_by_id(id)
+    }
+
+    /// As [`EntityMut::get_by_id`], for as long as the entity is lent.
+    pub fn into_borrow_by_id(self, id: ComponentId) -> Option<&'w dyn Any> {
+        self.into_readonly().get_by_id(id)
+    }
+
+    /// Writes the component with this id, and marks it as changed; `None` as for [`EntityMut::get_by_id`].
+    pub fn get_mut_by_id(&mut self, id: ComponentId) -> Option<&mut dyn Any> {
+        self.reborrow().into_mut_by_id(id)
+    }
+
+    /// As [`EntityMut::get_mut_by_id`], for as long as the entity is lent.
+    pub fn into_mut_by_id(self, id: ComponentId) -> Option<&'w mut dyn Any> {
+        (self.components.get(id)?.any_access()?.cell)(self.cell)
     }
 
     /// When a component with row ticks came and was last written.

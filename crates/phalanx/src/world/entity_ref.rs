@@ -13,6 +13,8 @@ use crate::bundle::Bundle;
 use crate::component::{AnyComponent, Queryable};
 use crate::registry::ComponentId;
 
+pub use more::EntityLocation;
+
 mod more;
 
 /// An entity that can be read.

@@ -16,6 +16,7 @@ use crate::query::{
 };
 #[cfg(feature = "parallel")]
 use crate::query::{ParChunks, ParQuery};
+use crate::registry::ComponentId;
 
 /// What a query yields to readers.
 type ReadItem<'w, D> = <<D as QueryData>::ReadOnly as QueryData>::Item<'w>;
@@ -111,6 +112,31 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         entities: I,
     ) -> QueryManyMatchedIter<'w, D::ReadOnly, F, I::IntoIter> {
         self.query_manual(world).iter_many_inner(entities).matched()
+    }
+
+    /// As [`QueryState::iter_many_unique`], for a state that is up to date; see [`QueryState::query_manual`].
+    #[track_caller]
+    pub fn iter_many_unique_manual<'w, I: IntoIterator<Item: Borrow<Entity>>>(
+        &'w self,
+        world: &'w World,
+        entities: I,
+    ) -> QueryManyUniqueIter<'w, D::ReadOnly, F, I::IntoIter> {
+        self.query_manual(world).iter_many_unique_inner(entities)
+    }
+
+    /// Checks that the state was made by this world, as every other method does.
+    ///
+    /// # Panics
+    /// When another world made it.
+    #[track_caller]
+    pub fn validate_world(&self, world: &World) {
+        self.expect_own(&world.archetypes);
+    }
+
+    /// Whether the query would visit entities with exactly these components, of tables.
+    pub fn matches_component_set(&self, has: &dyn Fn(ComponentId) -> bool, world: &World) -> bool {
+        let ids = world.components.iter().map(crate::registry::ComponentInfo::id).filter(|id| has(*id));
+        self.filter().admits_set(&ids.collect())
     }
 
     /// Reads every table that matches, as slices of equal length; see [`Query::contiguous_iter`].

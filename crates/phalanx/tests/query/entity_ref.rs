@@ -1,8 +1,11 @@
-//! `EntityRef` as query data: all of an entity, in views, kept queries and systems.
+//! Whole entities as query data, in views, kept queries and systems: `EntityRef`, and in `whole` the others.
 #![allow(missing_docs, clippy::unwrap_used)]
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 use phalanx::prelude::*;
+
+#[path = "entity_ref/whole.rs"]
+mod whole;
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 struct Health(u32);

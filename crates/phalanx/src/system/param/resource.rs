@@ -32,7 +32,7 @@ use crate::world::{SharedWorld, World};
 /// world.insert_resource(Gravity(9.81));
 /// world.run_system_once(show).unwrap();
 /// ```
-pub struct Res<'w, R: Resource> {
+pub struct Res<'w, R> {
     value: &'w R,
     ticks: ResourceTicks,
     since: Tick,
@@ -54,14 +54,18 @@ pub struct Res<'w, R: Resource> {
 /// world.run_system_once(score).unwrap();
 /// assert_eq!(world.resource::<Score>().0, 10);
 /// ```
-pub struct ResMut<'w, R: Resource> {
+pub struct ResMut<'w, R> {
     value: &'w mut R,
     ticks: &'w mut ResourceTicks,
     since: Tick,
     now: Tick,
 }
 
-impl<'w, R: Resource> Res<'w, R> {
+impl<'w, R> Res<'w, R> {
+    pub(super) fn new(value: &'w R, ticks: ResourceTicks, since: Tick) -> Self {
+        Self { value, ticks, since }
+    }
+
     /// Whether the resource came since the system's last run.
     pub fn is_added(&self) -> bool {
         self.ticks.added.is_after(self.since)
@@ -103,14 +107,18 @@ impl<'w, R: Resource> Res<'w, R> {
     }
 }
 
-impl<R: Resource> Clone for Res<'_, R> {
+impl<R> Clone for Res<'_, R> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<R: Resource> Copy for Res<'_, R> {}
+impl<R> Copy for Res<'_, R> {}
 
-impl<'w, R: Resource> ResMut<'w, R> {
+impl<'w, R> ResMut<'w, R> {
+    pub(super) fn new(value: &'w mut R, ticks: &'w mut ResourceTicks, since: Tick, now: Tick) -> Self {
+        Self { value, ticks, since, now }
+    }
+
     /// Whether the resource came since the system's last run.
     pub fn is_added(&self) -> bool {
         self.ticks.added.is_after(self.since)
@@ -144,6 +152,26 @@ impl<'w, R: Resource> ResMut<'w, R> {
     /// The system's last run.
     pub fn last_run(&self) -> Tick {
         self.since
+    }
+
+    /// The system's present run: what is written carries this tick.
+    pub fn this_run(&self) -> Tick {
+        self.now
+    }
+
+    /// Makes the resource one that came now, and changed with that.
+    pub fn set_added(&mut self) {
+        *self.ticks = ResourceTicks { added: self.now, changed: self.now };
+    }
+
+    /// Sets when the resource was last written.
+    pub fn set_last_changed(&mut self, tick: Tick) {
+        self.ticks.changed = tick;
+    }
+
+    /// Sets when the resource came.
+    pub fn set_last_added(&mut self, tick: Tick) {
+        *self.ticks = ResourceTicks { added: tick, changed: tick };
     }
 
     /// Writes a clone, and marks the resource, only if the value differs. Returns whether it did.
@@ -196,7 +224,7 @@ impl<'w, R: Resource> ResMut<'w, R> {
     }
 }
 
-impl<R: Resource> Deref for Res<'_, R> {
+impl<R> Deref for Res<'_, R> {
     type Target = R;
 
     fn deref(&self) -> &R {
@@ -204,7 +232,7 @@ impl<R: Resource> Deref for Res<'_, R> {
     }
 }
 
-impl<R: Resource> Deref for ResMut<'_, R> {
+impl<R> Deref for ResMut<'_, R> {
     type Target = R;
 
     fn deref(&self) -> &R {
@@ -212,20 +240,20 @@ impl<R: Resource> Deref for ResMut<'_, R> {
     }
 }
 
-impl<R: Resource> DerefMut for ResMut<'_, R> {
+impl<R> DerefMut for ResMut<'_, R> {
     fn deref_mut(&mut self) -> &mut R {
         self.ticks.changed = self.now;
         self.value
     }
 }
 
-impl<R: Resource + fmt::Debug> fmt::Debug for Res<'_, R> {
+impl<R: fmt::Debug> fmt::Debug for Res<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value.fmt(f)
     }
 }
 
-impl<R: Resource + fmt::Debug> fmt::Debug for ResMut<'_, R> {
+impl<R: fmt::Debug> fmt::Debug for ResMut<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value.fmt(f)
     }

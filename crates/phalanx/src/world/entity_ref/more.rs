@@ -5,16 +5,50 @@
 use std::any::TypeId;
 
 use super::{EntityRef, EntityWorldMut};
+use crate::archetype::{ArchetypeId, Archetypes};
 use crate::bundle::Bundle;
 use crate::component::{Component, Queryable, RowTracked};
-use crate::query::{QueryData, QueryEntityError, ReadOnlyQueryData};
+use crate::query::{Moment, QueryData, QueryEntityError, ReadOnlyQueryData};
 use crate::registry::ComponentId;
 use crate::resources::Resource;
 use crate::tracking::{ComponentTicks, Mut, Ref};
-use crate::world::{EntityCommands, EntityMut, World};
-use phalanx_store::Entity;
+use crate::world::{EntityCommands, EntityMut, FilteredEntityRef, World};
+use phalanx_store::{Entity, WholeRow};
+
+/// Where an entity is among those with the same components. It moves when components come or go, and when others do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntityLocation {
+    /// The archetype.
+    pub archetype_id: ArchetypeId,
+    /// The position in the archetype's table; it means nothing for an entity without components in a table.
+    pub table_row: usize,
+}
+
+impl EntityLocation {
+    pub(crate) fn of(archetypes: &Archetypes, location: phalanx_store::EntityLocation) -> Self {
+        Self { archetype_id: archetypes.of_table(location.table), table_row: location.row.index() }
+    }
+}
 
 impl<'w> EntityRef<'w> {
+    /// Where the entity is.
+    pub fn location(&self) -> EntityLocation {
+        let location = self.world.store.locate(self.entity);
+        EntityLocation::of(
+            &self.world.archetypes,
+            location.expect("the world is borrowed, so the entity is alive"),
+        )
+    }
+
+    /// The entity as queries lend it, with everything to be read.
+    pub fn into_filtered(self) -> FilteredEntityRef<'w> {
+        let World { store, archetypes, components, last_tick, .. } = self.world;
+        let peek = store.get::<WholeRow>(self.entity, &[]);
+        let peek = peek.expect("the world is borrowed, so the entity is alive");
+        FilteredEntityRef::of_query(peek, Moment::from(*last_tick).among(archetypes, components))
+    }
+
     /// Whether the entity has the component of this type.
     pub fn contains_type_id(&self, type_id: TypeId) -> bool {
         self.world.components.id_of_type(type_id).is_some_and(|id| self.contains_id(id))
@@ -89,17 +123,32 @@ impl<'w> EntityWorldMut<'w> {
         !self.is_spawned()
     }
 
+    /// Where the entity is.
+    ///
+    /// # Panics
+    /// When it was despawned meanwhile.
+    #[track_caller]
+    pub fn location(&self) -> EntityLocation {
+        self.try_location().unwrap_or_else(|| despawned(self.entity))
+    }
+
+    /// Where the entity is, unless it was despawned meanwhile.
+    pub fn try_location(&self) -> Option<EntityLocation> {
+        let location = self.world.store.locate(self.entity)?;
+        Some(EntityLocation::of(&self.world.archetypes, location))
+    }
+
     /// The entity's archetype.
     ///
     /// # Panics
     /// When it was despawned meanwhile.
     #[track_caller]
-    pub fn archetype(&self) -> crate::archetype::ArchetypeId {
+    pub fn archetype(&self) -> ArchetypeId {
         self.try_archetype().unwrap_or_else(|| despawned(self.entity))
     }
 
     /// The entity's archetype, unless it was despawned meanwhile.
-    pub fn try_archetype(&self) -> Option<crate::archetype::ArchetypeId> {
+    pub fn try_archetype(&self) -> Option<ArchetypeId> {
         self.world.archetype_of(self.entity)
     }
 
