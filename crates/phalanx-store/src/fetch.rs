@@ -64,6 +64,16 @@ impl Access {
         }
     }
 
+    /// Whether who may do this may also do something else: the same column, written only where it is written here,
+    /// needed only where it is needed here.
+    pub fn covers(&self, asked: &Self) -> bool {
+        self.column == asked.column
+            && self.in_set == asked.in_set
+            && self.whole == asked.whole
+            && (self.writes || !asked.writes)
+            && (asked.optional || !self.optional)
+    }
+
     /// Whether a use that comes before another one cannot go together with it.
     #[inline(always)]
     pub(crate) fn clashes_with(&self, later: &Self) -> bool {

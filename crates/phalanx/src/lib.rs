@@ -159,7 +159,7 @@ pub mod prelude {
         Deferred, If, In, InMut, InRef, IntoSystem, Local, LocalBuilder, MessageMutator, MessageReader,
         MessageWriter, NonSendMarker, Observer, On, ParallelCommands, ParamBuilder, ParamSet, Populated,
         PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut, Single, System, SystemBuffer,
-        SystemChangeTick, SystemCondition, SystemId, SystemName, SystemParam, SystemParamBuilder,
+        SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName, SystemParam, SystemParamBuilder,
         SystemState, and, not, observers, or,
     };
     pub use crate::tracking::{Mut, Ref, Tick};

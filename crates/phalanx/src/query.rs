@@ -30,7 +30,7 @@ pub use batching::BatchingStrategy;
 pub use chunks::{QueryChunks, QueryTable, QueryTables};
 pub use combinations::QueryCombinationIter;
 pub use condition::{Condition, Filter};
-pub(crate) use data::{short_name, written};
+pub(crate) use data::{columns_of, short_name, written};
 pub use data::{Has, QueryData, ReadOnlyQueryData, Term};
 pub use dynamic::{ColumnError, DynamicQuery, DynamicTable, DynamicTableMut, QueryBuilder};
 pub use error::{QueryEntityError, QuerySingleError};
@@ -39,11 +39,12 @@ pub use filter::{Added, ArchetypeFilter, Changed, Or, QueryFilter, With, Without
 pub use inner::QueryNotDenseError;
 pub use iter::QueryIter;
 pub use lens::QueryLens;
+pub(crate) use lens::forgotten;
 pub use many::{QueryManyIter, QueryManyMatchedIter, QueryManyUniqueIter, QueryManyUnwrappedIter};
 pub use moment::Moment;
 pub use of_archetype::{Archetype, ArchetypeView};
 #[cfg(feature = "parallel")]
-pub use parallel::{ParChunks, ParQuery};
+pub use parallel::{ParChunks, ParItems, ParQuery};
 pub use phalanx_store::DenseFetch;
 pub use scope::{FilterIn, InPool, NotInPool, QueryIn};
 pub use sort::QuerySortedIter;

@@ -30,6 +30,7 @@ pub use param::{
     ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive, RemovalId, RemovedComponents, Res,
     ResMut, Single, SystemBuffer, SystemChangeTick, SystemName, SystemParam,
 };
+pub use handle::SystemHandle;
 pub use registered::{RegisteredSystemError, SystemId};
 pub use state::{LocalBuilder, ParamBuilder, SystemParamBuilder, SystemState};
 pub use traits::{IntoSystem, Mode, System};
@@ -52,6 +53,7 @@ mod once;
 mod output;
 mod param;
 mod reach;
+mod handle;
 mod registered;
 mod state;
 mod traits;

@@ -85,6 +85,7 @@ pub(crate) mod groups;
 mod growth_tests;
 mod index;
 mod kept_queries;
+mod narrower_queries;
 #[cfg(feature = "serde")]
 mod loading;
 mod migrate;

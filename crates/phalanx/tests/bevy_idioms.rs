@@ -39,6 +39,8 @@ mod schedule;
 mod state;
 #[path = "bevy_idioms/table.rs"]
 mod table;
+#[path = "bevy_idioms/whole.rs"]
+mod whole;
 #[path = "bevy_idioms/world.rs"]
 mod world;
 #[path = "bevy_idioms/world_more.rs"]

@@ -114,6 +114,11 @@ unsafe impl<F: Fetch> Send for ChunkRows<'_, F> {}
 unsafe impl<F: Fetch> Sync for ChunkRows<'_, F> {}
 
 impl<'w, F: Fetch> ChunkRows<'w, F> {
+    /// The rows that are left, while this is borrowed.
+    pub(super) fn remaining(&mut self) -> ChunkRows<'_, F> {
+        ChunkRows { access: PhantomData, ..*self }
+    }
+
     /// No rows.
     #[inline(always)]
     pub(super) fn empty() -> Self {
@@ -257,6 +262,11 @@ impl<'w, F: Fetch> Chunks<'w, F> {
     pub(super) fn new(view: View<'w, F>) -> Self {
         let rowless = if !F::ROWED && view.rowless { Some(view.entities.rowless()) } else { None };
         Self { view, next: 0, block: 0, rowless }
+    }
+
+    /// The chunks that are left, to be visited now; afterwards they are left as before.
+    pub(super) fn remaining(&mut self) -> Chunks<'_, F> {
+        Chunks { view: self.view.reborrow(), next: self.next, block: self.block, rowless: self.rowless.clone() }
     }
 
     /// The next chunk where rows may be passed over.

@@ -120,15 +120,8 @@ impl<'w> Grant<'w> {
     }
 
     fn check(&self, uses: &[Access]) -> Result<(), NotGranted> {
-        let covers = |asked: &Access, granted: &Access| {
-            granted.column == asked.column
-                && granted.in_set == asked.in_set
-                && granted.whole == asked.whole
-                && (granted.writes || !asked.writes)
-                && (asked.optional || !granted.optional)
-        };
         for (position, asked) in uses.iter().enumerate() {
-            if !self.uses.iter().any(|granted| covers(asked, granted)) {
+            if !self.uses.iter().any(|granted| granted.covers(asked)) {
                 return Err(NotGranted::Column { column: asked.column, position, writes: asked.writes });
             }
         }

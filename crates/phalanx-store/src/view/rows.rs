@@ -66,6 +66,13 @@ impl<'w, F: Fetch> Rows<'w, F> {
         (!begun).then_some(self.chunks.view)
     }
 
+    /// The rows that are left, to be visited now; afterwards they are left as before, and nothing that was yielded meanwhile
+    /// is alive any more (I6).
+    pub fn remaining(&mut self) -> Rows<'_, F> {
+        let driven = self.driven.as_ref().map(|driven| Driven { ..*driven });
+        Rows { chunks: self.chunks.remaining(), run: self.run.remaining(), driven }
+    }
+
     /// Where a set drives the query, its walk. A fetch without sparse parts has none, and the compiler knows.
     #[inline(always)]
     fn driven(&self) -> Option<&Driven<'w>> {

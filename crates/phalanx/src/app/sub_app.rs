@@ -99,6 +99,16 @@ impl fmt::Debug for SubApp {
 }
 
 impl App {
+    /// This app, of which the others are beside: where bevy asks for the main one.
+    pub fn main(&self) -> &Self {
+        self
+    }
+
+    /// As [`App::main`], to be changed.
+    pub fn main_mut(&mut self) -> &mut Self {
+        self
+    }
+
     /// Adds an app that runs after each frame of this one. One that had the label goes.
     pub fn insert_sub_app(&mut self, label: impl AppLabel, sub_app: SubApp) {
         let label = label.label();

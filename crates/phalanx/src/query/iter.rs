@@ -31,6 +31,16 @@ impl<'w, D: QueryData, F: QueryFilter> QueryIter<'w, D, F> {
         self.next()
     }
 
+    /// The matches that are left, to be visited now; afterwards they are left as before.
+    pub fn remaining(&mut self) -> QueryIter<'_, D, F> {
+        QueryIter { rows: self.rows.remaining(), since: self.since }
+    }
+
+    /// As [`QueryIter::remaining`].
+    pub fn remaining_mut(&mut self) -> QueryIter<'_, D, F> {
+        self.remaining()
+    }
+
     /// The moment after which changes count as new.
     pub(super) fn since(&self) -> Moment<'w> {
         self.since

@@ -105,7 +105,7 @@ pub(super) fn lacking<F: QueryFilter>(terms_of: impl Fn(&mut Vec<Term>), positio
 }
 
 /// The first part of a condition that is looked up per row, and that another one does not ask for.
-fn forgotten<'c>(before: &'c Condition, now: &Condition) -> Option<&'c Condition> {
+pub(crate) fn forgotten<'c>(before: &'c Condition, now: &Condition) -> Option<&'c Condition> {
     match before {
         Condition::All(parts) => parts.iter().find_map(|part| forgotten(part, now)),
         _ if !before.is_per_row() || now.asks_for(before) => None,

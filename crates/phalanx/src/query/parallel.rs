@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use phalanx_store::BLOCK_ROWS;
 
 pub use chunks::ParChunks;
+pub use items::ParItems;
 
 use super::Query;
 use super::batching::BatchingStrategy;
@@ -22,6 +23,7 @@ use super::data::QueryData;
 use super::filter::{ArchetypeFilter, QueryFilter};
 
 mod chunks;
+mod items;
 
 /// The rows of a set below which the walk along it is not given up for one along the tables.
 const SHORT_SET: usize = 2 * BLOCK_ROWS;

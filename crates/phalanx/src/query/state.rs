@@ -242,6 +242,17 @@ impl Asked {
         components: &Components,
     ) -> Self {
         let condition = Condition::All(vec![data(), filter()]);
+        Self::narrowed(condition, prepared, store, archetypes, components)
+    }
+
+    /// A query of which entities must also meet another condition.
+    pub(crate) fn narrowed(
+        condition: Condition,
+        prepared: Admission<'_>,
+        store: &Store,
+        archetypes: &Archetypes,
+        components: &Components,
+    ) -> Self {
         let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
         let open = open(&condition, components, archetypes);
         let mut asked = Self { condition, matches, open, stale: true, driver: DriverChoice::Shortest };

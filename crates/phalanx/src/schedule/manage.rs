@@ -121,6 +121,16 @@ impl Schedule {
         self.nodes.len() + waiting.sum::<usize>()
     }
 
+    /// As [`Schedule::systems`], without their keys: each tells what it uses.
+    ///
+    /// # Errors
+    /// When the schedule was neither run nor initialised.
+    pub fn systems_with_access(
+        &self,
+    ) -> Result<impl Iterator<Item = ScheduledSystem<'_>>, ScheduleNotInitialized> {
+        Ok(self.systems()?.map(|(_, system)| system))
+    }
+
     /// The systems in the order in which they run.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ use hashbrown::HashMap;
 use phalanx_derive::Resource;
 
 use super::failed::RunSystemError;
+use super::handle::{SystemHandle, Unused};
 use super::input::SystemInput;
 use super::traits::{IntoSystem, System};
 use crate::world::{Commands, World};
@@ -84,9 +85,16 @@ struct Registered {
     // Systems need not be `Sync`: the lock makes the whole so, and is never taken.
     kept: Mutex<HashMap<u64, Option<Box<dyn Any + Send>>>>,
     cached: HashMap<TypeId, u64>,
+    unused: Unused,
 }
 
 impl Registered {
+    /// Takes out the systems that nobody holds any more.
+    fn take_unused(&mut self) -> Vec<Option<Box<dyn Any + Send>>> {
+        let unused = std::mem::take(&mut *self.unused.lock().unwrap_or_else(PoisonError::into_inner));
+        unused.iter().filter_map(|number| self.kept().remove(number)).collect()
+    }
+
     fn kept(&mut self) -> &mut HashMap<u64, Option<Box<dyn Any + Send>>> {
         self.kept.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -163,7 +171,32 @@ impl World {
 
     fn keep_system<I: SystemInput + 'static, O: 'static>(&mut self, id: SystemId<I, O>, system: Boxed<I, O>) {
         let kept = Kept { system, ready: false };
-        self.get_resource_or_init::<Registered>().kept().insert(id.number, Some(Box::new(kept)));
+        let mut registered = self.get_resource_or_init::<Registered>();
+        let unused = registered.take_unused();
+        registered.kept().insert(id.number, Some(Box::new(kept)));
+        // What systems hold is dropped last: it may be anything.
+        drop(unused);
+    }
+
+    /// As [`World::register_system`], for as long as a handle of the system is kept.
+    pub fn register_tracked_system<I, O, M>(
+        &mut self,
+        system: impl IntoSystem<I, O, M> + 'static,
+    ) -> SystemHandle<I, O>
+    where
+        I: SystemInput + 'static,
+        O: 'static,
+    {
+        self.register_tracked_boxed_system(Box::new(system.into_system()))
+    }
+
+    /// As [`World::register_tracked_system`], for a system in a box.
+    pub fn register_tracked_boxed_system<I: SystemInput + 'static, O: 'static>(
+        &mut self,
+        system: Box<dyn System<In = I, Out = O>>,
+    ) -> SystemHandle<I, O> {
+        let id = self.register_boxed_system(system);
+        SystemHandle::new(id, id.number, &self.get_resource_or_init::<Registered>().unused)
     }
 
     /// Forgets a system.
@@ -187,6 +220,7 @@ impl World {
     ) -> Result<Box<Kept<I, O>>, RegisteredSystemError> {
         let id = id.number;
         let mut registered = self.get_resource_or_init::<Registered>();
+        drop(registered.take_unused());
         let place = registered.kept().get_mut(&id).ok_or(RegisteredSystemError::NotRegistered { id })?;
         let kept = place.take().ok_or(RegisteredSystemError::Recursive { id })?;
         Ok(kept

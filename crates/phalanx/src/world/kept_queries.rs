@@ -5,7 +5,7 @@
 
 use std::borrow::Borrow;
 
-use phalanx_store::{DenseFetch, Entity, Fetch, Tick};
+use phalanx_store::{DenseFetch, Entity, Fetch, TableId, Tick};
 
 use super::World;
 use crate::archetype::ArchetypeId;
@@ -67,6 +67,11 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     /// The archetypes that the query visits, in order, as of its last use.
     pub fn matched_archetypes(&self) -> impl Iterator<Item = ArchetypeId> + '_ {
         self.archetypes().iter().copied()
+    }
+
+    /// The tables of these archetypes, in the order in which they are visited, as of the state's last use.
+    pub fn matched_tables(&self) -> impl Iterator<Item = TableId> + '_ {
+        self.fetch.prepared.tables().iter().copied()
     }
 
     /// As [`QueryState::query`], for a state that is up to date and only borrowed.

@@ -17,6 +17,8 @@ use super::SystemParam;
 use crate::messages::{
     Channel, ChannelId, Cursor, Message, MessageId, Messages, Unread, UnreadWithId, typed, typed_mut,
 };
+#[cfg(feature = "parallel")]
+use crate::query::ParItems;
 use crate::world::{SharedWorld, World};
 
 /// Reads the messages that the system has not seen yet.
@@ -54,6 +56,15 @@ impl<'w, M: Message> MessageReader<'w, '_, M> {
     /// As [`MessageReader::read`], each message with its number.
     pub fn read_with_id(&mut self) -> UnreadWithId<'_, M> {
         UnreadWithId(self.read())
+    }
+
+    /// The unread messages on several threads. All of them count as read.
+    #[cfg(feature = "parallel")]
+    pub fn par_read(&mut self) -> ParItems<M::Ref<'_>>
+    where
+        for<'a> M::Ref<'a>: Send,
+    {
+        ParItems::new(self.read())
     }
 
     /// How many messages are unread.

@@ -138,6 +138,10 @@ impl<'w> EntityWorldMut<'w> {
         Some(EntityLocation::of(&self.world.archetypes, location))
     }
 
+    /// Does nothing: where the entity is, is looked up when it is asked for. In bevy it is to be called after other
+    /// changes of the world.
+    pub fn update_location(&mut self) {}
+
     /// The entity's archetype.
     ///
     /// # Panics
