@@ -44,7 +44,9 @@ fn main() {
     // Half as many of each kind.
     let half = seeds.start..seeds.end.max(2).div_ceil(2).max(seeds.start + 1);
     let mut differing = compared.differing + differing_topics;
-    for (about, name) in [(About::Reactions, "hooks and observers"), (About::Hierarchy, "parents and children")] {
+    for (about, name) in
+        [(About::Reactions, "hooks and observers"), (About::Hierarchy, "parents and children")]
+    {
         let compared = stories::compare(about, half.clone(), 3);
         println!(
             "random stories of {name}: {} compared, with {} steps that wrote {} lines; {} differ",

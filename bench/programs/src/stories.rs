@@ -51,29 +51,87 @@ pub struct Step {
 /// called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    Spawn { bundle: usize, value: i32 },
-    Batch { count: usize, value: i32 },
-    Insert { who: usize, bundle: usize, value: i32 },
-    InsertIfNew { who: usize, bundle: usize, value: i32 },
-    Remove { who: usize, bundle: usize },
-    Retain { who: usize, bundle: usize },
-    Clear { who: usize },
-    Despawn { who: usize },
-    Quake { value: i32 },
-    Hit { who: usize, value: i32 },
+    Spawn {
+        bundle: usize,
+        value: i32,
+    },
+    Batch {
+        count: usize,
+        value: i32,
+    },
+    Insert {
+        who: usize,
+        bundle: usize,
+        value: i32,
+    },
+    InsertIfNew {
+        who: usize,
+        bundle: usize,
+        value: i32,
+    },
+    Remove {
+        who: usize,
+        bundle: usize,
+    },
+    Retain {
+        who: usize,
+        bundle: usize,
+    },
+    Clear {
+        who: usize,
+    },
+    Despawn {
+        who: usize,
+    },
+    Quake {
+        value: i32,
+    },
+    Hit {
+        who: usize,
+        value: i32,
+    },
     /// The entity gets an observer of its own.
-    Observe { who: usize },
-    Link { who: usize, parent: usize },
-    Unlink { who: usize },
-    AddChildren { who: usize, children: [usize; 2] },
-    InsertChildren { who: usize, at: usize, children: [usize; 2] },
-    ReplaceChildren { who: usize, children: [usize; 2] },
-    DetachChildren { who: usize, children: [usize; 2] },
-    DetachAll { who: usize },
-    DespawnChildren { who: usize },
-    WithChild { who: usize, value: i32 },
+    Observe {
+        who: usize,
+    },
+    Link {
+        who: usize,
+        parent: usize,
+    },
+    Unlink {
+        who: usize,
+    },
+    AddChildren {
+        who: usize,
+        children: [usize; 2],
+    },
+    InsertChildren {
+        who: usize,
+        at: usize,
+        children: [usize; 2],
+    },
+    ReplaceChildren {
+        who: usize,
+        children: [usize; 2],
+    },
+    DetachChildren {
+        who: usize,
+        children: [usize; 2],
+    },
+    DetachAll {
+        who: usize,
+    },
+    DespawnChildren {
+        who: usize,
+    },
+    WithChild {
+        who: usize,
+        value: i32,
+    },
     /// A tree of three, as one bundle.
-    SpawnTree { value: i32 },
+    SpawnTree {
+        value: i32,
+    },
 }
 
 /// What stories are about.
@@ -98,7 +156,10 @@ fn generate(seed: u64, about: About) -> Story {
     let (on_quake, on_hit) = (effect(random, reacts, 60), effect(random, reacts, 60));
     let length = 4 + random.below(14);
     let steps = (0..length)
-        .map(|_| Step { op: if reacts { change(random) } else { family(random) }, recorded: random.chance(40) })
+        .map(|_| Step {
+            op: if reacts { change(random) } else { family(random) },
+            recorded: random.chance(40),
+        })
         .collect();
     Story { hooks, observers, on_quake, on_hit, steps }
 }
@@ -179,7 +240,9 @@ fn difference(story: &Story) -> Result<usize, String> {
     let run = |run: fn(&Story) -> Vec<String>| {
         catch_unwind(AssertUnwindSafe(|| run(story))).map_err(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without text").to_owned()
+            text.or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("a panic without text")
+                .to_owned()
         })
     };
     match (run(sides::bevy::run), run(sides::phalanx::run)) {
@@ -189,7 +252,9 @@ fn difference(story: &Story) -> Result<usize, String> {
                 return Ok(ours.len());
             }
             let at = bevy.iter().zip(&ours).take_while(|(one, other)| one == other).count();
-            let told = |lines: &[String]| lines[at.saturating_sub(4).min(lines.len())..lines.len().min(at + 6)].join("\n    ");
+            let told = |lines: &[String]| {
+                lines[at.saturating_sub(4).min(lines.len())..lines.len().min(at + 6)].join("\n    ")
+            };
             Err(format!("  bevy:\n    {}\n  phalanx:\n    {}", told(&bevy), told(&ours)))
         }
         (bevy, ours) => Err(format!("bevy: {:?}\nphalanx: {:?}", bevy.err(), ours.err())),

@@ -154,11 +154,14 @@ impl Shared<'_> {
             return if whole.writes { Err(refused) } else { Ok(false) };
         }
         for at in 0..flags.len() {
-            let taken = !reached(whole, at)
-                || if whole.writes { flags.try_write(at) } else { flags.try_read(at) };
+            let taken =
+                !reached(whole, at) || if whole.writes { flags.try_write(at) } else { flags.try_read(at) };
             if !taken {
                 release_whole(flags, whole, at);
-                return Err(Conflict { column: AnyColId::at(at).unwrap_or(whole.column), writes: whole.writes });
+                return Err(Conflict {
+                    column: AnyColId::at(at).unwrap_or(whole.column),
+                    writes: whole.writes,
+                });
             }
         }
         Ok(true)

@@ -268,7 +268,10 @@ fn a_reading_session_lends_whole_entities_to_be_read() {
     let session = store.share_read();
     assert!(session.lock(&all).is_err());
     let locked = session.lock(&look).expect("nobody writes");
-    assert_eq!(locked.view_shared().into_rows().filter_map(|peek| peek.get::<Read<u64>>(A.id())).count(), ROWS);
+    assert_eq!(
+        locked.view_shared().into_rows().filter_map(|peek| peek.get::<Read<u64>>(A.id())).count(),
+        ROWS
+    );
 }
 
 #[test]

@@ -136,8 +136,8 @@ pub mod prelude {
     pub use crate::name::{Name, NameOrEntity};
     pub use crate::pool::{General, Handle, Pool};
     pub use crate::query::{
-        Added, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData, QueryFilter,
-        QueryLens, QueryState, With, Without,
+        Added, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData,
+        QueryFilter, QueryLens, QueryState, With, Without,
     };
     pub use crate::relation::{ChildOf, Children, Relationship, RelationshipTarget};
     pub use crate::resources::Resource;
@@ -159,8 +159,8 @@ pub mod prelude {
         Deferred, If, In, InMut, InRef, IntoSystem, Local, LocalBuilder, MessageMutator, MessageReader,
         MessageWriter, NonSendMarker, Observer, On, ParallelCommands, ParamBuilder, ParamSet, Populated,
         PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut, Single, System, SystemBuffer,
-        SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName, SystemParam, SystemParamBuilder,
-        SystemState, and, not, observers, or,
+        SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName, SystemParam,
+        SystemParamBuilder, SystemState, and, not, observers, or,
     };
     pub use crate::tracking::{Mut, Ref, Tick};
     pub use crate::value::{FieldType, Value};
@@ -178,8 +178,8 @@ pub mod prelude {
     };
     pub use crate::{children, related};
     pub use phalanx_derive::{
-        AppLabel, Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool, QueryData,
-        QueryFilter, Resource, ScheduleLabel, States, SubStates, SystemParam, SystemSet,
+        AppLabel, Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool,
+        QueryData, QueryFilter, Resource, ScheduleLabel, States, SubStates, SystemParam, SystemSet,
     };
     pub use phalanx_store::Entity;
 }
@@ -187,6 +187,7 @@ pub mod prelude {
 /// What derived code names. Not a part of the public surface.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::app::AppLabel;
     pub use crate::bundle::{
         Bundle, BundleKey, one_from_values, one_into_values, one_value_ids, register_one,
     };
@@ -212,7 +213,6 @@ pub mod __private {
     pub use crate::relation::ChildOf;
     pub use crate::relation::{OrderMut, Relationship, RelationshipTarget};
     pub use crate::resources::Resource;
-    pub use crate::app::AppLabel;
     pub use crate::schedule::{ScheduleLabel, SystemSet};
     pub use crate::state::{FreelyMutableState, StateSet, States, SubStates};
     pub use crate::storage::{SparseStorage, StableStorage, Storage, TableStorage};

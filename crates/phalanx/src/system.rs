@@ -18,6 +18,7 @@ pub use condition::{SystemCondition, and, fallible, not, or};
 pub use exclusive::{ExclusiveParam, ExclusiveSystem, ExclusiveSystemParamFunction, IsExclusive};
 pub use failed::{ParamError, RunSystemError};
 pub use function::{FunctionSystem, IsFunction, SystemParamFunction};
+pub use handle::SystemHandle;
 pub use input::{In, InMut, InRef, SystemIn, SystemInput};
 pub use kept::StateVisitor;
 pub use meta::{ParamConflict, Run, SystemMeta};
@@ -30,7 +31,6 @@ pub use param::{
     ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive, RemovalId, RemovedComponents, Res,
     ResMut, Single, SystemBuffer, SystemChangeTick, SystemName, SystemParam,
 };
-pub use handle::SystemHandle;
 pub use registered::{RegisteredSystemError, SystemId};
 pub use state::{LocalBuilder, ParamBuilder, SystemParamBuilder, SystemState};
 pub use traits::{IntoSystem, Mode, System};
@@ -45,6 +45,7 @@ mod condition;
 mod exclusive;
 mod failed;
 mod function;
+mod handle;
 mod input;
 pub(crate) mod kept;
 mod meta;
@@ -53,7 +54,6 @@ mod once;
 mod output;
 mod param;
 mod reach;
-mod handle;
 mod registered;
 mod state;
 mod traits;

@@ -85,10 +85,10 @@ pub(crate) mod groups;
 mod growth_tests;
 mod index;
 mod kept_queries;
-mod narrower_queries;
 #[cfg(feature = "serde")]
 mod loading;
 mod migrate;
+mod narrower_queries;
 pub(crate) mod non_send;
 mod parts;
 mod pools;

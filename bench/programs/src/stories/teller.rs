@@ -141,7 +141,11 @@ fn listen(world: &mut World, story: &Story) {
     }
     if story.on_hit.is_some() {
         world.add_observer(
-            |on: On<Hit>, all: Query<&Key>, script: Res<Script>, mut book: ResMut<Book>, mut commands: Commands| {
+            |on: On<Hit>,
+             all: Query<&Key>,
+             script: Res<Script>,
+             mut book: ResMut<Book>,
+             mut commands: Commands| {
                 let entity = on.entity;
                 let text = format!("  hit {:?} by {}", all.get(entity).ok().map(|key| key.0), on.value);
                 if let Some(op) = heard(&mut book, &script, script.0.on_hit, text) {
@@ -157,12 +161,30 @@ macro_rules! bundled {
     ($which:expr, $value:expr, $bundle:ident => $use:expr) => {{
         let value: i32 = $value;
         match $which % BUNDLES {
-            0 => { let $bundle = A(value); $use; }
-            1 => { let $bundle = B(value); $use; }
-            2 => { let $bundle = D(value); $use; }
-            3 => { let $bundle = (A(value), B(value + 1)); $use; }
-            4 => { let $bundle = (B(value), D(value + 1)); $use; }
-            _ => { let $bundle = (A(value), B(value + 1), D(value + 2)); $use; }
+            0 => {
+                let $bundle = A(value);
+                $use;
+            }
+            1 => {
+                let $bundle = B(value);
+                $use;
+            }
+            2 => {
+                let $bundle = D(value);
+                $use;
+            }
+            3 => {
+                let $bundle = (A(value), B(value + 1));
+                $use;
+            }
+            4 => {
+                let $bundle = (B(value), D(value + 1));
+                $use;
+            }
+            _ => {
+                let $bundle = (A(value), B(value + 1), D(value + 2));
+                $use;
+            }
         }
     }};
 }
@@ -170,12 +192,30 @@ macro_rules! bundled {
 macro_rules! typed {
     ($which:expr, $bundle:ident => $use:expr) => {
         match $which % BUNDLES {
-            0 => { type $bundle = A; $use; }
-            1 => { type $bundle = B; $use; }
-            2 => { type $bundle = D; $use; }
-            3 => { type $bundle = (A, B); $use; }
-            4 => { type $bundle = (B, D); $use; }
-            _ => { type $bundle = (A, B, D); $use; }
+            0 => {
+                type $bundle = A;
+                $use;
+            }
+            1 => {
+                type $bundle = B;
+                $use;
+            }
+            2 => {
+                type $bundle = D;
+                $use;
+            }
+            3 => {
+                type $bundle = (A, B);
+                $use;
+            }
+            4 => {
+                type $bundle = (B, D);
+                $use;
+            }
+            _ => {
+                type $bundle = (A, B, D);
+                $use;
+            }
         }
     };
 }

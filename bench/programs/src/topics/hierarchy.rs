@@ -18,16 +18,24 @@ fn tell(world: &mut World, what: &str) {
     let id = |entity: Entity| world.get::<Id>(entity).map_or(0, |id| id.0);
     let rows: Vec<_> = rows
         .into_iter()
-        .map(|(own, parent, children)| (own, parent.map(id), children.into_iter().map(id).collect::<Vec<_>>()))
+        .map(|(own, parent, children)| {
+            (own, parent.map(id), children.into_iter().map(id).collect::<Vec<_>>())
+        })
         .collect();
     writeln!(world.resource_mut::<Out>().0, "{what}: {rows:?}").unwrap();
 }
 
-fn walk(roots: Query<(Entity, &Id), Without<ChildOf>>, children: Query<&Children>, ids: Query<&Id>, mut out: ResMut<Out>) {
+fn walk(
+    roots: Query<(Entity, &Id), Without<ChildOf>>,
+    children: Query<&Children>,
+    ids: Query<&Id>,
+    mut out: ResMut<Out>,
+) {
     let mut roots: Vec<(u32, Entity)> = roots.iter().map(|(entity, id)| (id.0, entity)).collect();
     roots.sort();
     for (id, root) in roots {
-        let below: Vec<u32> = children.iter_descendants(root).filter_map(|one| ids.get(one).ok()).map(|id| id.0).collect();
+        let below: Vec<u32> =
+            children.iter_descendants(root).filter_map(|one| ids.get(one).ok()).map(|id| id.0).collect();
         let leaves = children.iter_leaves(root).count();
         writeln!(out.0, "below {id}: {below:?}, {leaves} leaves").unwrap();
     }

@@ -52,15 +52,17 @@ fn events(world: &mut World) {
             commands.trigger(Hit { entity, damage: on.force });
         }
     });
-    world.add_observer(|on: On<Hit>, mut all: Query<(&Id, &mut Health)>, mut commands: Commands, mut out: ResMut<Out>| {
-        if let Ok((id, mut health)) = all.get_mut(on.entity) {
-            health.0 -= on.damage;
-            writeln!(out.0, "hit {}: {} left", id.0, health.0).unwrap();
-            if health.0 <= 0 {
-                commands.entity(on.entity).insert(Dead);
+    world.add_observer(
+        |on: On<Hit>, mut all: Query<(&Id, &mut Health)>, mut commands: Commands, mut out: ResMut<Out>| {
+            if let Ok((id, mut health)) = all.get_mut(on.entity) {
+                health.0 -= on.damage;
+                writeln!(out.0, "hit {}: {} left", id.0, health.0).unwrap();
+                if health.0 <= 0 {
+                    commands.entity(on.entity).insert(Dead);
+                }
             }
-        }
-    });
+        },
+    );
     world.add_observer(|on: On<Add<Dead>>, mut commands: Commands| commands.entity(on.entity).despawn());
     world.add_observer(|mut on: On<Click>, all: Query<&Id>, mut out: ResMut<Out>| {
         let (at, from) = (all.get(on.entity).unwrap().0, all.get(on.original_event_target()).unwrap().0);

@@ -266,7 +266,12 @@ impl<'w, F: Fetch> Chunks<'w, F> {
 
     /// The chunks that are left, to be visited now; afterwards they are left as before.
     pub(super) fn remaining(&mut self) -> Chunks<'_, F> {
-        Chunks { view: self.view.reborrow(), next: self.next, block: self.block, rowless: self.rowless.clone() }
+        Chunks {
+            view: self.view.reborrow(),
+            next: self.next,
+            block: self.block,
+            rowless: self.rowless.clone(),
+        }
     }
 
     /// The next chunk where rows may be passed over.

@@ -3,6 +3,8 @@
 //! A [`SubApp`] has its own world, phases and clocks. When a frame of the app is over, its function may read and change both
 //! worlds; then its own frame runs, as long as that of the app.
 
+#![allow(clippy::needless_pass_by_value, reason = "labels are taken by value everywhere")]
+
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -117,7 +119,6 @@ impl App {
     }
 
     /// Takes an app away.
-    #[allow(clippy::needless_pass_by_value, reason = "labels are taken by value everywhere")]
     pub fn remove_sub_app(&mut self, label: impl AppLabel) -> Option<SubApp> {
         let label = label.label();
         let at = self.sub_apps.iter().position(|(known, _)| *known == label)?;
@@ -145,14 +146,12 @@ impl App {
     }
 
     /// The app with a label, if there is one.
-    #[allow(clippy::needless_pass_by_value, reason = "labels are taken by value everywhere")]
     pub fn get_sub_app(&self, label: impl AppLabel) -> Option<&SubApp> {
         let label = label.label();
         self.sub_apps.iter().find(|(known, _)| *known == label).map(|(_, sub_app)| sub_app)
     }
 
     /// The app with a label, if there is one, to be changed.
-    #[allow(clippy::needless_pass_by_value, reason = "labels are taken by value everywhere")]
     pub fn get_sub_app_mut(&mut self, label: impl AppLabel) -> Option<&mut SubApp> {
         let label = label.label();
         self.sub_apps.iter_mut().find(|(known, _)| *known == label).map(|(_, sub_app)| sub_app)
@@ -164,7 +163,6 @@ impl App {
     /// # Panics
     /// When its systems cannot be ordered, or one of them panics or fails.
     #[track_caller]
-    #[allow(clippy::needless_pass_by_value, reason = "labels are taken by value everywhere")]
     pub fn update_sub_app_by_label(&mut self, label: impl AppLabel) {
         let label = label.label();
         let Self { sub_apps, world, .. } = self;
@@ -190,5 +188,7 @@ impl App {
 #[cold]
 #[track_caller]
 fn no_sub_app(label: &Label) -> ! {
-    panic!("there is no app `{label}` beside this one: add it with `insert_sub_app`, or ask with `get_sub_app`")
+    panic!(
+        "there is no app `{label}` beside this one: add it with `insert_sub_app`, or ask with `get_sub_app`"
+    )
 }

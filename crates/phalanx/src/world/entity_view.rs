@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 
 use phalanx_store::{AnyColId, Entity, EntityPeek, Fetch, Read, WholeRow, WholeRowMut};
 
-use super::{EntityLocation, EntityMut};
 use super::entity_mut::lacks;
+use super::{EntityLocation, EntityMut};
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::bundle::Bundle;
 use crate::component::{AnyComponent, Component, Queryable, RowTracked};

@@ -45,7 +45,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     pub fn transmute_filtered<N: QueryData, G: QueryFilter>(&self, world: &World) -> QueryState<N, G> {
         self.validate_world(world);
         let asked = &self.fetch.asked;
-        narrower(world, self.fetch.prepared.uses().to_vec(), vec![asked.condition.clone()])
+        narrower(world, self.fetch.prepared.uses(), vec![asked.condition.clone()])
     }
 
     /// A query for what this one and another ask for, over the entities that both visit.
@@ -73,14 +73,14 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         other.validate_world(world);
         let uses = [self.fetch.prepared.uses(), other.fetch.prepared.uses()].concat();
         let conditions = vec![self.fetch.asked.condition.clone(), other.fetch.asked.condition.clone()];
-        narrower(world, uses, conditions)
+        narrower(world, &uses, conditions)
     }
 }
 
 #[track_caller]
 fn narrower<N: QueryData, G: QueryFilter>(
     world: &World,
-    granted: Vec<Access>,
+    granted: &[Access],
     mut conditions: Vec<Condition>,
 ) -> QueryState<N, G> {
     let own = Condition::All(vec![N::condition(), G::condition()]);

@@ -147,9 +147,12 @@ fn query_par_iter_many() {
     let list = [entities[1], entities[2], entities[1]];
     let mut state = world.query::<&mut Health>();
     let mut query = state.query_mut(&mut world);
-    query.par_iter_many(list).for_each(|health| drop(sum.fetch_add(health.0, Ordering::Relaxed)));
+    let add = |health: &Health| {
+        sum.fetch_add(health.0, Ordering::Relaxed);
+    };
+    query.par_iter_many(list).for_each(add);
     assert_eq!(sum.load(Ordering::Relaxed), 4);
-    query.par_iter_many_unique(list).for_each(|health| drop(sum.fetch_add(health.0, Ordering::Relaxed)));
+    query.par_iter_many_unique(list).for_each(add);
     assert_eq!(sum.load(Ordering::Relaxed), 7);
     query.par_iter_many_unique_mut(list).for_each(|mut health| health.0 += 10);
     assert_eq!(world.get::<Health>(entities[1]), Some(&Health(11)));
@@ -259,7 +262,8 @@ fn world_allow_ambiguous() {
     world.allow_ambiguous_component::<Health>();
     world.allow_ambiguous_resource::<Score>();
     world.run_schedule(Turn);
-    let told = world.schedule_scope(Turn, |world, schedule| schedule.view(world).ambiguities().unwrap().len());
+    let told =
+        world.schedule_scope(Turn, |world, schedule| schedule.view(world).ambiguities().unwrap().len());
     assert_eq!(told, 0);
 }
 

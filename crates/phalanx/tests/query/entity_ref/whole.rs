@@ -58,7 +58,7 @@ fn entities_of_a_query_are_lent_at_once_and_by_id() {
 #[test]
 fn only_what_is_written_counts_as_changed() {
     #[derive(Resource, Default)]
-    struct Changed_(Vec<u32>);
+    struct Noticed(Vec<u32>);
     fn write(mut all: Query<EntityMut>) {
         for mut entity in &mut all {
             if entity.get::<Armour>().is_some_and(|armour| armour.0 % 2 == 1) {
@@ -66,21 +66,21 @@ fn only_what_is_written_counts_as_changed() {
             }
         }
     }
-    fn seen(all: Query<&Armour, Changed<Armour>>, mut seen: ResMut<Changed_>) {
+    fn seen(all: Query<&Armour, Changed<Armour>>, mut seen: ResMut<Noticed>) {
         seen.0 = all.iter().map(|armour| armour.0).collect();
     }
     let mut app = App::new();
-    app.init_resource::<Changed_>();
+    app.init_resource::<Noticed>();
     for armour in 0..4 {
         app.world_mut().spawn(Armour(armour));
     }
     app.add_systems(Update, (seen, write).chain());
     app.update();
-    assert_eq!(app.world().resource::<Changed_>().0, [0, 1, 2, 3], "all of them are new");
+    assert_eq!(app.world().resource::<Noticed>().0, [0, 1, 2, 3], "all of them are new");
     app.update();
-    assert_eq!(app.world().resource::<Changed_>().0, [2, 4], "with the tick of the run that wrote them");
+    assert_eq!(app.world().resource::<Noticed>().0, [2, 4], "with the tick of the run that wrote them");
     app.update();
-    assert_eq!(app.world().resource::<Changed_>().0, []);
+    assert_eq!(app.world().resource::<Noticed>().0, []);
 }
 
 #[test]
@@ -123,7 +123,11 @@ fn reading_such_a_query_lends_entities_to_be_read() {
 
 #[test]
 fn several_readers_stand_beside_each_other() {
-    fn system(one: Query<FilteredEntityRef>, other: Query<EntityRefExcept<Health>>, plain: Query<&Health>) -> usize {
+    fn system(
+        one: Query<FilteredEntityRef>,
+        other: Query<EntityRefExcept<Health>>,
+        plain: Query<&Health>,
+    ) -> usize {
         assert!(other.iter().all(|entity| entity.get::<Health>().is_none()));
         assert_eq!(other.iter().filter(|entity| entity.contains::<Health>()).count(), 3);
         one.iter().filter(|entity| entity.get::<Health>().is_some()).count() + plain.count()
@@ -144,7 +148,11 @@ fn what_is_left_out_belongs_to_other_queries() {
             assert!(entity.get_components_mut::<EntityMut>().is_err());
         }
     }
-    fn two_queries(mut places: Query<&mut Place>, mut all: Query<EntityMutExcept<(Health, Place)>>, mut armours: Local<u32>) {
+    fn two_queries(
+        mut places: Query<&mut Place>,
+        mut all: Query<EntityMutExcept<(Health, Place)>>,
+        mut armours: Local<u32>,
+    ) {
         for mut place in &mut places {
             *place.x += 1;
         }
@@ -263,8 +271,10 @@ fn values_can_be_had_by_id() {
 fn archetypes_are_data() {
     fn system(all: Query<(Entity, &Archetype)>, plain: Query<&mut Health>) -> Vec<(usize, bool)> {
         assert_eq!(plain.count(), 3);
-        let mut found: Vec<_> =
-            all.iter().map(|(_, archetype)| (archetype.component_count(), archetype.has::<Health>())).collect();
+        let mut found: Vec<_> = all
+            .iter()
+            .map(|(_, archetype)| (archetype.component_count(), archetype.has::<Health>()))
+            .collect();
         found.sort_unstable();
         found
     }
@@ -276,7 +286,8 @@ fn archetypes_are_data() {
         assert_eq!(archetype.id(), entity.archetype());
         assert_eq!(archetype.contains(id), entity.contains::<Health>());
     }
-    let by_set: Vec<_> = world.view_filtered::<&Archetype, With<Stun>>().iter().map(|found| found.id()).collect();
+    let by_set: Vec<_> =
+        world.view_filtered::<&Archetype, With<Stun>>().iter().map(|found| found.id()).collect();
     assert_eq!(by_set.len(), 2);
     assert_ne!(by_set[0], by_set[1], "also where a set drives the walk");
 }
