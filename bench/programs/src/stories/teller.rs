@@ -24,6 +24,8 @@ struct Book {
     lines: Vec<String>,
     fuel: u32,
     keys: u32,
+    /// Those that have an observer of their own.
+    observed: Vec<Entity>,
 }
 
 const NAMES: [&str; EVENTS] = ["add", "insert", "discard", "remove", "despawn"];
@@ -349,6 +351,8 @@ fn act_on_one(world: &mut World, op: Op, same: Option<Entity>, recorded: bool) {
         Op::Remove { bundle, .. } => {
             typed!(bundle, Bundled => on_entity!(world, entity, recorded, one => { one.remove::<Bundled>(); }));
         }
+        // In bevy it loses its own observer, too.
+        Op::Retain { .. } if world.resource::<Book>().observed.contains(&entity) => {}
         Op::Retain { bundle, .. } => {
             typed!(bundle, Bundled => on_entity!(world, entity, recorded, one => { one.retain::<(Key, Bundled)>(); }));
         }
@@ -371,6 +375,7 @@ fn act_on_one(world: &mut World, op: Op, same: Option<Entity>, recorded: bool) {
             world.flush();
         }
         Op::Observe { .. } => {
+            world.resource_mut::<Book>().observed.push(entity);
             world.entity_mut(entity).observe(|on: On<Hit>, mut book: ResMut<Book>| {
                 book.lines.push(format!("  its own observer: {}", on.value));
             });

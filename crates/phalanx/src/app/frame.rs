@@ -104,7 +104,9 @@ impl App {
             }
         }
         self.world.end_frame();
-        self.run_sub_apps(real)?;
+        if !self.sub_apps.is_empty() {
+            self.run_sub_apps(real)?;
+        }
         self.note_history();
         self.tell_tools();
         Ok(())

@@ -1,4 +1,7 @@
 //! `&Archetype` as query data: which components an entity has, without looking at them.
+//!
+//! The store tells the table of each row, and the archetypes of the world which of them has that table. No column is
+//! used, so such a query stands beside any other.
 
 use phalanx_store::{Fetch, TableOf};
 

@@ -1,4 +1,7 @@
-//! Registered systems that go when nobody holds them any more.
+//! Registered systems that go with their last handle.
+//!
+//! A handle knows no world. The last copy leaves the number of its system in a list that the world's registered systems
+//! share with it, and these look there when one is registered or run.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -292,3 +292,13 @@ fn a_batch_that_could_not_be_inserted_names_the_bundle_and_the_first_entity() {
     let text = error.to_string();
     assert!(text.contains("1 entities could not get") && text.contains("the first of them 0v0"), "{text}");
 }
+
+#[test]
+fn an_app_that_is_not_beside_this_one_is_named() {
+    #[derive(AppLabel, Debug)]
+    struct Sound;
+    assert_eq!(
+        text_of(|| App::new().sub_app(Sound).world().entity_count()),
+        "there is no app `Sound` beside this one: add it with `insert_sub_app`, or ask with `get_sub_app`"
+    );
+}

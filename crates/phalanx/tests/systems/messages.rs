@@ -136,3 +136,27 @@ fn a_slice_of_unread_messages_is_the_channels_own_memory() {
         })
         .unwrap();
 }
+
+#[test]
+fn a_channel_as_a_resource_is_the_channel_of_writers_and_readers() {
+    fn look(hits: Res<Messages<Hit>>, mut log: ResMut<Log>) {
+        log.0.push(vec![u32::try_from(hits.len()).expect("few")]);
+    }
+    fn take(mut hits: ResMut<Messages<Hit>>, mut log: ResMut<Log>) {
+        assert!(hits.is_changed(), "it changes with every frame");
+        log.0.push(hits.drain().map(|hit| hit.0).collect());
+    }
+    let mut app = app();
+    app.add_systems(Update, (look, write(&[4, 5]), look, take, read, look).chain());
+    app.step(0.1);
+    assert_eq!(app.world().resource::<Log>().0, [vec![0], vec![2], vec![4, 5], vec![], vec![0]]);
+}
+
+#[test]
+fn a_channel_as_a_resource_conflicts_with_who_else_uses_it() {
+    let mut world = World::new();
+    let refused = world.run_system_once(|_: ResMut<Messages<Hit>>, _: MessageReader<Hit>| {});
+    let text = refused.expect_err("both use the channel, and one writes").to_string();
+    assert!(text.contains("ResMut<Messages<Hit>>") && text.contains("MessageReader<Hit>"), "{text}");
+    world.run_system_once(|_: Res<Messages<Hit>>, _: MessageReader<Hit>| {}).expect("both read");
+}

@@ -113,3 +113,23 @@ fn commands_register_run_and_unregister() {
     assert_eq!(world.resource::<Count>().0, 15);
     assert!(world.run_system_with(id, 1).is_err());
 }
+
+#[test]
+fn a_tracked_system_goes_with_its_last_handle_also_while_it_runs() {
+    #[derive(Resource)]
+    struct Holder(Option<SystemHandle>);
+    let mut world = World::new();
+    world.init_resource::<Count>();
+    let handle = world.register_tracked_system(|mut holder: ResMut<Holder>, mut count: ResMut<Count>| {
+        holder.0 = None;
+        count.0 += 1;
+    });
+    let id = handle.id();
+    world.insert_resource(Holder(Some(handle)));
+    world.run_system(id).expect("it is held");
+    assert!(matches!(world.run_system(id), Err(RegisteredSystemError::NotRegistered { .. })));
+    assert_eq!(world.resource::<Count>().0, 1);
+    // A handle may outlive its world.
+    let handle = World::new().register_tracked_system(|| ());
+    drop(handle);
+}
