@@ -36,6 +36,8 @@ pub(crate) struct Visits {
     /// Indexed by table: whether it is in `tables`.
     pub(crate) member: Vec<bool>,
     pub(crate) rowless: bool,
+    /// Whether tables that have the columns are not visited unless they were admitted.
+    pub(crate) confined: bool,
 }
 
 impl Visits {
@@ -127,6 +129,12 @@ impl Admission<'_> {
         self.visits.rowless = false;
         self.visits.stamp = store.stamp;
         self.visits.tables_changed();
+    }
+
+    /// Says whether entities of tables that were not admitted stay unvisited, even where the columns alone are asked
+    /// for (`*_anywhere`).
+    pub fn confine(&mut self, confined: bool) {
+        self.visits.confined = confined;
     }
 
     /// As [`Store::admit`].
@@ -272,6 +280,7 @@ impl Store {
                 tables: Vec::new(),
                 member: Vec::new(),
                 rowless: false,
+                confined: false,
             }),
         }
     }

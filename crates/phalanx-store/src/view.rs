@@ -150,7 +150,7 @@ impl Store {
             now,
             since: Tick::ZERO,
             driver_choice: DriverChoice::Shortest,
-            confined: false,
+            confined: query.visits.confined,
             store: self,
             uses: query.uses(),
             access: PhantomData,
@@ -204,7 +204,7 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The same view, which stays in the tables of its query if told so.
     #[inline(always)]
     pub(crate) fn confined(self, confined: bool) -> Self {
-        Self { confined, ..self }
+        Self { confined: self.confined || confined, ..self }
     }
 
     /// The entity directory.

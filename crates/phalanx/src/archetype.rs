@@ -243,6 +243,11 @@ impl Archetypes {
         self.journal.end()
     }
 
+    /// Lets all queries match afresh when they are used next.
+    pub(crate) fn match_afresh(&mut self) {
+        self.journal.forget();
+    }
+
     pub(crate) fn get_or_create(
         &mut self,
         pool: PoolId,

@@ -21,6 +21,8 @@ use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, Tick, Values};
 pub(crate) use copying::Copier;
 pub use copying::{CopyByClone, CopyNothing, CopyProbe, EntityMap, EntityMapper, MapEntities};
 pub(crate) use descriptor::{AnyAccess, Attached, DeclareSet};
+pub(crate) use disabling::disabling_name;
+pub use disabling::{Disabled, DisabledByTree, DisabledTree};
 pub use descriptor::{Descriptor, FieldDescriptor, Layout, Requirement, Track};
 #[cfg(feature = "serde")]
 pub use saving::{ComponentSaving, Saved};
@@ -29,6 +31,7 @@ pub(crate) use saving::{Leftover, LoadedColumns};
 
 mod copying;
 mod descriptor;
+mod disabling;
 #[cfg(feature = "serde")]
 mod saving;
 

@@ -130,13 +130,13 @@ pub mod prelude {
     };
     pub use crate::bundle::Bundle;
     pub use crate::capture::{Digest, Digestible};
-    pub use crate::component::{AnyComponent, Component};
+    pub use crate::component::{AnyComponent, Component, Disabled, DisabledTree};
     pub use crate::group::{Get, Group, Own};
     pub use crate::messages::{Message, Messages};
     pub use crate::name::{Name, NameOrEntity};
     pub use crate::pool::{General, Handle, Pool};
     pub use crate::query::{
-        Added, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData,
+        Added, Allow, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData,
         QueryFilter, QueryLens, QueryState, With, Without,
     };
     pub use crate::relation::{ChildOf, Children, Relationship, RelationshipTarget};

@@ -25,6 +25,8 @@ use crate::archetype::Archetypes;
 use crate::component::AnyComponent;
 use crate::registry::Components;
 
+pub use allow::Allow;
+pub(crate) use allow::Everyone;
 pub use any_of::AnyOf;
 pub use batching::BatchingStrategy;
 pub use chunks::{QueryChunks, QueryTable, QueryTables};
@@ -51,6 +53,7 @@ pub use sort::QuerySortedIter;
 pub(crate) use state::{Asked, FetchState, prepare, reads_whole};
 pub use state::{QueryConflict, QueryState};
 
+mod allow;
 mod any_of;
 mod batching;
 pub(crate) mod cache;

@@ -317,6 +317,8 @@ pub struct Components {
     by_column: Vec<u32>,
     by_name: HashMap<String, ComponentId>,
     sparse: Signature,
+    /// The components that hide their entities from queries which do not mention them: first column and name.
+    disabling: Vec<(AnyColId, &'static str)>,
 }
 
 impl Components {
@@ -363,6 +365,21 @@ impl Components {
     /// The components that live in sparse sets.
     pub(crate) fn sparse(&self) -> &Signature {
         &self.sparse
+    }
+
+    /// The components that hide their entities from queries which do not mention them: first column and name.
+    pub(crate) fn disabling(&self) -> &[(AnyColId, &'static str)] {
+        &self.disabling
+    }
+
+    /// Lets a component hide its entities; false when it does already.
+    pub(crate) fn add_disabling(&mut self, id: ComponentId, name: &'static str) -> bool {
+        let key = self.info(id).columns()[0];
+        let is_new = self.disabling.iter().all(|(known, _)| *known != key);
+        if is_new {
+            self.disabling.push((key, name));
+        }
+        is_new
     }
 
     /// The component that a column belongs to.

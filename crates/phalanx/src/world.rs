@@ -14,6 +14,7 @@ use crate::bundles::{BundleError, Bundles};
 use crate::component::{AnyComponent, Queryable};
 use crate::group::Groups;
 use crate::messages::MessageRegistry;
+use crate::query::Condition;
 use crate::query::cache::QueryCache;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::resources::Resources;
@@ -68,6 +69,7 @@ mod checkpoint;
 mod clone;
 mod commands;
 mod difference;
+mod disabling;
 mod digest;
 mod dynamic;
 mod entity_data;
@@ -149,6 +151,8 @@ pub struct World {
     pub(crate) relations: relations::Relations,
     taking: checkpoint::Taking,
     indexes: index::Indexes,
+    /// That each component is lacking which disables entities.
+    disabling_conditions: Vec<Condition>,
     /// Indexed by a sparse component's first column: how its values go in and out.
     pub(crate) sets: Vec<SetEntry>,
     /// Indexed by sparse set: whose values are there.
@@ -209,6 +213,7 @@ impl World {
             relations: relations::Relations::default(),
             taking: checkpoint::Taking::default(),
             indexes: index::Indexes::default(),
+            disabling_conditions: Vec::new(),
             sets: Vec::new(),
             set_components: Vec::new(),
             declared: 0,
@@ -283,6 +288,7 @@ impl World {
         for id in (declared..self.declared).map(ComponentId::from_index) {
             self.declare_hooks(id);
             self.declare_relation(id);
+            self.declare_disabling(id);
         }
         self.update_queries();
     }

@@ -10,6 +10,8 @@ mod random;
 mod children;
 #[path = "relations/cloning.rs"]
 mod cloning;
+#[path = "relations/disabling.rs"]
+mod disabling;
 #[path = "relations/hazards.rs"]
 mod hazards;
 #[path = "relations/index.rs"]

@@ -52,10 +52,15 @@ impl Journal {
         self.record(Change::Dropped(id));
     }
 
-    /// Begins anew with other archetypes: cursors start afresh.
-    pub(super) fn restart(&mut self, living: Vec<ArchetypeId>) {
+    /// Lets every cursor start afresh.
+    pub(super) fn forget(&mut self) {
         self.forgotten += self.changes.len() as u64 + 1;
         self.changes.clear();
+    }
+
+    /// Begins anew with other archetypes: cursors start afresh.
+    pub(super) fn restart(&mut self, living: Vec<ArchetypeId>) {
+        self.forget();
         self.living = living;
     }
 

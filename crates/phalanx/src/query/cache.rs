@@ -141,6 +141,8 @@ pub(crate) struct QueryCache {
     open: Vec<usize>,
     /// How many components and pools were registered at the last update.
     registered: usize,
+    /// How many components disabled entities at the last update.
+    disabling: usize,
     /// What the filters have seen.
     seen: Cursor,
     fresh: Fresh<Key, Box<dyn Kept>>,
@@ -193,6 +195,12 @@ impl QueryCache {
         self.catch_up(store, archetypes);
         let registered = components.len() + archetypes.pools().len();
         if std::mem::replace(&mut self.registered, registered) != registered {
+            self.resolve_open(store, archetypes, components);
+        }
+        let disabling = components.disabling().len();
+        if std::mem::replace(&mut self.disabling, disabling) != disabling {
+            // Any query may visit less than before.
+            self.open = (0..self.states.len()).collect();
             self.resolve_open(store, archetypes, components);
         }
         for (key, mut state) in self.fresh.take() {

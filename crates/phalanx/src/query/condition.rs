@@ -30,6 +30,10 @@ pub enum Condition {
     InSet(AnyColId, &'static str),
     /// Lacks the sparse component with this first column.
     NotInSet(AnyColId, &'static str),
+    /// Holds always, and mentions the component with this first column: if it disables entities, they are visited.
+    Allow(AnyColId, &'static str),
+    /// Holds always, and mentions all components that disable entities.
+    AllowAll,
     /// All of these hold.
     All(Vec<Condition>),
     /// At least one of these holds.
@@ -51,6 +55,7 @@ impl Condition {
         match self {
             Self::With(..) | Self::Without(..) | Self::InPool(..) | Self::NotInPool(..) => false,
             Self::InSet(..) | Self::NotInSet(..) => false,
+            Self::Allow(..) | Self::AllowAll => true,
             Self::All(parts) => parts.iter().all(Self::is_always),
             Self::Any(parts) => parts.iter().any(Self::is_always),
         }
@@ -62,6 +67,7 @@ impl Condition {
         match self {
             Self::With(key, _) | Self::InSet(key, _) | Self::InPool(key, _) => has(*key),
             Self::Without(key, _) | Self::NotInSet(key, _) | Self::NotInPool(key, _) => !has(*key),
+            Self::Allow(..) | Self::AllowAll => true,
             Self::All(parts) => parts.iter().all(|part| part.holds(has)),
             Self::Any(parts) => parts.iter().any(|part| part.holds(has)),
         }
@@ -93,6 +99,22 @@ impl Condition {
         }
     }
 
+    /// Whether a component is mentioned, by its first column.
+    pub(crate) fn mentions(&self, component: AnyColId) -> bool {
+        match self {
+            Self::With(key, _) | Self::Without(key, _) | Self::Allow(key, _) => *key == component,
+            Self::InSet(..) | Self::NotInSet(..) | Self::InPool(..) | Self::NotInPool(..) => false,
+            Self::AllowAll => true,
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.mentions(component)),
+        }
+    }
+
+    /// That those components are lacking which disable entities and are not mentioned here.
+    pub(crate) fn enabled(&self, disabling: &[(AnyColId, &'static str)]) -> Vec<Self> {
+        let unmentioned = disabling.iter().filter(|(key, _)| !self.mentions(*key));
+        unmentioned.map(|&(key, name)| Self::Without(key, name)).collect()
+    }
+
     /// Whether a sparse component is asked for, which is looked up per entity.
     pub(super) fn is_per_row(&self) -> bool {
         match self {
@@ -112,7 +134,7 @@ impl Condition {
         match self {
             Self::With(key, _) | Self::Without(key, _) => components.by_key(*key).is_none(),
             Self::InPool(key, _) | Self::NotInPool(key, _) => pools.by_key(*key).is_none(),
-            Self::InSet(..) | Self::NotInSet(..) => false,
+            Self::InSet(..) | Self::NotInSet(..) | Self::Allow(..) | Self::AllowAll => false,
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.is_open(components, pools)),
         }
     }
@@ -140,7 +162,9 @@ impl Condition {
             Self::Any(parts) => {
                 parts.iter().flat_map(|part| part.filter(components, pools).alternatives).collect()
             }
-            Self::InSet(..) | Self::NotInSet(..) => vec![Alternative::default()],
+            Self::InSet(..) | Self::NotInSet(..) | Self::Allow(..) | Self::AllowAll => {
+                vec![Alternative::default()]
+            }
             Self::All(parts) => parts.iter().fold(vec![Alternative::default()], |so_far, part| {
                 let more = part.filter(components, pools).alternatives;
                 so_far.iter().flat_map(|one| more.iter().filter_map(|other| one.and(other))).collect()
@@ -161,6 +185,7 @@ impl fmt::Display for Condition {
             Self::InPool(_, name) => write!(f, "in {name}"),
             Self::NotInPool(_, name) => write!(f, "not in {name}"),
             _ if self.is_always() => write!(f, "anything"),
+            Self::Allow(..) | Self::AllowAll => write!(f, "anything"),
             Self::All(parts) => write!(f, "{}", texts(parts, ", ")),
             Self::Any(parts) if parts.is_empty() => write!(f, "nothing"),
             Self::Any(parts) => write!(f, "({})", texts(parts, " or ")),

@@ -279,7 +279,10 @@ impl<T: AnyComponent> QueryData for Has<T> {
         T::key()
     }
     fn condition() -> Condition {
-        Condition::always()
+        if T::Storage::SPARSE {
+            return Condition::always();
+        }
+        Condition::Allow(T::key(), short_name::<T>())
     }
     fn terms(out: &mut Vec<Term>) {
         out.push(Term::named("Has<", short_name::<T>(), ">", 0));

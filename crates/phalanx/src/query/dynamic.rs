@@ -5,6 +5,7 @@
 //! columns by component and field name, checked by type. Which components are sparse is not known here: the
 //! world asks for the part that archetypes decide, and looks the rest up entity by entity.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -39,6 +40,12 @@ impl QueryBuilder {
         Self { query: self.query.not([id]) }
     }
 
+    /// Entities may have this component or lack it: if it disables entities, they are visited.
+    #[must_use]
+    pub fn allow(self, id: ComponentId) -> Self {
+        Self { query: self.query.allow([id]) }
+    }
+
     /// Entities must have at least one of these components; none at all asks for nothing.
     #[must_use]
     pub fn any_of(self, ids: impl IntoIterator<Item = ComponentId>) -> Self {
@@ -57,6 +64,8 @@ pub struct DynamicQuery {
     all: Signature,
     none: Signature,
     any_of: Vec<Signature>,
+    /// Mentioned without being asked for.
+    allowed: Signature,
     filter: Filter,
 }
 
@@ -69,19 +78,19 @@ impl Default for DynamicQuery {
 impl DynamicQuery {
     fn new(all: Signature, none: Signature, any_of: Vec<Signature>) -> Self {
         let filter = Filter::from_parts(all.clone(), none.clone(), &any_of);
-        Self { all, none, any_of, filter }
+        Self { all, none, any_of, allowed: Signature::empty(), filter }
     }
 
     /// This query, for entities that have these components as well.
     #[must_use]
     pub fn and(&self, ids: impl IntoIterator<Item = ComponentId>) -> Self {
-        Self::new(self.all.union(&Signature::from_ids(ids)), self.none.clone(), self.any_of.clone())
+        self.derived(self.all.union(&Signature::from_ids(ids)), self.none.clone(), self.any_of.clone())
     }
 
     /// This query, for entities that lack these components.
     #[must_use]
     pub fn not(&self, ids: impl IntoIterator<Item = ComponentId>) -> Self {
-        Self::new(self.all.clone(), self.none.union(&Signature::from_ids(ids)), self.any_of.clone())
+        self.derived(self.all.clone(), self.none.union(&Signature::from_ids(ids)), self.any_of.clone())
     }
 
     /// This query, for entities that have at least one of these components; none at all asks for nothing.
@@ -92,7 +101,27 @@ impl DynamicQuery {
         if !group.is_empty() {
             any_of.push(group);
         }
-        Self::new(self.all.clone(), self.none.clone(), any_of)
+        self.derived(self.all.clone(), self.none.clone(), any_of)
+    }
+
+    /// This query, for entities with and without these components: if they disable entities, they are visited.
+    #[must_use]
+    pub fn allow(&self, ids: impl IntoIterator<Item = ComponentId>) -> Self {
+        Self { allowed: self.allowed.union(&Signature::from_ids(ids)), ..self.clone() }
+    }
+
+    fn derived(&self, all: Signature, none: Signature, any_of: Vec<Signature>) -> Self {
+        Self { allowed: self.allowed.clone(), ..Self::new(all, none, any_of) }
+    }
+
+    /// The query that also asks for the lack of those components which disable entities and are not mentioned.
+    pub(crate) fn enabled(&self, components: &Components) -> Cow<'_, Self> {
+        let disabling = components.disabling().iter().filter_map(|(key, _)| components.by_key(*key));
+        let mentions = |id: &ComponentId| {
+            [&self.all, &self.none, &self.allowed].into_iter().chain(&self.any_of).any(|ids| ids.has(*id))
+        };
+        let unmentioned: Vec<ComponentId> = disabling.filter(|id| !mentions(id)).collect();
+        if unmentioned.is_empty() { Cow::Borrowed(self) } else { Cow::Owned(self.not(unmentioned)) }
     }
 
     /// What the query asks for, in normal form.

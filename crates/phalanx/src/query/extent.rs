@@ -14,6 +14,7 @@
 use phalanx_store::AnyColId;
 
 use super::condition::Condition;
+use crate::component::{AnyComponent, Disabled};
 
 /// More alternatives than this are not compared: the query may be anywhere.
 const MOST: usize = 64;
@@ -37,7 +38,10 @@ struct Alternative {
 
 impl Extent {
     pub(crate) fn of(condition: &Condition) -> Self {
-        let mut alternatives = alternatives(condition);
+        // No query visits disabled entities unless it mentions that, in any world.
+        let disabled = [(Disabled::key(), "Disabled")];
+        let parts = [condition.clone()].into_iter().chain(condition.enabled(&disabled)).collect();
+        let mut alternatives = alternatives(&Condition::All(parts));
         if let Some(alternatives) = &mut alternatives {
             alternatives.sort();
             alternatives.dedup();
@@ -68,7 +72,9 @@ fn alternatives(condition: &Condition) -> Option<Vec<Alternative>> {
         Condition::Without(key, _) => Some(vec![Alternative { without: vec![*key], ..any() }]),
         Condition::InPool(key, _) => Some(vec![Alternative { pool: Some(*key), ..any() }]),
         Condition::NotInPool(key, _) => Some(vec![Alternative { other_pools: vec![*key], ..any() }]),
-        Condition::InSet(..) | Condition::NotInSet(..) => Some(vec![any()]),
+        Condition::InSet(..) | Condition::NotInSet(..) | Condition::Allow(..) | Condition::AllowAll => {
+            Some(vec![any()])
+        }
         Condition::All(parts) => {
             let mut so_far = vec![any()];
             for part in parts {

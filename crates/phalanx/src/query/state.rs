@@ -49,7 +49,10 @@ pub(crate) struct FetchState<C: Fetch> {
 
 /// What a query asks for and what matches it: all that does not depend on its types, compiled once for all queries.
 pub(crate) struct Asked {
+    /// What was written, and that the components are lacking which disable entities and are not mentioned.
     pub(crate) condition: Condition,
+    /// How many components disabled entities at the last look.
+    disabling: usize,
     matches: Arc<Matches>,
     /// Set while a term names an unregistered component or pool: how many were registered at the last look.
     open: Option<usize>,
@@ -207,6 +210,16 @@ pub(crate) fn prepare<D: QueryData, F: QueryFilter>(
     }
 }
 
+/// A condition of two parts, data and filter, and that the components are lacking which disable entities and are not
+/// mentioned by them.
+fn enabled(condition: Condition, components: &Components) -> Condition {
+    let lacking = condition.enabled(components.disabling());
+    match condition {
+        Condition::All(parts) => Condition::All(parts.into_iter().chain(lacking).collect()),
+        other => other,
+    }
+}
+
 /// How many components and pools are registered, while one that the condition names is not.
 fn open(condition: &Condition, components: &Components, archetypes: &Archetypes) -> Option<usize> {
     let pools = archetypes.pools();
@@ -253,9 +266,12 @@ impl Asked {
         archetypes: &Archetypes,
         components: &Components,
     ) -> Self {
+        let condition = enabled(condition, components);
         let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
         let open = open(&condition, components, archetypes);
-        let mut asked = Self { condition, matches, open, stale: true, driver: DriverChoice::Shortest };
+        let disabling = components.disabling().len();
+        let driver = DriverChoice::Shortest;
+        let mut asked = Self { condition, disabling, matches, open, stale: true, driver };
         asked.admit_all(prepared, store, archetypes);
         asked
     }
@@ -268,7 +284,8 @@ impl Asked {
     ) -> Self {
         let condition = Condition::All(vec![data(), filter()]);
         let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
-        Self { condition, matches, open: None, stale: false, driver: DriverChoice::Shortest }
+        let (disabling, driver) = (components.disabling().len(), DriverChoice::Shortest);
+        Self { condition, disabling, matches, open: None, stale: false, driver }
     }
 
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.
@@ -317,7 +334,12 @@ impl Asked {
         let registered = components.len() + archetypes.pools().len();
         let grown = self.open.is_some_and(|known| known != registered);
         let foreign = self.matches.is_foreign(archetypes);
-        if grown || foreign {
+        let disabling = components.disabling().len();
+        let more_disable = std::mem::replace(&mut self.disabling, disabling) != disabling;
+        if foreign || more_disable {
+            self.condition = enabled(self.written(), components);
+        }
+        if grown || foreign || more_disable {
             self.open = open(&self.condition, components, archetypes);
             let filter = self.condition.filter(components, archetypes.pools());
             if foreign || filter != *self.filter() {
@@ -325,6 +347,14 @@ impl Asked {
                 // Whatever was admitted belonged to another filter.
                 self.stale = true;
             }
+        }
+    }
+
+    /// The condition as it was written, without what concerns disabled entities.
+    pub(crate) fn written(&self) -> Condition {
+        match &self.condition {
+            Condition::All(parts) => Condition::All(parts.iter().take(2).cloned().collect()),
+            other => other.clone(),
         }
     }
 
@@ -344,6 +374,8 @@ impl Asked {
 
     fn admit_all(&mut self, mut prepared: Admission<'_>, store: &Store, archetypes: &Archetypes) {
         prepared.reset(store);
+        // Tables that have the columns may be passed over, once there are entities that can be disabled.
+        prepared.confine(self.disabling > 0);
         self.stale = false;
         for &id in self.matches.archetypes() {
             steps::count();

@@ -97,8 +97,9 @@ impl DynamicQuery {
     /// whole. Where sparse components decide, each run of matching rows that lie side by side comes for itself.
     /// Entities without a row are in no table; [`DynamicQuery::entities`] has them all.
     pub fn tables<'w>(&self, world: &'w World) -> impl Iterator<Item = DynamicTable<'w>> + use<'w> {
-        let (candidates, asks) = self.candidates(&world.queries, &world.archetypes, &world.components);
-        let query = asks.then(|| self.clone());
+        let this = self.enabled(&world.components);
+        let (candidates, asks) = this.candidates(&world.queries, &world.archetypes, &world.components);
+        let query = asks.then(|| this.into_owned());
         let lookup = Lookup::new(world);
         let mut tables = candidates.iter().filter_map(|&id| lookup.archetypes.table(id));
         let mut next: Option<(TableId, usize)> = None;
@@ -120,13 +121,14 @@ impl DynamicQuery {
     /// Calls a function with the matching rows of tables, to be written, as [`DynamicQuery::tables`] gives them.
     pub fn for_each_table_mut(&self, world: &mut World, mut f: impl FnMut(DynamicTableMut<'_>)) {
         let World { store, archetypes, components, queries, .. } = world;
-        let (candidates, asks) = self.candidates(queries, archetypes, components);
+        let this = self.enabled(components);
+        let (candidates, asks) = this.candidates(queries, archetypes, components);
         for table in candidates.iter().filter_map(|&id| archetypes.table(id)) {
             let mut from = 0;
             // The function changes values only, so the runs that are left stay what they are.
             loop {
                 let lookup = Lookup { store, archetypes, components };
-                let Some((start, len)) = lookup.next_run(asks.then_some(self), table, from) else { break };
+                let Some((start, len)) = lookup.next_run(asks.then_some(&*this), table, from) else { break };
                 f(DynamicTableMut { store, components, table, start, len });
                 from = start + len;
             }
@@ -136,7 +138,8 @@ impl DynamicQuery {
     /// The entities that match: those with rows table by table, then those without a row. Where every match has a
     /// sparse component whose set is shorter than those tables, they come in the order of the shortest such set.
     pub fn entities<'w>(&self, world: &'w World) -> impl Iterator<Item = Entity> + use<'w> {
-        let (candidates, asks) = self.candidates(&world.queries, &world.archetypes, &world.components);
+        let this = self.enabled(&world.components);
+        let (candidates, asks) = this.candidates(&world.queries, &world.archetypes, &world.components);
         let lookup = Lookup::new(world);
         let tables = candidates.iter().filter_map(|&id| lookup.archetypes.table(id));
         let visits_rowless = candidates.contains(&ArchetypeId::EMPTY);
@@ -144,9 +147,9 @@ impl DynamicQuery {
         if asks {
             let rows: usize = tables.clone().map(|table| lookup.store.table_len(table)).sum();
             let rowless = if visits_rowless { world.store.entities().rowless_len() } else { 0 };
-            driver = lookup.driver(self, rows + rowless);
+            driver = lookup.driver(&this, rows + rowless);
         }
-        let query = asks.then(|| self.clone());
+        let query = asks.then(|| this.into_owned());
         let rowless = (driver.is_none() && visits_rowless).then(|| world.store.entities().rowless());
         let rows = driver.is_none().then(|| tables.flat_map(|table| lookup.store.table_entities(table)));
         let led = driver.into_iter().flatten();
@@ -163,9 +166,10 @@ impl DynamicQuery {
     pub fn contains(&self, world: &World, entity: Entity) -> bool {
         let Some(archetype) = world.archetype_of(entity) else { return false };
         let signature = world.archetypes.signature(archetype);
+        let this = self.enabled(&world.components);
         if world.components.sparse().is_empty() {
-            return self.filter().admits(archetype, &world.archetypes);
+            return this.filter().admits(archetype, &world.archetypes);
         }
-        Lookup::new(world).keeps(self, signature, entity)
+        Lookup::new(world).keeps(&this, signature, entity)
     }
 }

@@ -17,6 +17,7 @@ use phalanx_store::{Entity, FirstPanic, Tick};
 use super::World;
 use crate::component::{Component, Track};
 use crate::name::Name;
+use crate::query::Everyone;
 use crate::relation::ChildOf;
 use crate::steps;
 
@@ -89,7 +90,7 @@ impl<C: Component + Clone + PartialEq, B: Buckets<C>> Index<C, B> {
     fn catch_up(&mut self, world: &World) {
         let id = world.component_id::<C>();
         let tracks = id.is_some_and(|id| world.components.info(id).track() != Track::None);
-        let rows = world.view::<(Entity, &C)>();
+        let rows = world.view_filtered::<(Entity, &C), Everyone>();
         // A clock that went back belongs to a world that was restored.
         match self.seen.filter(|seen| tracks && !seen.is_after(world.tick())) {
             Some(seen) => rows

@@ -52,7 +52,7 @@ impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, '_, D, F> {
     fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
         match prepare::<D, F>(&world.store, &world.archetypes, &world.components) {
             Ok(state) => {
-                let extent = Extent::of(&state.asked.condition);
+                let extent = Extent::of(&state.asked.written());
                 let (name, whole) = (short_type::<Self>(), reads_whole(D::terms));
                 let split = meta.declare_query(world, name, state.prepared.uses(), whole, extent);
                 Kept { state: Some(state), split, known: 0 }

@@ -8,7 +8,7 @@ use super::{EntityRef, EntityWorldMut};
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::bundle::Bundle;
 use crate::component::{Component, Queryable, RowTracked};
-use crate::query::{Moment, QueryData, QueryEntityError, ReadOnlyQueryData};
+use crate::query::{Everyone, Moment, QueryData, QueryEntityError, ReadOnlyQueryData};
 use crate::registry::ComponentId;
 use crate::resources::Resource;
 use crate::tracking::{ComponentTicks, Mut, Ref};
@@ -78,7 +78,7 @@ impl<'w> EntityRef<'w> {
     /// # Errors
     /// When the entity lacks a part.
     pub fn get_components<D: ReadOnlyQueryData + 'static>(&self) -> Result<D::Item<'w>, QueryEntityError> {
-        self.world.view::<D>().get_inner(self.entity)
+        self.world.view_filtered::<D, Everyone>().get_inner(self.entity)
     }
 }
 
@@ -187,7 +187,7 @@ impl<'w> EntityWorldMut<'w> {
     /// When two parts of `D` use the same data and one of them writes; both are named.
     #[track_caller]
     pub fn get_components_mut<D: QueryData + 'static>(&mut self) -> Result<D::Item<'_>, QueryEntityError> {
-        self.world.view_mut::<D>().get_inner(self.entity)
+        self.world.view_filtered_mut::<D, Everyone>().get_inner(self.entity)
     }
 
     /// As [`EntityWorldMut::get_components_mut`], for as long as the world is borrowed.
@@ -199,7 +199,7 @@ impl<'w> EntityWorldMut<'w> {
     /// When two parts of `D` use the same data and one of them writes; both are named.
     #[track_caller]
     pub fn into_components_mut<D: QueryData + 'static>(self) -> Result<D::Item<'w>, QueryEntityError> {
-        self.world.view_mut::<D>().get_inner(self.entity)
+        self.world.view_filtered_mut::<D, Everyone>().get_inner(self.entity)
     }
 
     /// Reads a component, for as long as the world is borrowed.

@@ -61,6 +61,7 @@ fn keys(condition: &Condition, found: &mut Vec<AnyColId>) -> Option<()> {
         | Condition::NotInSet(key, _) => {
             found.push(*key);
         }
+        Condition::Allow(..) | Condition::AllowAll => {}
         Condition::InPool(..) | Condition::NotInPool(..) => return None,
         Condition::All(parts) | Condition::Any(parts) => {
             return parts.iter().try_for_each(|part| keys(part, found));
@@ -76,6 +77,8 @@ impl World {
     /// When the condition asks for a pool, or is met by entities without components.
     #[track_caller]
     pub(super) fn add_matcher(&mut self, slot: u32, border: Border, condition: Condition) {
+        let lacking = condition.enabled(self.components.disabling());
+        let condition = Condition::All([condition].into_iter().chain(lacking).collect());
         let mut found = Vec::new();
         assert!(
             keys(&condition, &mut found).is_some(),
@@ -107,15 +110,37 @@ impl World {
         }
     }
 
+    /// Lets all observers of queries pass over entities that are disabled by one more component.
+    pub(in crate::world) fn renew_matchers(&mut self) {
+        for at in 0..self.reactions.matchers.len() {
+            let matcher = &mut self.reactions.matchers[at];
+            let lacking = matcher.condition.enabled(self.components.disabling());
+            for part in &lacking {
+                let _ = keys(part, &mut matcher.keys);
+            }
+            let condition = std::mem::replace(&mut matcher.condition, Condition::AllowAll);
+            matcher.condition = Condition::All([condition].into_iter().chain(lacking).collect());
+            for (key, _) in self.components.disabling().to_vec() {
+                if let Some(id) = self.components.by_key(key) {
+                    self.watch_matched(at, key, id);
+                }
+            }
+        }
+    }
+
     /// Takes notice of a new component that an observer of matches names.
     pub(super) fn declare_matched(&mut self, id: ComponentId) {
         let key = self.components.info(id).columns()[0];
         for at in 0..self.reactions.matchers.len() {
-            let matcher = &mut self.reactions.matchers[at];
-            if matcher.keys.contains(&key) && !matcher.ids.has(id) {
-                matcher.ids = matcher.ids.with(id);
-                self.listen(id);
-            }
+            self.watch_matched(at, key, id);
+        }
+    }
+
+    fn watch_matched(&mut self, at: usize, key: AnyColId, id: ComponentId) {
+        let matcher = &mut self.reactions.matchers[at];
+        if matcher.keys.contains(&key) && !matcher.ids.has(id) {
+            matcher.ids = matcher.ids.with(id);
+            self.listen(id);
         }
     }
 

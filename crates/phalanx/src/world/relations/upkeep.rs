@@ -13,8 +13,9 @@ use phalanx_store::Entity;
 use super::LinkError;
 use crate::component::Descriptor;
 use crate::names::short_type;
+use crate::query::Everyone;
 use crate::registry::ComponentId;
-use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
+use crate::relation::{ChildOf, Relationship, RelationshipSourceCollection, RelationshipTarget};
 use crate::world::{ComponentHooks, DeferredWorld, Failed, HookContext, SystemError, World};
 
 /// What a world knows of its relations besides the components.
@@ -76,10 +77,18 @@ pub fn describe_relationship_target<S: RelationshipTarget>(
     descriptor.attach(Declared { linked, is_list: true, check: check_lists::<S> });
 }
 
+/// Whether a relation is that of children and parents, along which trees are disabled.
+fn is_hierarchy<R: 'static>() -> bool {
+    TypeId::of::<R>() == TypeId::of::<ChildOf>()
+}
+
 /// A link came.
 fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
     let source = context.entity;
     let Some(target) = world.get::<R>(source).map(R::get) else { return };
+    if is_hierarchy::<R>() {
+        world.renew_disabled_child(source);
+    }
     if let Err(error) = world.check_link::<R>(source, target) {
         return world
             .commands()
@@ -101,6 +110,9 @@ fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
 /// A link is about to go.
 fn unlinking<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
     let Some(target) = world.get::<R>(context.entity).map(R::get) else { return };
+    if is_hierarchy::<R>() {
+        world.renew_disabled_child(context.entity);
+    }
     let world = world.world_mut();
     if let Some(list) = world.get_mut::<R::RelationshipTarget>(target) {
         let mut list = list.into_mut();
@@ -330,14 +342,14 @@ impl World {
 fn check_links<R: Relationship>(world: &World) -> Result<(), String> {
     let relation = std::any::type_name::<R>();
     let mut links: BTreeMap<Entity, Entity> = BTreeMap::new();
-    for (source, link) in world.view::<(Entity, &R)>() {
+    for (source, link) in world.view_filtered::<(Entity, &R), Everyone>() {
         links.insert(source, link.get());
         if !world.contains(link.get()) {
             return Err(format!("{source} has `{relation}({})`, which is dead", link.get()));
         }
     }
     let mut listed: BTreeMap<Entity, Entity> = BTreeMap::new();
-    for (target, list) in world.view::<(Entity, &R::RelationshipTarget)>() {
+    for (target, list) in world.view_filtered::<(Entity, &R::RelationshipTarget), Everyone>() {
         for source in list.iter() {
             if listed.insert(source, target).is_some() {
                 return Err(format!("{source} is listed twice for `{relation}`"));
@@ -371,7 +383,7 @@ fn check_links<R: Relationship>(world: &World) -> Result<(), String> {
 
 /// Verifies each list for itself.
 fn check_lists<S: RelationshipTarget>(world: &World) -> Result<(), String> {
-    for (target, list) in world.view::<(Entity, &S)>() {
+    for (target, list) in world.view_filtered::<(Entity, &S), Everyone>() {
         if list.is_empty() {
             return Err(format!("{target} has an empty `{}`", std::any::type_name::<S>()));
         }
