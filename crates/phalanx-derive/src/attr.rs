@@ -59,20 +59,25 @@ impl ComponentAttr {
     pub fn of(input: &DeriveInput) -> Result<Self> {
         let mut attr = Self::parse(&input.attrs)?;
         attr.relation = Relation::parse(input)?;
-        if attr.relation.is_some() {
+        if let Some(relation) = &attr.relation {
             let layout = attr.layout.as_ref().filter(|layout| layout.value == Layout::Soa);
             if let Some(layout) = layout {
                 let message = "half of a relation is kept as whole values";
                 return Err(Error::new(layout.span, message));
             }
             let taken = attr.hooks.iter().find(|(key, _)| key == "on_insert" || key == "on_discard");
-            if let Some((key, _)) = taken {
+            if let Some((key, _)) = taken.filter(|_| !relation.allows_hooks()) {
                 let message = format!("the relation itself needs `{key}`: use an observer");
                 return Err(Error::new(key.span(), message));
             }
             attr.sparse = true;
         }
         Ok(attr)
+    }
+
+    /// Where the library is found.
+    pub fn crate_of(input: &DeriveInput) -> Result<Path> {
+        Ok(Self::parse(&input.attrs)?.krate)
     }
 
     fn parse(attrs: &[Attribute]) -> Result<Self> {

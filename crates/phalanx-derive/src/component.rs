@@ -13,10 +13,13 @@ use crate::column::{id, quiet};
 use crate::nest::nest;
 use crate::require::{self, Requirement};
 use crate::target::Target;
-use crate::{copying, save, soa, threads, whole};
+use crate::{copying, relation, save, soa, threads, whole};
 
 pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     attr::refuse_inside(&input.data, &["component", "require"])?;
+    if let Some(edge) = relation::many(input, &ComponentAttr::crate_of(input)?)? {
+        return Ok(edge);
+    }
     let mut attr = ComponentAttr::of(input)?;
     let requirements = require::parse(&input.attrs, &input.ident)?;
     let target = Target::new(input, &attr.krate, "a component")?;

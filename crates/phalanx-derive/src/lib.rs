@@ -92,7 +92,7 @@ mod whole;
 /// own the component.
 #[proc_macro_derive(
     Component,
-    attributes(component, require, digest, relationship, relationship_target, entities)
+    attributes(component, require, digest, relationship, relationship_target, target, entities)
 )]
 pub fn derive_component(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(component::derive(&parse_macro_input!(input as DeriveInput)))

@@ -26,11 +26,17 @@ pub struct Relation {
 enum Half {
     Source { target: Type, cyclic: bool, allow_self: bool },
     Target { relationship: Type, linked: bool },
+    /// One end of the edges of a relation of many to many; the library's own.
+    Edges,
 }
 
 impl Relation {
     /// What the attributes say, if they say anything.
     pub fn parse(input: &DeriveInput) -> Result<Option<Self>> {
+        if words(input)?.is_some_and(|words| words.iter().any(|word| word == "edges")) {
+            let (field, ty) = (Member::Named(input.ident.clone()), Type::Verbatim(TokenStream::new()));
+            return Ok(Some(Self { half: Half::Edges, field, ty, others: Vec::new() }));
+        }
         let source = Keys::parse(
             &input.attrs,
             "relationship",
@@ -83,14 +89,20 @@ impl Relation {
     pub fn row_access(&self) -> RowAccess {
         match self.half {
             Half::Source { .. } => RowAccess::Shared,
-            Half::Target { .. } => RowAccess::Order,
+            Half::Target { .. } | Half::Edges => RowAccess::Order,
         }
+    }
+
+    /// Whether the component may have hooks of its own.
+    pub fn allows_hooks(&self) -> bool {
+        matches!(self.half, Half::Edges)
     }
 
     /// A statement that tells a world of the relation, and adds to its hooks.
     pub fn describe(&self, target: &Target) -> TokenStream {
         let p = &target.private;
         match self.half {
+            Half::Edges => TokenStream::new(),
             Half::Source { .. } => {
                 quote!(#p::describe_relationship::<Self>(__descriptor, &mut __hooks);)
             }
@@ -109,6 +121,7 @@ impl Relation {
         let others: TokenStream =
             self.others.iter().map(|other| quote!(#other: ::core::default::Default::default(),)).collect();
         match &self.half {
+            Half::Edges => TokenStream::new(),
             Half::Source { target, cyclic, allow_self } => {
                 let allow_self = *allow_self;
                 quote! {
@@ -196,4 +209,58 @@ impl Keys {
         let name = attr.path().get_ident().ok_or_else(usage)?.clone();
         Ok(Some(Self { name, other: other.ok_or_else(usage)?, flags: given }))
     }
+}
+
+/// The words of `#[relationship(..)]`, where it has nothing but words.
+fn words(input: &DeriveInput) -> Result<Option<Vec<Ident>>> {
+    let Some(attr) = input.attrs.iter().find(|attr| attr.path().is_ident("relationship")) else {
+        return Ok(None);
+    };
+    let Meta::List(list) = &attr.meta else { return Ok(None) };
+    let parser = syn::punctuated::Punctuated::<Ident, Token![,]>::parse_terminated;
+    Ok(parser.parse2(list.tokens.clone()).ok().map(|words| words.into_iter().collect()))
+}
+
+/// `#[relationship(many)]`: the value of an edge. `None` for all other components.
+pub fn many(input: &DeriveInput, krate: &syn::Path) -> Result<Option<TokenStream>> {
+    let Some(words) = words(input)? else { return Ok(None) };
+    if !words.iter().any(|word| word == "many") {
+        return Ok(None);
+    }
+    let known = ["many", "exclusive", "symmetric"];
+    if let Some(word) = words.iter().find(|word| !known.iter().any(|known| word == known)) {
+        let message = format!("unknown key `{word}`; expected `many`, `exclusive`, `symmetric`");
+        return Err(Error::new(word.span(), message));
+    }
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new(input.ident.span(), "the value of an edge must be a struct"));
+    };
+    let members: Vec<(Member, &Field)> = data.fields.members().zip(&data.fields).collect();
+    let is_target =
+        |(_, field): &&(Member, &Field)| field.attrs.iter().any(|attr| attr.path().is_ident("target"));
+    let chosen = match members.as_slice() {
+        [only] => only,
+        all => all.iter().find(is_target).ok_or_else(|| {
+            Error::new(input.ident.span(), "mark the field with the other entity with `#[target]`")
+        })?,
+    };
+    let target = Target::new(input, krate, "an edge")?;
+    let (p, owner, field, quiet) = (&target.private, target.path(), &chosen.0, quiet());
+    let (params, _, bounds) = target.generics.split_for_impl();
+    let [exclusive, symmetric] = ["exclusive", "symmetric"].map(|key| words.iter().any(|word| word == key));
+    Ok(Some(quote! {
+        #quiet
+        impl #params #p::ManyRelationship for #owner #bounds {
+            const EXCLUSIVE: bool = #exclusive;
+            const SYMMETRIC: bool = #symmetric;
+            #[inline]
+            fn target(&self) -> #p::Entity {
+                self.#field
+            }
+            #[inline]
+            fn set_target(&mut self, __entity: #p::Entity) {
+                self.#field = __entity;
+            }
+        }
+    }))
 }

@@ -26,11 +26,13 @@ use crate::tick::Tick;
 pub use columns::{EntityIds, HasCol, Now, Opt, Read, RowTick, Write, WriteUntracked};
 pub use one_of::OneOf;
 pub use sparse::{HasSet, InSet, Member, NotMember};
+pub use via::{Link, Via};
 pub use whole::{TableOf, WholeRow, WholeRowMut};
 
 mod columns;
 mod one_of;
 mod sparse;
+mod via;
 mod whole;
 
 mod sealed {
@@ -47,7 +49,8 @@ pub struct Access {
     pub writes: bool,
     /// Whether tables without the column are visited as well.
     pub optional: bool,
-    /// Whether the column is one of a sparse set, which the visited table need not have.
+    /// Whether the column is one of a sparse set, or of the table of another entity, so that the visited table need not
+    /// have it.
     pub in_set: bool,
     /// Whether values are copied before parts that follow get their references, so that these may write them.
     pub copies: bool,

@@ -57,6 +57,8 @@
 //!   the base. The directory counts the entities that die or come to be without a row; if it counts none since the base, and
 //!   all owners are as in the base, so are all slots. In an image each block holds a value for each of its entities, and every
 //!   slot is either that of an entity in a row or listed; an image is made by its store alone.
+//! - **I16 Levels.** The levels of a tree name each index of an entity as a child at most once, and no entity as parent
+//!   and child of one level. The parts of a level that exist at once name different children.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells: a stamp is
 //! given once in the life of the process.
@@ -111,8 +113,8 @@ pub use entity_cells::{CellError, EntityCell, EntityPeek};
 #[cfg(feature = "serde")]
 pub use entity_serde::{ENTITY_NEWTYPE, EntityMap, entity_map_scope};
 pub use fetch::{
-    Access, DenseFetch, EntityIds, Fetch, HasCol, HasSet, InSet, Member, NotMember, Now, OneOf, Opt, Read,
-    ReadFetch, RowTick, SetFetch, TableOf, WholeRow, WholeRowMut, Write, WriteUntracked,
+    Access, DenseFetch, EntityIds, Fetch, HasCol, HasSet, InSet, Link, Member, NotMember, Now, OneOf, Opt, Read,
+    ReadFetch, RowTick, SetFetch, TableOf, Via, WholeRow, WholeRowMut, Write, WriteUntracked,
 };
 pub use flags::{Borrow, BorrowFlags};
 pub use image::{ColumnCopy, Copies, Image, ImageStats, Leftovers, NoCopy, NotRestored, Restoring};
@@ -134,5 +136,5 @@ pub use table_columns::TableShape;
 pub use tick::Tick;
 pub use values::{Col, ColumnSink, Existing, Keep, Maybe, Values};
 pub use view::{
-    Chunk, ChunkRows, Chunks, DriverChoice, Grant, Many, NoRow, NotGranted, Places, Rows, Sets, Unique, View,
+    Chunk, ChunkRows, Chunks, DriverChoice, Grant, LevelPart, Levels, Many, NoRow, NotGranted, Places, Rows, Sets, Unique, View,
 };

@@ -18,6 +18,7 @@ use crate::table::TableMeta;
 use crate::tick::Tick;
 use std::marker::PhantomData;
 
+pub use cascade::{LevelPart, Levels};
 pub use chunks::{Chunk, ChunkRows, Chunks};
 pub use grant::{Grant, NotGranted};
 pub use many::Many;
@@ -26,6 +27,7 @@ pub use rows::Rows;
 pub(crate) use single::{Found, location_in};
 pub use unique::{NoRow, Unique};
 
+mod cascade;
 mod chunks;
 mod grant;
 mod many;
@@ -161,7 +163,7 @@ impl Store {
 /// # Safety
 /// The cells are of a live store; `F` is found in [`TableId::ROWLESS`].
 #[inline(always)]
-unsafe fn rowless_ptrs<F: Fetch>(cells: F::Cells, entity: &Entity) -> F::Ptrs {
+pub(crate) unsafe fn rowless_ptrs<F: Fetch>(cells: F::Cells, entity: &Entity) -> F::Ptrs {
     // SAFETY: forwarded.
     F::rowless(unsafe { F::ptrs(cells, TableId::ROWLESS.index()) }, entity)
 }

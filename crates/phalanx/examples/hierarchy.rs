@@ -1,4 +1,4 @@
-//! Parents and children: a tree is built, moved about, walked and despawned.
+//! Parents and children: a tree is built, moved about, disabled and despawned, and positions are handed down in it.
 //!
 //! Run with `cargo run -p phalanx --example hierarchy`.
 
@@ -31,25 +31,16 @@ fn build(mut commands: Commands) {
 }
 
 /// Every part stands where its parent stands, and a bit further: parents come before children.
-fn propagate(
-    roots: Query<Entity, (With<Children>, Without<ChildOf>)>,
-    children: Query<&Children>,
-    parents: Query<&ChildOf>,
-    mut parts: Query<(&Local, &mut Global)>,
-) {
-    for root in &roots {
-        for part in std::iter::once(root).chain(children.iter_descendants::<Children>(root)) {
-            let above = parents.related::<ChildOf>(part).and_then(|parent| Some(parts.get(parent).ok()?.1.0));
-            if let Ok((local, mut global)) = parts.get_mut(part) {
-                global.0 = above.unwrap_or(0.0) + local.0;
-            }
-        }
-    }
+fn propagate(order: Cascade<ChildOf>, mut parts: Query<(&Local, &mut Global)>) {
+    parts.cascade(&order, |above, (local, mut global)| {
+        global.0 = local.0 + above.map_or(0.0, |(_, above)| above.0);
+    });
 }
 
-fn show(parts: Query<(NameOrEntity, &Global, Option<&ChildOf>)>, names: Query<NameOrEntity>) {
+/// What hangs on something is told by its parent's name.
+fn show(parts: Query<(&Name, &Global, Option<Parent<ChildOf, &Name>>)>) {
     for (part, global, parent) in &parts {
-        match parent.and_then(|parent| names.get(parent.parent()).ok()) {
+        match parent {
             Some(parent) => println!("{part} at {}, part of the {parent}", global.0),
             None => println!("{part} at {}", global.0),
         }
@@ -73,6 +64,9 @@ fn main() {
     app.step(1.0);
 
     let world = app.world_mut();
+    println!("the mast is folded, with all that hangs on it");
+    world.entity_mut(mast).insert(DisabledTree);
+    assert_eq!(world.view::<&Local>().count(), 1);
     world.despawn(mast);
     println!("without the mast, {} part is left", world.entities().len());
     assert_eq!(world.entities().len(), 1);

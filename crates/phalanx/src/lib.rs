@@ -139,7 +139,9 @@ pub mod prelude {
         Added, Allow, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData,
         QueryFilter, QueryLens, QueryState, With, Without,
     };
-    pub use crate::relation::{ChildOf, Children, Relationship, RelationshipTarget};
+    pub use crate::relation::{
+        ChildOf, Children, Parent, Relationship, RelationshipTarget, Up, WithParent,
+    };
     pub use crate::resources::Resource;
     pub use crate::schedule::{
         ApplyDeferred, ConfigureSystems, IntoSetConfigs, IntoSystemConfigs, IntoSystemSet, Schedule,
@@ -156,7 +158,7 @@ pub mod prelude {
         state_exists,
     };
     pub use crate::system::{
-        Deferred, If, In, InMut, InRef, IntoSystem, Local, LocalBuilder, MessageMutator, MessageReader,
+        Cascade, Deferred, If, In, InMut, InRef, IntoSystem, Local, LocalBuilder, MessageMutator, MessageReader,
         MessageWriter, NonSendMarker, Observer, On, ParallelCommands, ParamBuilder, ParamSet, Populated,
         PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut, Single, System, SystemBuffer,
         SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName, SystemParam,
@@ -211,7 +213,7 @@ pub mod __private {
     };
     pub use crate::registry::{ComponentId, Components, RegisterError};
     pub use crate::relation::ChildOf;
-    pub use crate::relation::{OrderMut, Relationship, RelationshipTarget};
+    pub use crate::relation::{ManyRelationship, OrderMut, Relationship, RelationshipTarget};
     pub use crate::resources::Resource;
     pub use crate::schedule::{ScheduleLabel, SystemSet};
     pub use crate::state::{FreelyMutableState, StateSet, States, SubStates};

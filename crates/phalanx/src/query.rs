@@ -57,6 +57,7 @@ mod allow;
 mod any_of;
 mod batching;
 pub(crate) mod cache;
+mod cascade;
 mod chunks;
 mod combinations;
 mod condition;

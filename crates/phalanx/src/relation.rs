@@ -20,12 +20,14 @@ use crate::tracking::{Mut, Tracked};
 pub use collection::{OrderedRelationshipSourceCollection, RelationshipSourceCollection};
 pub use hierarchy::{ChildOf, Children};
 pub use list::{EntityList, Iter};
+pub use via::{Along, Parent, Up, WithParent};
 pub use traverse::{AncestorIter, DescendantDepthFirstIter, DescendantIter, Reads, ReadsBoth};
 
 mod collection;
 mod hierarchy;
 mod list;
 mod traverse;
+mod via;
 
 /// A component that points at another entity, its target.
 ///
@@ -114,6 +116,29 @@ pub trait RelationshipTarget:
     fn is_empty(&self) -> bool {
         self.collection().is_empty()
     }
+}
+
+/// The value of an edge between two entities, of a relation of many to many.
+///
+/// Derived: `#[derive(Component)]` with `#[relationship(many)]`, and `#[target]` at the field that names the other entity.
+/// `exclusive` lets an entity have one edge only; `symmetric` makes an edge in both directions. The values are no
+/// components by themselves: [`World::link`](crate::World::link) gives an entity an edge, and all edges of an entity are
+/// its [`Links`](crate::world::Links).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a relation of many to many",
+    label = "expected a struct with `#[relationship(many)]`",
+    note = "add `#[relationship(many)]` beside `#[derive(Component)]`, and `#[target]` at the field with the other entity"
+)]
+pub trait ManyRelationship: Clone + Send + Sync + 'static {
+    /// Whether an entity has at most one edge.
+    const EXCLUSIVE: bool = false;
+    /// Whether each edge goes in both directions.
+    const SYMMETRIC: bool = false;
+
+    /// The other entity.
+    fn target(&self) -> Entity;
+    /// Names another entity. The world does not hear of it: only for values that are in no world.
+    fn set_target(&mut self, target: Entity);
 }
 
 /// The iterator over the entities of a [`RelationshipTarget`].

@@ -27,7 +27,7 @@ pub use observer::{
 };
 pub use output::SystemOutput;
 pub use param::{
-    Deferred, If, Local, MessageMutator, MessageReader, MessageWriter, NonSendMarker, ParallelCommands,
+    Cascade, Deferred, If, Local, MessageMutator, MessageReader, MessageWriter, NonSendMarker, ParallelCommands,
     ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive, RemovalId, RemovedComponents, Res,
     ResMut, Single, SystemBuffer, SystemChangeTick, SystemName, SystemParam,
 };

@@ -48,7 +48,7 @@ pub use non_send::{NonSend, NonSendMut};
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use reactions::*;
 pub use relations::{
-    ChildSpawner, ChildSpawnerCommands, LinkError, Pending, RelatedSpawner, RelatedSpawnerCommands, Spawn,
+    CascadeOrder, ChildSpawner, ChildSpawnerCommands, LinkError, LinkedBy, Links, Pending, RelatedSpawner, RelatedSpawnerCommands, Spawn,
     SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList, WithOneRelated, WithRelated,
 };
 #[doc(hidden)]

@@ -16,7 +16,11 @@ mod disabling;
 mod hazards;
 #[path = "relations/index.rs"]
 mod index;
+#[path = "relations/many.rs"]
+mod many;
 #[path = "relations/model.rs"]
 mod model;
 #[path = "relations/own.rs"]
 mod own;
+#[path = "relations/queries.rs"]
+mod queries;

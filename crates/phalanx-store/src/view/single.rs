@@ -15,12 +15,20 @@ use crate::tick::Tick;
 
 /// Where the parts of one entity are: the row of a table with the columns, and rows of sets. The rowless have the
 /// first row of themselves.
-pub(crate) struct Found<F: Fetch> {
+#[doc(hidden)]
+pub struct Found<F: Fetch> {
     pub(super) ptrs: F::Ptrs,
     table: TableId,
     row: usize,
     sparse_rows: F::SparseRows,
 }
+
+impl<F: Fetch> Clone for Found<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<F: Fetch> Copy for Found<F> {}
 
 impl<F: Fetch> Found<F> {
     /// The parts of an entity with a row.
@@ -45,7 +53,7 @@ impl<F: Fetch> Found<F> {
     /// The cells are of a live store, and the fetch is found where the rowless are. The entity, which has the row that
     /// is known, is alive, and its id stays where it is while the parts are used.
     #[inline(always)]
-    unsafe fn rowless(cells: F::Cells, entity: &Entity, known: Known) -> Option<Self> {
+    pub(crate) unsafe fn rowless(cells: F::Cells, entity: &Entity, known: Known) -> Option<Self> {
         // SAFETY: forwarded.
         unsafe {
             let ptrs = rowless_ptrs::<F>(cells, entity);
@@ -69,6 +77,18 @@ impl<F: Fetch> Found<F> {
             }
             F::item(self.ptrs, self.row, self.sparse_rows)
         }
+    }
+}
+
+impl<F: ReadFetch> Found<F> {
+    /// The item of the entity, of a fetch that marks nothing.
+    ///
+    /// # Safety
+    /// As for `item`.
+    #[inline(always)]
+    pub(crate) unsafe fn read<'a>(&self) -> F::Item<'a> {
+        // SAFETY: forwarded.
+        unsafe { F::item(self.ptrs, self.row, self.sparse_rows) }
     }
 }
 

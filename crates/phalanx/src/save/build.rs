@@ -58,6 +58,7 @@ pub(super) fn fill(world: &mut World, decoded: Decoded, registry: &SaveRegistry)
         }
         world.insert_resource(kept);
     }
+    world.relations.all_changed();
     world.check_relations().map_err(|fault| LoadError::invalid("the relations", fault))
 }
 

@@ -127,6 +127,7 @@ impl Loader {
         build::check_pools(world, &decoded, &ids, &pools)?;
         self.check_homes(world, &decoded, &map, &pools)?;
         let done = self.apply(world, decoded, map, &fresh, &ids, &pools);
+        world.relations.all_changed();
         debug_assert_eq!(world.check_relations(), Ok(()));
         Ok(done)
     }

@@ -131,7 +131,7 @@ impl Access {
         for used in uses {
             if let Some(except) = used.whole {
                 self.use_rows(used.writes, except);
-            } else if reach.use_of(used.column).is_some() {
+            } else if !used.in_set && reach.use_of(used.column).is_some() {
                 self.add(Part::Column(used.column), used.writes);
             } else {
                 self.add_whole(Part::Column(used.column), used.writes);

@@ -6,6 +6,7 @@
 //!
 //! Parameters know the session, not the schedule.
 
+pub use cascade::Cascade;
 pub use about::{SystemChangeTick, SystemName};
 pub use deferred::{Deferred, SystemBuffer};
 pub use local::Local;
@@ -27,6 +28,7 @@ use super::tuples::for_each_params;
 use crate::world::{SharedWorld, World};
 
 mod about;
+mod cascade;
 mod channel;
 mod commands;
 mod deferred;

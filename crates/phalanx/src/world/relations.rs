@@ -20,16 +20,20 @@ use super::World;
 use crate::names::short_type;
 use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
 
+pub use cascade::CascadeOrder;
 pub use lists::{
     Pending, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList, WithOneRelated,
     WithRelated,
 };
+pub use many::{LinkedBy, Links};
 pub use spawner::{ChildSpawner, ChildSpawnerCommands, RelatedSpawner, RelatedSpawnerCommands};
 pub(crate) use upkeep::Relations;
 pub use upkeep::{describe_relationship, describe_relationship_target};
 
+mod cascade;
 mod children;
 mod lists;
+mod many;
 mod recorded;
 mod related;
 mod spawner;

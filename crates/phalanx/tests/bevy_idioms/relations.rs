@@ -338,3 +338,39 @@ fn names_of_entities() {
     texts.sort();
     assert_eq!(texts, [nameless.to_string(), "boat".to_owned()]);
 }
+
+#[derive(Component, Clone)]
+struct Prefab;
+
+#[test]
+fn disabling_components() {
+    let mut world = World::new();
+    world.register_disabling_component::<Prefab>();
+    world.spawn((Health(1), Prefab));
+    world.spawn((Health(2),));
+    let sleeper = world.spawn((Health(3), Disabled)).id();
+
+    let mut normal_query = world.query::<&Health>();
+    assert_eq!(1, normal_query.iter(&world).count());
+    let mut prefab_query = world.query_filtered::<&Health, With<Prefab>>();
+    assert_eq!(1, prefab_query.iter(&world).count());
+    let mut maybe_prefab_query = world.query::<(&Health, Has<Prefab>)>();
+    assert_eq!(2, maybe_prefab_query.iter(&world).count());
+    let mut every_query = world.query_filtered::<&Health, (Allow<Prefab>, Allow<Disabled>)>();
+    assert_eq!(3, every_query.iter(&world).count());
+
+    world.entity_mut(sleeper).remove::<Disabled>();
+    assert_eq!(2, normal_query.iter(&world).count());
+    assert!(normal_query.get(&world, sleeper).is_ok());
+}
+
+#[test]
+fn disabling_a_tree_recursively() {
+    let mut world = World::new();
+    let root = world.spawn(Health(1)).id();
+    world.spawn((Health(2), ChildOf(root)));
+    world.entity_mut(root).insert_recursive::<Children>(Disabled);
+    assert_eq!(world.query::<&Health>().iter(&world).count(), 0);
+    world.entity_mut(root).remove_recursive::<Children, Disabled>();
+    assert_eq!(world.query::<&Health>().iter(&world).count(), 2);
+}

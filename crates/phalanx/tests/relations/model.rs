@@ -1,12 +1,14 @@
-//! Random histories of links, lists, orders, despawns and clones agree with a naive world of vectors.
+//! Random histories of links, lists, orders, despawns, clones and disabling agree with a naive world of vectors; parents come
+//! before children after each step.
 //!
 //! `PHALANX_MODEL_STEPS` sets the number of steps in all, `PHALANX_MODEL_SEED` one seed instead of the usual ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx::component::DisabledByTree;
 use phalanx::prelude::*;
 use phalanx::relation::EntityList;
-use phalanx::world::EntityCloner;
+use phalanx::world::{CascadeOrder, EntityCloner};
 
 use crate::random::Random;
 
@@ -33,6 +35,9 @@ struct MarriedTo(Entity);
 #[derive(Component, Clone, Debug)]
 #[relationship_target(relationship = MarriedTo)]
 struct Spouse(Entity);
+
+/// Lets a query visit disabled entities as well.
+type All = (Allow<Disabled>, Allow<DisabledTree>, Allow<DisabledByTree>);
 
 /// One relation of the naive world.
 #[derive(Clone, Default)]
@@ -111,6 +116,10 @@ struct Model {
     dead: Vec<Entity>,
     marks: BTreeMap<Entity, u32>,
     relations: [Naive; 4],
+    /// Who is disabled alone, and who with all below.
+    disabled: [BTreeSet<Entity>; 2],
+    /// Kept from step to step.
+    order: CascadeOrder<ChildOf>,
     next: u32,
 }
 
@@ -145,11 +154,11 @@ fn record<R: Relationship>(world: &mut World, source: Entity, target: Option<Ent
     };
 }
 fn listed<R: Relationship>(world: &World) -> BTreeMap<Entity, Vec<Entity>> {
-    let lists = world.view::<(Entity, &R::RelationshipTarget)>();
+    let lists = world.view_filtered::<(Entity, &R::RelationshipTarget), All>();
     lists.into_iter().map(|(entity, list)| (entity, list.iter().collect())).collect()
 }
 fn pointing<R: Relationship>(world: &World) -> BTreeMap<Entity, Entity> {
-    world.view::<(Entity, &R)>().into_iter().map(|(entity, link)| (entity, link.get())).collect()
+    world.view_filtered::<(Entity, &R), All>().into_iter().map(|(entity, link)| (entity, link.get())).collect()
 }
 
 impl Model {
@@ -168,6 +177,8 @@ impl Model {
                 relation(true, false, false),
                 relation(true, true, false),
             ],
+            disabled: Default::default(),
+            order: CascadeOrder::default(),
             next: 0,
         }
     }
@@ -194,6 +205,7 @@ impl Model {
         for entity in gone {
             self.alive.retain(|&other| other != entity);
             self.marks.remove(&entity);
+            self.disabled.iter_mut().for_each(|set| set.retain(|&other| other != entity));
             self.dead.push(entity);
             for naive in &mut self.relations {
                 naive.unlink(entity);
@@ -215,7 +227,7 @@ impl Model {
         }
         let number = random.below(4);
         let (source, target) = (self.living(random), self.any(random));
-        match random.below(12) {
+        match random.below(14) {
             0..4 => {
                 with_relation!(number, link(&mut self.world, source, target));
                 self.relations[number].link(source, target, &self.alive);
@@ -240,8 +252,50 @@ impl Model {
                 sources.iter().for_each(|&other| self.relations[number].link(other, source, &self.alive));
             }
             10 => self.spawn_tree(source),
+            11 => self.disable(0, source),
+            12 => self.disable(1, source),
             _ => self.flush(random),
         }
+    }
+
+    /// Disables an entity, or enables it again.
+    fn disable(&mut self, which: usize, entity: Entity) {
+        let is_new = self.disabled[which].insert(entity);
+        if !is_new {
+            self.disabled[which].remove(&entity);
+        }
+        let mut entity = self.world.entity_mut(entity);
+        match (which, is_new) {
+            (0, true) => entity.insert(Disabled),
+            (0, false) => entity.remove::<Disabled>(),
+            (_, true) => entity.insert(DisabledTree),
+            (_, false) => entity.remove::<DisabledTree>(),
+        };
+    }
+
+    /// Whether an entity is disabled by itself, or by one above it.
+    fn is_disabled(&self, entity: Entity) -> bool {
+        let mut at = Some(entity);
+        while let Some(above) = at {
+            if self.disabled[1].contains(&above) {
+                return true;
+            }
+            at = self.relations[0].targets.get(&above).copied();
+        }
+        self.disabled[0].contains(&entity)
+    }
+
+    /// Follows the order of parents and children.
+    fn cascade(&mut self) {
+        self.order.update(&self.world);
+        let mut seen: BTreeSet<Entity> = BTreeSet::new();
+        let parents = &self.relations[0].targets;
+        self.world.view_filtered_mut::<Entity, All>().cascade(&self.order, |above, entity| {
+            assert_eq!(above, parents.get(&entity).copied());
+            assert!(above.is_none_or(|above| seen.contains(&above)), "the one above comes first");
+            assert!(seen.insert(entity), "each comes once");
+        });
+        assert_eq!(seen, self.alive.iter().copied().collect());
     }
 
     /// Puts a child elsewhere in the list of its parent, and entities at an index.
@@ -285,7 +339,7 @@ impl Model {
         let mut map = phalanx::component::EntityMap::new();
         let target = self.world.spawn_empty().id();
         let mut builder = EntityCloner::build_opt_out(&mut self.world);
-        builder.deny::<(MarriedTo, OwnedBy, Follows)>().linked_cloning(true);
+        builder.deny::<(MarriedTo, OwnedBy, Follows, Disabled, DisabledTree, DisabledByTree)>().linked_cloning(true);
         builder.finish().clone_entity_mapped(&mut self.world, source, target, &mut map);
         // By levels, as they are cloned.
         let mut waiting = vec![source];
@@ -318,11 +372,15 @@ impl Model {
         }
     }
 
-    fn compare(&self) {
+    fn compare(&mut self) {
         self.world.check().unwrap();
-        let marks: BTreeMap<Entity, u32> =
-            self.world.view::<(Entity, &Mark)>().into_iter().map(|(entity, mark)| (entity, mark.0)).collect();
+        let marks = self.world.view_filtered::<(Entity, &Mark), All>();
+        let marks: BTreeMap<Entity, u32> = marks.into_iter().map(|(entity, mark)| (entity, mark.0)).collect();
         assert_eq!(marks, self.marks);
+        let awake: BTreeSet<Entity> = self.world.view::<(Entity, &Mark)>().iter().map(|(entity, _)| entity).collect();
+        let naive = self.alive.iter().copied().filter(|&entity| !self.is_disabled(entity));
+        assert_eq!(awake, naive.collect());
+        self.cascade();
         for (number, naive) in self.relations.iter().enumerate() {
             assert_eq!(
                 with_relation!(number, pointing(&self.world)),

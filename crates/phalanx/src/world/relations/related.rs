@@ -37,7 +37,7 @@ impl EntityWorldMut<'_> {
     /// the error handler.
     pub fn add_related<R: Relationship>(&mut self, related: &[Entity]) -> &mut Self {
         let (world, target) = self.world_and_id();
-        related.iter().for_each(|&source| world.link::<R>(source, target));
+        related.iter().for_each(|&source| world.point_at::<R>(source, target));
         self
     }
 
@@ -60,7 +60,7 @@ impl EntityWorldMut<'_> {
         let (world, target) = self.world_and_id();
         for (offset, &source) in related.iter().enumerate() {
             if !world.points_at::<R>(source, target) {
-                world.link::<R>(source, target);
+                world.point_at::<R>(source, target);
             }
             if let Some(list) = world.get_mut::<R::RelationshipTarget>(target) {
                 list.into_mut().collection_mut_risky().place(source, index.saturating_add(offset));
@@ -98,7 +98,7 @@ impl EntityWorldMut<'_> {
         }
         for &source in &order {
             if !world.points_at::<R>(source, target) {
-                world.link::<R>(source, target);
+                world.point_at::<R>(source, target);
             }
         }
         world.order_sources::<R::RelationshipTarget>(target, &order);
@@ -159,7 +159,7 @@ impl World {
     }
 
     /// Makes an entity point at another one. What else the component holds stays.
-    fn link<R: Relationship>(&mut self, source: Entity, target: Entity) {
+    fn point_at<R: Relationship>(&mut self, source: Entity, target: Entity) {
         let mut link = R::from(target);
         if size_of::<R>() > size_of::<Entity>()
             && let Some(held) = self.take::<R>(source)

@@ -6,11 +6,13 @@
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::{HashMap, HashSet};
 use phalanx_store::Entity;
 
 use super::LinkError;
+use super::many::CheckEdges;
 use crate::component::Descriptor;
 use crate::names::short_type;
 use crate::query::Everyone;
@@ -25,12 +27,41 @@ pub(crate) struct Relations {
     waiting: HashMap<(TypeId, Entity), Box<dyn Any + Send + Sync>>,
     /// The relations whose sources die with their target.
     linked: Vec<Linked>,
+    /// Indexed by the pointing half of a relation: how often links of it came or went.
+    changes: Vec<u64>,
+    /// Which time this is that the number of changes begins anew: one for all worlds.
+    epoch: u64,
+    /// How edges of relations of many to many are verified.
+    edges: Vec<CheckEdges>,
 }
 
+static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
+
 impl Relations {
+    /// Takes note that links of a relation come or go.
+    fn link_changes(&mut self, relation: ComponentId) {
+        if self.changes.len() <= relation.index() {
+            self.changes.resize(relation.index() + 1, 0);
+        }
+        self.changes[relation.index()] += 1;
+        if self.epoch == 0 {
+            self.all_changed();
+        }
+    }
+
+    pub(super) fn add_edge_check(&mut self, check: CheckEdges) {
+        self.edges.push(check);
+    }
+
+    /// Takes note that the links of all relations are others than before.
+    pub(crate) fn all_changed(&mut self) {
+        self.epoch = NEXT_EPOCH.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Forgets lists that wait for a change which is not there any more.
     pub(crate) fn forget_waiting(&mut self) {
         self.waiting.clear();
+        self.all_changed();
     }
 }
 
@@ -86,6 +117,7 @@ fn is_hierarchy<R: 'static>() -> bool {
 fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
     let source = context.entity;
     let Some(target) = world.get::<R>(source).map(R::get) else { return };
+    world.world_mut().relations.link_changes(context.component_id);
     if is_hierarchy::<R>() {
         world.renew_disabled_child(source);
     }
@@ -110,6 +142,7 @@ fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
 /// A link is about to go.
 fn unlinking<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
     let Some(target) = world.get::<R>(context.entity).map(R::get) else { return };
+    world.world_mut().relations.link_changes(context.component_id);
     if is_hierarchy::<R>() {
         world.renew_disabled_child(context.entity);
     }
@@ -317,6 +350,13 @@ impl World {
         }
     }
 
+    /// What differs whenever links of a relation came or went.
+    pub(crate) fn version_of_links<R: Relationship>(&self) -> (u64, u64) {
+        let id = self.component_id::<R>();
+        let changes = id.and_then(|id| self.relations.changes.get(id.index()));
+        (self.relations.epoch, changes.copied().unwrap_or(0))
+    }
+
     /// Whether a component lists those that point at its entity.
     pub(crate) fn is_list(&self, id: ComponentId) -> bool {
         self.components.info(id).attached::<Declared>().is_some_and(|declared| declared.is_list)
@@ -333,6 +373,7 @@ impl World {
         if !self.relations.waiting.is_empty() && self.commands.queue.is_empty() {
             return Err("a list waits for its target, and nobody will insert it".to_owned());
         }
+        self.relations.edges.iter().try_for_each(|check| check(self))?;
         let declared = self.components.iter().filter_map(|info| info.attached::<Declared>());
         declared.copied().collect::<Vec<_>>().into_iter().try_for_each(|declared| (declared.check)(self))
     }

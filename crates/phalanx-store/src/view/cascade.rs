@@ -1,0 +1,214 @@
+//! Rows in the order of a tree: each entity after the one above it, which is lent beside it, to be read.
+//!
+//! ```text
+//!   level 1   a: [b, c]   d: [e]        the children of entities that are nobody's child
+//!   level 2   b: [f]      e: [g, h]     theirs
+//! ```
+//!
+//! [`Levels`] names each entity once (I16), so the rows of a level may be written by several threads, while those of the
+//! level above are read. What the tree means is known above the store.
+
+use std::ops::Range;
+
+use super::View;
+use super::single::Found;
+use crate::entities::Entities;
+use crate::entity::Entity;
+use crate::fetch::Fetch;
+use crate::location::TableId;
+
+/// The children of one entity, as a range of all children.
+#[derive(Clone, Debug)]
+struct Siblings {
+    parent: Entity,
+    children: Range<usize>,
+}
+
+/// Entities with the one above each, level by level: no entity is below two others, nor its own parent's sibling.
+#[derive(Clone, Debug, Default)]
+pub struct Levels {
+    children: Vec<Entity>,
+    siblings: Vec<Siblings>,
+    /// For each level where it ends, in `siblings` and in `children`.
+    ends: Vec<(usize, usize)>,
+    /// By index of an entity: the level in which it is a child, from 1 on; 0 where it is none.
+    level_of: Vec<u32>,
+}
+
+impl Levels {
+    /// No entities.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a level: entities of earlier levels, or such that are nobody's child, each with its children.
+    ///
+    /// # Panics
+    /// When an entity is a child twice, or child and parent in this level.
+    pub fn add_level<C: IntoIterator<Item = Entity>>(&mut self, families: impl IntoIterator<Item = (Entity, C)>) {
+        // Behind the last level that is complete: what a panic left behind belongs to this one.
+        let first = self.ends.last().map_or(0, |(families, _)| *families);
+        let level = u32::try_from(self.ends.len() + 1).expect("a level has an entity, of which there are fewer");
+        for (parent, children) in families {
+            let start = self.children.len();
+            for child in children {
+                let index = child.index() as usize;
+                if self.level_of.len() <= index {
+                    self.level_of.resize(index + 1, 0);
+                }
+                assert!(self.level_of[index] == 0, "{child} is below two entities of a tree");
+                self.level_of[index] = level;
+                self.children.push(child);
+            }
+            self.siblings.push(Siblings { parent, children: start..self.children.len() });
+        }
+        let is_child_here = |parent: Entity| self.level_of.get(parent.index() as usize) == Some(&level);
+        let wrong = self.siblings[first..].iter().find(|family| is_child_here(family.parent));
+        if let Some(Siblings { parent, .. }) = wrong {
+            panic!("{parent} is parent and child in one level of a tree");
+        }
+        self.ends.push((self.siblings.len(), self.children.len()));
+    }
+
+    /// How many levels there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Whether an entity, or another one with its index, is below one.
+    #[inline]
+    pub fn is_child(&self, entity: Entity) -> bool {
+        self.level_of.get(entity.index() as usize).is_some_and(|&level| level > 0)
+    }
+
+    fn part(&self, level: usize) -> (Range<usize>, Range<usize>) {
+        let (families, children) = match level.checked_sub(1) {
+            Some(before) => self.ends[before],
+            None => (0, 0),
+        };
+        (families..self.ends[level].0, children..self.ends[level].1)
+    }
+}
+
+/// Some rows of a level.
+pub struct LevelPart<'a, F: Fetch> {
+    view: View<'a, F>,
+    levels: &'a Levels,
+    /// The families of the level.
+    families: Range<usize>,
+    /// The children that are lent by this part.
+    children: Range<usize>,
+}
+
+impl<'w, F: Fetch> View<'w, F> {
+    /// Lends the rows of all entities that are nobody's child.
+    pub fn for_each_root(&mut self, levels: &Levels, mut each: impl FnMut(F::Item<'_>)) {
+        let tables = self.tables;
+        for &table in tables {
+            for &entity in self.store.table_entities(table) {
+                self.lend_root(levels, entity, &mut each);
+            }
+        }
+        if self.rowless {
+            for &entity in self.entities.rowless() {
+                self.lend_root(levels, entity, &mut each);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn lend_root(&mut self, levels: &Levels, entity: Entity, each: &mut impl FnMut(F::Item<'_>)) {
+        if !levels.is_child(entity)
+            && let Some(found) = self.find(entity)
+        {
+            // SAFETY: the item is gone when the next one is lent, and the view is borrowed exclusively (I6).
+            each(unsafe { self.lend(&found) });
+        }
+    }
+
+    /// The rows of one level.
+    ///
+    /// # Panics
+    /// When there are not as many levels.
+    pub fn level<'a>(&'a mut self, levels: &'a Levels, level: usize) -> LevelPart<'a, F> {
+        let (families, children) = levels.part(level);
+        LevelPart { view: self.reborrow(), levels, families, children }
+    }
+}
+
+impl<F: Fetch> LevelPart<'_, F> {
+    /// How many entities the part names.
+    pub fn len(&self) -> usize {
+        self.children.len()
+    }
+
+    /// Whether it names none.
+    pub fn is_empty(&self) -> bool {
+        self.children.is_empty()
+    }
+
+    /// Two parts of about the same size.
+    #[must_use]
+    pub fn split(self) -> (Self, Self) {
+        let Range { start, end } = self.children;
+        let middle = start.midpoint(end);
+        // Both have the access of this part, and name different entities (I16).
+        let first = LevelPart { view: View { ..self.view }, levels: self.levels, families: self.families.clone(), children: start..middle };
+        (first, LevelPart { children: middle..end, ..self })
+    }
+
+    /// Lends the rows, each with that of the entity above it where the view visits that one.
+    pub fn for_each(
+        self,
+        mut each: impl FnMut(Option<<F::ReadOnly as Fetch>::Item<'_>>, F::Item<'_>),
+    ) {
+        let Self { view, levels, families, children } = self;
+        let families = &levels.siblings[families];
+        let first = families.partition_point(|family| family.children.end <= children.start);
+        let reader = view.read_only();
+        let mut known = Known { table: TableId::NOWHERE, ptrs: None };
+        for family in &families[first..] {
+            if family.children.start >= children.end {
+                break;
+            }
+            let above = reader.find(family.parent);
+            let own = family.children.start.max(children.start)..family.children.end.min(children.end);
+            for &child in &levels.children[own] {
+                let Some(found) = known.find(&view, child) else { continue };
+                // SAFETY: each entity is a child once, and no other part of the level names this one; the one above is no
+                // child of this level, so its row is only read (I16). Both items are gone when the next are lent (I6).
+                unsafe { each(above.as_ref().map(|above| reader.lend(above)), view.lend(&found)) };
+            }
+        }
+    }
+}
+
+/// The table in which an entity was last found, with its pointers: siblings are often in one table.
+struct Known<F: Fetch> {
+    table: TableId,
+    ptrs: Option<F::Ptrs>,
+}
+
+impl<F: Fetch> Known<F> {
+    #[inline(always)]
+    fn find(&mut self, view: &View<'_, F>, entity: Entity) -> Option<Found<F>> {
+        let location = Entities::find_in(view.slots, entity)?;
+        if let Some(ptrs) = self.ptrs
+            && location.table == self.table
+        {
+            // SAFETY: the pointers are those of a table that the view visits (I6), and the directory's row is in range
+            // (I5).
+            return unsafe { Found::in_row(ptrs, location, entity, None) };
+        }
+        let found = view.find(entity)?;
+        if location.table.has_rows() {
+            (self.table, self.ptrs) = (location.table, Some(found.ptrs));
+        }
+        Some(found)
+    }
+}

@@ -1,0 +1,126 @@
+//! The order of a relation: what is above before what is below, level by level, kept until links change.
+
+use std::marker::PhantomData;
+
+use phalanx_store::{Entity, Levels};
+
+use crate::query::{Everyone, Query, QueryData, QueryFilter, Without};
+use crate::relation::{Relationship, RelationshipTarget};
+use crate::world::World;
+
+/// What a query yields to readers.
+type ReadItem<'w, D> = <<D as QueryData>::ReadOnly as QueryData>::Item<'w>;
+
+/// The entities of a world in the order of the relation `R`: each after the one it points at.
+///
+/// Systems get it as [`Cascade<R>`](crate::system::Cascade); it is brought up to date when links came or went.
+/// [`Query::cascade`] follows it.
+pub struct CascadeOrder<R> {
+    levels: Levels,
+    /// The state of the relation that this is the order of.
+    version: Option<(u64, u64)>,
+    relation: PhantomData<fn() -> R>,
+}
+
+impl<R> Default for CascadeOrder<R> {
+    fn default() -> Self {
+        Self { levels: Levels::new(), version: None, relation: PhantomData }
+    }
+}
+
+impl<R: Relationship> CascadeOrder<R> {
+    /// The order as it is now.
+    pub fn new(world: &World) -> Self {
+        let mut order = Self::default();
+        order.update(world);
+        order
+    }
+
+    /// Takes notice of links that came and went. Costs a comparison when none did.
+    ///
+    /// The order of a relation in which entities may point at themselves, or at each other in a cycle, does not compile.
+    pub fn update(&mut self, world: &World) {
+        const {
+            assert!(
+                !R::CYCLIC && !R::ALLOW_SELF_REFERENTIAL,
+                "where links may form cycles, nothing comes before what is below it"
+            );
+        };
+        let version = world.version_of_links::<R>();
+        if self.version != Some(version) {
+            self.levels = levels::<R>(world);
+            self.version = Some(version);
+        }
+    }
+
+    /// How many levels there are below those that point at nobody.
+    pub fn depth(&self) -> usize {
+        self.levels.len()
+    }
+}
+
+/// Level by level: everybody who is pointed at, with those who point there.
+fn levels<R: Relationship>(world: &World) -> Levels {
+    let mut levels = Levels::new();
+    let roots = world.view_filtered::<(Entity, &R::RelationshipTarget), (Without<R>, Everyone)>();
+    let mut above: Vec<(Entity, &R::RelationshipTarget)> = roots.into_iter().collect();
+    let lists = world.view_filtered::<&R::RelationshipTarget, Everyone>();
+    while !above.is_empty() {
+        levels.add_level(above.iter().map(|(parent, list)| (*parent, list.iter())));
+        let mut below = Vec::new();
+        for (_, list) in above {
+            let pointed_at = |source: Entity| Some((source, lists.get_inner(source).ok()?));
+            below.extend(list.iter().filter_map(pointed_at));
+        }
+        above = below;
+    }
+    levels
+}
+
+impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
+    /// Visits every match, each after the one that it points at: parents before children.
+    ///
+    /// The function gets the match, and beside it what the query would yield for the one above to a reader, if the query
+    /// visits that one; a filter that looks at ticks does not hide it. Matches that point at nobody come first. So
+    /// values that are handed down are complete when they are read.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Local(i32);
+    /// #[derive(Component, Debug, PartialEq)]
+    /// struct Global(i32);
+    ///
+    /// fn propagate(order: Cascade<ChildOf>, mut all: Query<(&Local, &mut Global)>) {
+    ///     all.cascade(&order, |above, (local, mut global)| {
+    ///         global.0 = local.0 + above.map_or(0, |(_, above)| above.0);
+    ///     });
+    /// }
+    ///
+    /// let mut world = World::new();
+    /// let arm = world.spawn((Local(1), Global(0))).id();
+    /// let hand = world.spawn((Local(2), Global(0), ChildOf(arm))).id();
+    /// let finger = world.spawn((Local(4), Global(0), ChildOf(hand))).id();
+    /// world.run_system_once(propagate).unwrap();
+    /// assert_eq!(world.get::<Global>(finger), Some(&Global(7)));
+    /// ```
+    pub fn cascade<R: Relationship>(
+        &mut self,
+        order: &CascadeOrder<R>,
+        each: impl FnMut(Option<ReadItem<'_, D>>, D::Item<'_>),
+    ) {
+        self.for_each_level(&order.levels, each);
+    }
+
+    /// As [`Query::cascade`]: the matches of one level on several threads, level after level. Matches that point at
+    /// nobody come first, on one thread.
+    #[cfg(feature = "parallel")]
+    pub fn par_cascade<R: Relationship>(
+        &mut self,
+        order: &CascadeOrder<R>,
+        each: impl Fn(Option<ReadItem<'_, D>>, D::Item<'_>) + Sync,
+    ) {
+        self.par_for_each_level(&order.levels, each);
+    }
+}
