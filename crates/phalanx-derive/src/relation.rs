@@ -24,8 +24,15 @@ pub struct Relation {
 }
 
 enum Half {
-    Source { target: Type, cyclic: bool, allow_self: bool },
-    Target { relationship: Type, linked: bool },
+    Source {
+        target: Type,
+        cyclic: bool,
+        allow_self: bool,
+    },
+    Target {
+        relationship: Type,
+        linked: bool,
+    },
     /// One end of the edges of a relation of many to many; the library's own.
     Edges,
 }

@@ -113,8 +113,8 @@ pub use entity_cells::{CellError, EntityCell, EntityPeek};
 #[cfg(feature = "serde")]
 pub use entity_serde::{ENTITY_NEWTYPE, EntityMap, entity_map_scope};
 pub use fetch::{
-    Access, DenseFetch, EntityIds, Fetch, HasCol, HasSet, InSet, Link, Member, NotMember, Now, OneOf, Opt, Read,
-    ReadFetch, RowTick, SetFetch, TableOf, Via, WholeRow, WholeRowMut, Write, WriteUntracked,
+    Access, DenseFetch, EntityIds, Fetch, HasCol, HasSet, InSet, Link, Member, NotMember, Now, OneOf, Opt,
+    Read, ReadFetch, RowTick, SetFetch, TableOf, Via, WholeRow, WholeRowMut, Write, WriteUntracked,
 };
 pub use flags::{Borrow, BorrowFlags};
 pub use image::{ColumnCopy, Copies, Image, ImageStats, Leftovers, NoCopy, NotRestored, Restoring};
@@ -136,5 +136,6 @@ pub use table_columns::TableShape;
 pub use tick::Tick;
 pub use values::{Col, ColumnSink, Existing, Keep, Maybe, Values};
 pub use view::{
-    Chunk, ChunkRows, Chunks, DriverChoice, Grant, LevelPart, Levels, Many, NoRow, NotGranted, Places, Rows, Sets, Unique, View,
+    Chunk, ChunkRows, Chunks, DriverChoice, Grant, LevelPart, Levels, Many, NoRow, NotGranted, Places, Rows,
+    Sets, Unique, View,
 };

@@ -21,9 +21,9 @@ use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, Tick, Values};
 pub(crate) use copying::Copier;
 pub use copying::{CopyByClone, CopyNothing, CopyProbe, EntityMap, EntityMapper, MapEntities};
 pub(crate) use descriptor::{AnyAccess, Attached, DeclareSet};
+pub use descriptor::{Descriptor, FieldDescriptor, Layout, Requirement, Track};
 pub(crate) use disabling::disabling_name;
 pub use disabling::{Disabled, DisabledByTree, DisabledTree};
-pub use descriptor::{Descriptor, FieldDescriptor, Layout, Requirement, Track};
 #[cfg(feature = "serde")]
 pub use saving::{ComponentSaving, Saved};
 #[cfg(feature = "serde")]

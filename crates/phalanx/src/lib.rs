@@ -136,12 +136,10 @@ pub mod prelude {
     pub use crate::name::{Name, NameOrEntity};
     pub use crate::pool::{General, Handle, Pool};
     pub use crate::query::{
-        Added, Allow, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query, QueryData,
-        QueryFilter, QueryLens, QueryState, With, Without,
+        Added, Allow, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query,
+        QueryData, QueryFilter, QueryLens, QueryState, With, Without,
     };
-    pub use crate::relation::{
-        ChildOf, Children, Parent, Relationship, RelationshipTarget, Up, WithParent,
-    };
+    pub use crate::relation::{ChildOf, Children, Parent, Relationship, RelationshipTarget, Up, WithParent};
     pub use crate::resources::Resource;
     pub use crate::schedule::{
         ApplyDeferred, ConfigureSystems, IntoSetConfigs, IntoSystemConfigs, IntoSystemSet, Schedule,
@@ -158,10 +156,10 @@ pub mod prelude {
         state_exists,
     };
     pub use crate::system::{
-        Cascade, Deferred, If, In, InMut, InRef, IntoSystem, Local, LocalBuilder, MessageMutator, MessageReader,
-        MessageWriter, NonSendMarker, Observer, On, ParallelCommands, ParamBuilder, ParamSet, Populated,
-        PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut, Single, System, SystemBuffer,
-        SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName, SystemParam,
+        Cascade, Deferred, If, In, InMut, InRef, IntoSystem, Local, LocalBuilder, MessageMutator,
+        MessageReader, MessageWriter, NonSendMarker, Observer, On, ParallelCommands, ParamBuilder, ParamSet,
+        Populated, PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut, Single, System,
+        SystemBuffer, SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName, SystemParam,
         SystemParamBuilder, SystemState, and, not, observers, or,
     };
     pub use crate::tracking::{Mut, Ref, Tick};

@@ -20,8 +20,8 @@ use crate::tracking::{Mut, Tracked};
 pub use collection::{OrderedRelationshipSourceCollection, RelationshipSourceCollection};
 pub use hierarchy::{ChildOf, Children};
 pub use list::{EntityList, Iter};
-pub use via::{Along, Parent, Up, WithParent};
 pub use traverse::{AncestorIter, DescendantDepthFirstIter, DescendantIter, Reads, ReadsBoth};
+pub use via::{Along, Parent, Up, WithParent};
 
 mod collection;
 mod hierarchy;

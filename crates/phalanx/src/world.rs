@@ -48,8 +48,9 @@ pub use non_send::{NonSend, NonSendMut};
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use reactions::*;
 pub use relations::{
-    CascadeOrder, ChildSpawner, ChildSpawnerCommands, LinkError, LinkedBy, Links, Pending, RelatedSpawner, RelatedSpawnerCommands, Spawn,
-    SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList, WithOneRelated, WithRelated,
+    CascadeOrder, ChildSpawner, ChildSpawnerCommands, LinkError, LinkedBy, Links, Pending, RelatedSpawner,
+    RelatedSpawnerCommands, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList,
+    WithOneRelated, WithRelated,
 };
 #[doc(hidden)]
 pub use relations::{describe_relationship, describe_relationship_target};
@@ -69,8 +70,8 @@ mod checkpoint;
 mod clone;
 mod commands;
 mod difference;
-mod disabling;
 mod digest;
+mod disabling;
 mod dynamic;
 mod entity_data;
 mod entity_fetch;

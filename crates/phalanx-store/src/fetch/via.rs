@@ -101,7 +101,8 @@ unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
     #[inline(always)]
     fn visit((link, parts): Self::Ids, report: &mut dyn FnMut(Access)) {
         L::Fetch::visit(link, report);
-        F::visit(parts, &mut |access| report(Access { in_set: true, ..access }));
+        // What is copied here is in another row than the visited one, where a reference to it may be alive.
+        F::visit(parts, &mut |access| report(Access { in_set: true, copies: false, ..access }));
     }
     #[inline]
     fn cells(store: &Store, (link, parts): Self::Ids, now: Tick) -> Self::Cells {

@@ -45,10 +45,14 @@ impl Levels {
     ///
     /// # Panics
     /// When an entity is a child twice, or child and parent in this level.
-    pub fn add_level<C: IntoIterator<Item = Entity>>(&mut self, families: impl IntoIterator<Item = (Entity, C)>) {
+    pub fn add_level<C: IntoIterator<Item = Entity>>(
+        &mut self,
+        families: impl IntoIterator<Item = (Entity, C)>,
+    ) {
         // Behind the last level that is complete: what a panic left behind belongs to this one.
         let first = self.ends.last().map_or(0, |(families, _)| *families);
-        let level = u32::try_from(self.ends.len() + 1).expect("a level has an entity, of which there are fewer");
+        let level =
+            u32::try_from(self.ends.len() + 1).expect("a level has an entity, of which there are fewer");
         for (parent, children) in families {
             let start = self.children.len();
             for child in children {
@@ -158,15 +162,17 @@ impl<F: Fetch> LevelPart<'_, F> {
         let Range { start, end } = self.children;
         let middle = start.midpoint(end);
         // Both have the access of this part, and name different entities (I16).
-        let first = LevelPart { view: View { ..self.view }, levels: self.levels, families: self.families.clone(), children: start..middle };
+        let first = LevelPart {
+            view: View { ..self.view },
+            levels: self.levels,
+            families: self.families.clone(),
+            children: start..middle,
+        };
         (first, LevelPart { children: middle..end, ..self })
     }
 
     /// Lends the rows, each with that of the entity above it where the view visits that one.
-    pub fn for_each(
-        self,
-        mut each: impl FnMut(Option<<F::ReadOnly as Fetch>::Item<'_>>, F::Item<'_>),
-    ) {
+    pub fn for_each(self, mut each: impl FnMut(Option<<F::ReadOnly as Fetch>::Item<'_>>, F::Item<'_>)) {
         let Self { view, levels, families, children } = self;
         let families = &levels.siblings[families];
         let first = families.partition_point(|family| family.children.end <= children.start);
@@ -210,5 +216,56 @@ impl<F: Fetch> Known<F> {
             (self.table, self.ptrs) = (location.table, Some(found.ptrs));
         }
         Some(found)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::store::Store;
+
+    fn entities<const N: usize>() -> [Entity; N] {
+        let mut store = Store::new();
+        [(); N].map(|()| store.spawn_rowless().expect("there is room"))
+    }
+
+    #[test]
+    fn an_entity_is_below_one_other() {
+        let [a, b, c] = entities();
+        let mut levels = Levels::new();
+        levels.add_level([(a, vec![c])]);
+        assert!(catch_unwind(AssertUnwindSafe(|| levels.add_level([(b, vec![c])]))).is_err());
+        assert_eq!((levels.len(), levels.is_child(c), levels.is_child(a)), (1, true, false));
+    }
+
+    #[test]
+    fn no_level_has_an_entity_as_parent_and_child_even_after_a_panic() {
+        let [a, b, c, d] = entities();
+        for wrong in [vec![(a, vec![a])], vec![(a, vec![b]), (b, vec![c])], vec![(b, vec![c]), (a, vec![b])]]
+        {
+            let mut levels = Levels::new();
+            assert!(catch_unwind(AssertUnwindSafe(|| levels.add_level(wrong))).is_err());
+            // What was added before the panic belongs to the next level, and is looked at again.
+            assert!(catch_unwind(AssertUnwindSafe(|| levels.add_level([(c, vec![d])]))).is_err());
+            assert!(levels.is_empty());
+        }
+    }
+
+    #[test]
+    fn parts_of_a_level_share_no_child() {
+        let all: [Entity; 9] = entities();
+        let mut levels = Levels::new();
+        levels.add_level([(all[0], all[2..5].to_vec()), (all[1], all[5..9].to_vec())]);
+        let mut store = Store::new();
+        let query = store.prepare::<crate::fetch::EntityIds>(()).expect("nothing aliases");
+        let mut view = store.view_mut(&query);
+        let mut parts = vec![view.level(&levels, 0)];
+        while parts.iter().any(|part| part.len() > 1) {
+            parts = parts.into_iter().flat_map(|part| <[_; 2]>::from(part.split())).collect();
+        }
+        let ranges: Vec<usize> = parts.iter().flat_map(|part| part.children.clone()).collect();
+        assert_eq!(ranges, (0..7).collect::<Vec<_>>());
     }
 }

@@ -6,8 +6,8 @@
 //!
 //! Parameters know the session, not the schedule.
 
-pub use cascade::Cascade;
 pub use about::{SystemChangeTick, SystemName};
+pub use cascade::Cascade;
 pub use deferred::{Deferred, SystemBuffer};
 pub use local::Local;
 pub use message::{MessageReader, MessageWriter};

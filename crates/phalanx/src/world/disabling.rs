@@ -78,7 +78,7 @@ impl World {
     /// Whether entities may be disabled by one above them.
     #[inline]
     pub(super) fn has_disabled_trees(&self) -> bool {
-        self.components.disabling().len() > 1 && self.component_id::<DisabledTree>().is_some()
+        !self.components.disabling().is_empty() && self.component_id::<DisabledTree>().is_some()
     }
 
     /// Brings entities, and all below them, in line with what is above them.

@@ -69,7 +69,11 @@ fn a_query_that_mentions_the_component_visits_them() {
     assert_eq!(world.view::<(&Health, &Disabled)>().count(), 1);
     assert_eq!(world.view::<(&Health, Has<Disabled>)>().iter().filter(|(_, is)| *is).count(), 1);
     assert_eq!(world.view_filtered::<Entity, Or<(With<Disabled>, With<Health>)>>().count(), 2);
-    assert_eq!(world.view::<(&Health, Option<&Disabled>)>().count(), 1, "as in bevy: to want it is no mention");
+    assert_eq!(
+        world.view::<(&Health, Option<&Disabled>)>().count(),
+        1,
+        "as in bevy: to want it is no mention"
+    );
     assert!(world.view_filtered::<&Health, Allow<Disabled>>().get(asleep).is_ok());
     assert_eq!(world.view_filtered::<&Burning, Allow<Disabled>>().iter().count(), 2);
 }
@@ -180,8 +184,7 @@ fn observers_of_matches_hear_of_disabling() {
         world.entity_mut(hidden).remove::<Prefab>();
         world.entity_mut(e).insert(Prefab);
         world.despawn(e);
-        let expected =
-            [("matches", e), ("ceases", e), ("matches", e), ("matches", hidden), ("ceases", e)];
+        let expected = [("matches", e), ("ceases", e), ("matches", e), ("matches", hidden), ("ceases", e)];
         assert_eq!(world.resource::<Heard>().0, expected, "late: {late}");
     }
 }
@@ -248,7 +251,11 @@ fn enabling_a_parent_does_not_wake_a_child_that_was_disabled_by_itself() {
     assert_eq!(world.view::<&Health>().count(), 0);
     world.entity_mut(a).insert(DisabledTree);
     world.entity_mut(root).remove::<DisabledTree>();
-    assert_eq!(asleep(&world, &all), [false, true, true, true], "a with its tree, and c, were so by themselves");
+    assert_eq!(
+        asleep(&world, &all),
+        [false, true, true, true],
+        "a with its tree, and c, were so by themselves"
+    );
     world.entity_mut(a).remove::<DisabledTree>();
     assert_eq!(asleep(&world, &all), [false, false, false, true]);
     world.entity_mut(c).remove::<Disabled>();
@@ -291,4 +298,13 @@ fn a_deep_tree_is_disabled_without_recursion() {
     assert_eq!(world.view::<&Health>().count(), 0);
     world.entity_mut(root).remove::<DisabledTree>();
     assert_eq!(world.view::<&Health>().count(), 20_001);
+}
+
+#[test]
+fn a_tree_is_disabled_in_a_world_that_knows_no_other_way() {
+    let mut world = World::new();
+    let root = world.spawn((Health(0), DisabledTree)).id();
+    let child = world.spawn((Health(1), ChildOf(root))).id();
+    assert!(world.is_disabled(child), "`Disabled` itself was never used");
+    assert_eq!(world.view::<&Health>().count(), 0);
 }

@@ -49,7 +49,10 @@ fn edges_are_seen_from_both_ends_as_slices() {
     world.link(a, Likes { whom: b, amount: 5 }).unwrap();
     assert_eq!(world.related::<Likes>(a), [Likes { whom: b, amount: 5 }, Likes { whom: c, amount: 3 }]);
     assert_eq!((world.relating::<Likes>(c), world.relating::<Likes>(a)), (&[a, b][..], &[][..]));
-    assert_eq!(world.edges_to::<Likes>(c).map(|(e, likes)| (e, likes.amount)).collect::<Vec<_>>(), [(a, 3), (b, 4)]);
+    assert_eq!(
+        world.edges_to::<Likes>(c).map(|(e, likes)| (e, likes.amount)).collect::<Vec<_>>(),
+        [(a, 3), (b, 4)]
+    );
     assert_eq!(world.edge_between::<Likes>(b, c).unwrap().amount, 4);
     assert!(world.modify_edge::<Likes>(b, c, |likes| *likes = Likes { whom: a, amount: 9 }));
     assert_eq!(world.related::<Likes>(b), [Likes { whom: c, amount: 9 }], "the target stays");
@@ -68,11 +71,15 @@ fn whoever_likes_anything_is_found_by_a_query() {
     likers.sort_unstable();
     assert_eq!(likers, [a, c]);
     assert_eq!(world.view_filtered::<Entity, With<LinkedBy<Likes>>>().single().unwrap(), b);
-    let total: u32 = world.view::<&Links<Likes>>().iter().flat_map(|all| all.iter()).map(|one| one.amount).sum();
+    let total: u32 =
+        world.view::<&Links<Likes>>().iter().flat_map(|all| all.iter()).map(|one| one.amount).sum();
     assert_eq!(total, 4);
     world.unlink::<Likes>(a, b);
     world.unlink::<Likes>(c, b);
-    assert_eq!(world.view_filtered::<Entity, Or<(With<Links<Likes>>, With<LinkedBy<Likes>>)>>().iter().count(), 0);
+    assert_eq!(
+        world.view_filtered::<Entity, Or<(With<Links<Likes>>, With<LinkedBy<Likes>>)>>().iter().count(),
+        0
+    );
     world.check().unwrap();
 }
 
@@ -214,7 +221,11 @@ fn random_histories_of_edges_agree_with_the_naive_world() {
             world.check().unwrap();
             for &entity in &all {
                 let of = |edges: &Edges| -> BTreeMap<Entity, u32> {
-                    edges.iter().filter(|((source, _), _)| *source == entity).map(|((_, to), n)| (*to, *n)).collect()
+                    edges
+                        .iter()
+                        .filter(|((source, _), _)| *source == entity)
+                        .map(|((_, to), n)| (*to, *n))
+                        .collect()
                 };
                 let told = world.related::<Likes>(entity).iter().map(|one| (one.whom, one.amount)).collect();
                 assert_eq!(of(&likes), told, "seed {seed}, step {step}");

@@ -158,7 +158,11 @@ fn listed<R: Relationship>(world: &World) -> BTreeMap<Entity, Vec<Entity>> {
     lists.into_iter().map(|(entity, list)| (entity, list.iter().collect())).collect()
 }
 fn pointing<R: Relationship>(world: &World) -> BTreeMap<Entity, Entity> {
-    world.view_filtered::<(Entity, &R), All>().into_iter().map(|(entity, link)| (entity, link.get())).collect()
+    world
+        .view_filtered::<(Entity, &R), All>()
+        .into_iter()
+        .map(|(entity, link)| (entity, link.get()))
+        .collect()
 }
 
 impl Model {
@@ -339,7 +343,9 @@ impl Model {
         let mut map = phalanx::component::EntityMap::new();
         let target = self.world.spawn_empty().id();
         let mut builder = EntityCloner::build_opt_out(&mut self.world);
-        builder.deny::<(MarriedTo, OwnedBy, Follows, Disabled, DisabledTree, DisabledByTree)>().linked_cloning(true);
+        builder
+            .deny::<(MarriedTo, OwnedBy, Follows, Disabled, DisabledTree, DisabledByTree)>()
+            .linked_cloning(true);
         builder.finish().clone_entity_mapped(&mut self.world, source, target, &mut map);
         // By levels, as they are cloned.
         let mut waiting = vec![source];
@@ -377,7 +383,8 @@ impl Model {
         let marks = self.world.view_filtered::<(Entity, &Mark), All>();
         let marks: BTreeMap<Entity, u32> = marks.into_iter().map(|(entity, mark)| (entity, mark.0)).collect();
         assert_eq!(marks, self.marks);
-        let awake: BTreeSet<Entity> = self.world.view::<(Entity, &Mark)>().iter().map(|(entity, _)| entity).collect();
+        let awake: BTreeSet<Entity> =
+            self.world.view::<(Entity, &Mark)>().iter().map(|(entity, _)| entity).collect();
         let naive = self.alive.iter().copied().filter(|&entity| !self.is_disabled(entity));
         assert_eq!(awake, naive.collect());
         self.cascade();

@@ -78,7 +78,10 @@ fn parents_are_read_by_several_threads() {
     for n in 0..20_000 {
         world.spawn((Sum(0), ChildOf(parents[n % 100])));
     }
-    world.view_mut::<(&mut Sum, Parent<ChildOf, &Own>)>().par_iter_mut().for_each(|(mut sum, own)| sum.0 = own.0 + 1);
+    world
+        .view_mut::<(&mut Sum, Parent<ChildOf, &Own>)>()
+        .par_iter_mut()
+        .for_each(|(mut sum, own)| sum.0 = own.0 + 1);
     let total: u32 = world.view::<&Sum>().iter().map(|sum| sum.0).sum();
     assert_eq!(total, 200 * (1..=100).sum::<u32>());
 }

@@ -159,9 +159,9 @@ impl World {
     /// The entities that are related to one, each with the value of its edge.
     pub fn edges_to<R: ManyRelationship>(&self, target: Entity) -> impl Iterator<Item = (Entity, &R)> {
         let list = self.get::<LinkedBy<R>>(target);
-        list.into_iter().flat_map(|list| list.sources.iter().zip(&list.places)).filter_map(|(&source, &at)| {
-            Some((source, self.get::<Links<R>>(source)?.edges.get(at as usize)?))
-        })
+        list.into_iter().flat_map(|list| list.sources.iter().zip(&list.places)).filter_map(
+            |(&source, &at)| Some((source, self.get::<Links<R>>(source)?.edges.get(at as usize)?)),
+        )
     }
 
     /// The edge between two entities. It is looked for at the end with fewer edges.
@@ -365,14 +365,16 @@ fn check_edges<R: ManyRelationship>(world: &World) -> Result<(), String> {
             return Err(format!("the edges of {source} for `{relation}` have no places, or there are none"));
         }
         if R::EXCLUSIVE && links.edges.len() > 1 {
-            return Err(format!("{source} has {} edges of `{relation}`, which is exclusive", links.edges.len()));
+            return Err(format!(
+                "{source} has {} edges of `{relation}`, which is exclusive",
+                links.edges.len()
+            ));
         }
         for (at, (edge, &back)) in links.edges.iter().zip(&links.places).enumerate() {
             let target = edge.target();
             let list = world.get::<LinkedBy<R>>(target);
-            let entry = list.and_then(|list| {
-                Some((*list.sources.get(back as usize)?, *list.places.get(back as usize)?))
-            });
+            let entry = list
+                .and_then(|list| Some((*list.sources.get(back as usize)?, *list.places.get(back as usize)?)));
             if entry != Some((source, place(at))) {
                 return Err(format!("{target} does not know that {source} has `{relation}` to it"));
             }
