@@ -59,7 +59,7 @@ fn split<D: QueryData, F: QueryFilter>(
         return visit::<D, F>(part, since, &mut |above, row| each(above, row));
     }
     let (one, other) = part.split();
-    rayon::join(|| split::<D, F>(one, since, each), || split::<D, F>(other, since, each));
+    rayon_core::join(|| split::<D, F>(one, since, each), || split::<D, F>(other, since, each));
 }
 
 fn visit<D: QueryData, F: QueryFilter>(

@@ -5,7 +5,6 @@
 use std::borrow::Borrow;
 
 use phalanx_store::Entity;
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::query::{Query, QueryData, QueryFilter};
 
@@ -22,13 +21,30 @@ impl<T: Send> ParItems<T> {
 
     /// Calls a function with each.
     pub fn for_each(self, f: impl Fn(T) + Send + Sync) {
-        self.items.into_par_iter().for_each(f);
+        self.for_each_init(|| (), |(), item| f(item));
     }
 
     /// As [`ParItems::for_each`], with a value that each job makes for itself.
     pub fn for_each_init<S>(self, init: impl Fn() -> S + Send + Sync, f: impl Fn(&mut S, T) + Send + Sync) {
-        self.items.into_par_iter().for_each_init(init, f);
+        // Several jobs per thread, so that one with heavy items does not keep the others waiting.
+        let most = self.items.len().div_ceil(4 * rayon_core::current_num_threads()).max(1);
+        share(self.items, most, &|items| {
+            let mut own = init();
+            items.into_iter().for_each(|item| f(&mut own, item));
+        });
     }
+}
+
+/// Runs jobs over parts of a list that are no longer than `most`.
+fn share<T: Send>(mut items: Vec<T>, most: usize, run: &(impl Fn(Vec<T>) + Sync)) {
+    if items.len() <= most {
+        if !items.is_empty() {
+            run(items);
+        }
+        return;
+    }
+    let others = items.split_off(items.len() / 2);
+    rayon_core::join(|| share(items, most, run), || share(others, most, run));
 }
 
 impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
