@@ -60,6 +60,15 @@ fn parent_may_be_read_beside_other_writes_and_not_beside_its_own() {
     assert_eq!((world.get::<Sum>(a), world.get::<Sum>(ship)), (Some(&Sum(5)), Some(&Sum(0))));
     let refused = world.try_query::<(&mut Own, Parent<ChildOf, &Own>)>().err().unwrap().to_string();
     assert!(refused.contains("Parent<ChildOf, &Own>"), "{refused}");
+    // The ticks of a parent are those of a row that may be lent for writing at the same time.
+    #[derive(Component)]
+    #[component(track = "row")]
+    struct Seen(u32);
+    fn ticks(mut all: Query<&mut Seen, WithParent<ChildOf, Changed<Seen>>>) {
+        all.iter_mut().for_each(|mut seen| seen.0 += 1);
+    }
+    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.run_system_once(ticks)));
+    assert!(refused.is_err() || refused.unwrap().is_err(), "ticks of other rows are not copied beside writes");
     // Other tables do not help: the parent may be in any of them.
     fn two(_: Query<&mut Own, With<Hull>>, _: Query<(&Own, Parent<ChildOf, &Own>), Without<Hull>>) {}
     assert!(world.run_system_once(two).is_err());
