@@ -7,7 +7,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Data, DeriveInput, Error, Expr, Field, LitInt, LitStr, Meta, Path, Result, Token};
+use syn::{Attribute, Data, DeriveInput, Error, Expr, ExprPath, Field, LitInt, LitStr, Meta, Path, Result, Token};
 
 use crate::relation::Relation;
 
@@ -183,16 +183,34 @@ pub struct ResourceAttr {
     pub name: Option<LitStr>,
     /// The version, if the value is saved.
     pub save: Option<u32>,
+    /// For resources of the library: the function that says how the value is saved.
+    pub saving: Option<ExprPath>,
     pub capture: CaptureAttr,
     pub krate: Path,
 }
 
 impl ResourceAttr {
     pub fn parse(attrs: &[Attribute]) -> Result<Self> {
-        let keys = ["name", "version", "checkpoint", "digest", "crate"];
+        let keys = ["name", "version", "checkpoint", "digest", "crate", "saving"];
         let pairs = Pairs::parse_with_flags(attrs, "resource", &["save"], &keys)?;
         let capture = CaptureAttr::read(&pairs)?;
-        Ok(Self { name: pairs.saved_name()?, save: pairs.save()?, capture, krate: pairs.krate()? })
+        let saving = pairs.get("saving").map(LitStr::parse).transpose()?;
+        Ok(Self { name: pairs.saved_name()?, save: pairs.save()?, saving, capture, krate: pairs.krate()? })
+    }
+}
+
+/// The content of all `#[states(..)]` on a type.
+pub struct StatesAttr {
+    pub name: Option<LitStr>,
+    /// The version, if the state is saved.
+    pub save: Option<u32>,
+    pub krate: Path,
+}
+
+impl StatesAttr {
+    pub fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let pairs = Pairs::parse_with_flags(attrs, "states", &["save"], &["name", "version", "crate"])?;
+        Ok(Self { name: pairs.saved_name()?, save: pairs.save()?, krate: pairs.krate()? })
     }
 }
 

@@ -452,7 +452,8 @@ pub fn derive_system_set(input: proc_macro::TokenStream) -> proc_macro::TokenStr
 /// Makes an enum or a struct the values of a state, which an app has once.
 ///
 /// The type also needs `Clone`, `Debug`, `PartialEq`, `Eq` and `Hash`. With `#[states(crate = "path")]` the library may
-/// have another name.
+/// have another name. With `#[states(save, name = "game.Screen", version = 2)]` the state is part of saves: its value, the
+/// one before and the one to come; the type then needs `Serialize` and `Deserialize`.
 #[proc_macro_derive(States, attributes(states))]
 pub fn derive_states(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(states::states(&parse_macro_input!(input as DeriveInput)))

@@ -27,6 +27,12 @@ pub fn resource(input: &DeriveInput) -> Result<TokenStream> {
     if let Some(version) = attr.save {
         saved = save::implementation(&target, bounds.as_ref(), None, "resource");
         saving = save::saving(&target, "ResourceSaving", attr.name.as_ref(), version);
+    } else if let Some(function) = &attr.saving {
+        saving = quote! {
+            fn saving() -> ::core::option::Option<#p::ResourceSaving> {
+                #function()
+            }
+        };
     }
     let quiet = quiet();
     let threads = threads::check_fields(input, &target);

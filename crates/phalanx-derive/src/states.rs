@@ -8,17 +8,18 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, DeriveInput, Error, Path, Result, Token};
 
-use crate::attr;
+use crate::attr::{self, StatesAttr};
 use crate::column::quiet;
+use crate::save;
 use crate::target::Target;
 
 pub fn states(input: &DeriveInput) -> Result<TokenStream> {
-    let target = target(input)?;
-    Ok(emit(&target, &quote!()))
+    let (target, attr) = target(input)?;
+    Ok(emit(&target, &attr, &quote!()))
 }
 
 pub fn sub_states(input: &DeriveInput) -> Result<TokenStream> {
-    let target = target(input)?;
+    let (target, attr) = target(input)?;
     let Source { state, values } = source(input)?;
     let p = &target.private;
     let owner = target.path();
@@ -27,7 +28,7 @@ pub fn sub_states(input: &DeriveInput) -> Result<TokenStream> {
         const DEPENDENCY_DEPTH: usize =
             <<Self as #p::SubStates>::SourceStates as #p::StateSet>::SET_DEPENDENCY_DEPTH + 1;
     };
-    let states = emit(&target, &depth);
+    let states = emit(&target, &attr, &depth);
     let quiet = quiet();
     Ok(quote! {
         #states
@@ -46,22 +47,30 @@ pub fn sub_states(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-fn target(input: &DeriveInput) -> Result<Target> {
+fn target(input: &DeriveInput) -> Result<(Target, StatesAttr)> {
     attr::refuse_inside(&input.data, &["states", "source"])?;
-    let krate = attr::only_crate(&input.attrs, "states")?;
-    Target::new(input, &krate, "a state")
+    let attr = StatesAttr::parse(&input.attrs)?;
+    Ok((Target::new(input, &attr.krate, "a state")?, attr))
 }
 
-fn emit(target: &Target, depth: &TokenStream) -> TokenStream {
+fn emit(target: &Target, attr: &StatesAttr, depth: &TokenStream) -> TokenStream {
     let p = &target.private;
     let owner = target.path();
     let (params, _, bounds) = target.generics.split_for_impl();
+    let bounds = save::extend(target, bounds.cloned(), attr.save.is_some());
+    let (mut saved, mut saving) = (TokenStream::new(), TokenStream::new());
+    if let Some(version) = attr.save {
+        saved = save::implementation(target, bounds.as_ref(), None, "state");
+        saving = save::saving(target, "StateSaving", attr.name.as_ref(), version);
+    }
     let quiet = quiet();
     quote! {
         #quiet
         impl #params #p::States for #owner #bounds {
             #depth
+            #saving
         }
+        #saved
         #quiet
         impl #params #p::FreelyMutableState for #owner #bounds {}
     }

@@ -228,6 +228,7 @@ pub mod __private {
         messages::{MessageSaving, SavedMessage},
         resources::ResourceSaving,
         save::{Save, SaveRegistry, name_or_type},
+        state::StateSaving,
     };
     pub use phalanx_store::{
         AnyColId, Col, ColCell, ColId, Duplicate, Entity, Fetch, InSet, Init, Keep, Maybe, Now, Read,

@@ -23,7 +23,7 @@ pub(crate) use image::ResourcesImage;
 
 mod image;
 #[cfg(feature = "serde")]
-pub(crate) use saving::LoadedResource;
+pub(crate) use saving::{LoadedResource, SavedAs};
 #[cfg(feature = "serde")]
 pub use saving::ResourceSaving;
 

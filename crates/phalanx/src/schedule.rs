@@ -26,6 +26,7 @@ use crate::system::ParamConflict;
 use crate::world::World;
 
 pub use ambiguity::{Ambiguity, LogLevel, ScheduleBuildSettings};
+pub use commute::{CompareOrdersError, OrderMatters};
 pub use condition::{
     any_component_removed, any_match_filter, any_with_component, condition_changed, condition_changed_to,
     on_message, resource_added, resource_changed, resource_changed_or_removed, resource_equals,
@@ -53,6 +54,7 @@ pub use crate::world::SystemError;
 pub(crate) use executor::{Executor, Watch};
 
 mod ambiguity;
+mod commute;
 mod condition;
 mod config;
 mod error;

@@ -19,6 +19,8 @@ use std::hash::Hash;
 pub use condition::{in_state, state_changed, state_exists};
 pub use plugin::{NoSuchState, StatesPlugin};
 pub use resources::{NextState, PreviousState, State};
+#[cfg(feature = "serde")]
+pub use saving::StateSaving;
 pub use scoped::{DespawnOnEnter, DespawnOnExit, DespawnWhen};
 pub use source::StateSet;
 pub use transition::{
@@ -29,6 +31,8 @@ pub use transition::{
 mod condition;
 mod plugin;
 mod resources;
+#[cfg(feature = "serde")]
+mod saving;
 mod scoped;
 mod source;
 mod transition;
@@ -78,6 +82,13 @@ mod transition;
 pub trait States: Send + Sync + Clone + Eq + Hash + Debug + 'static {
     /// One more than that of the states it depends on; 1 when there are none.
     const DEPENDENCY_DEPTH: usize = 1;
+
+    /// How the state is saved, with `#[states(save)]`.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn saving() -> Option<StateSaving> {
+        None
+    }
 }
 
 /// States that [`NextState`] can change: all but computed ones. Implemented by the derives.
@@ -172,9 +183,22 @@ pub trait ComputedStates: Send + Sync + Clone + Eq + Hash + Debug + 'static {
 
     /// The value, or `None` while the state does not exist. Asked when one of the others changes.
     fn compute(sources: Self::SourceStates) -> Option<Self>;
+
+    /// How the state is saved: not at all, unless it is told as in
+    /// `Some(StateSaving::computed::<Self>(|| "game.InGame".into(), 1))`. One that is not saved comes back when a state
+    /// changes from which it follows.
+    #[cfg(feature = "serde")]
+    fn saving() -> Option<StateSaving> {
+        None
+    }
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: ComputedStates> States for S {
     const DEPENDENCY_DEPTH: usize = S::SourceStates::SET_DEPENDENCY_DEPTH + 1;
+
+    #[cfg(feature = "serde")]
+    fn saving() -> Option<StateSaving> {
+        <S as ComputedStates>::saving()
+    }
 }

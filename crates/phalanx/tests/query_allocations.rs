@@ -3,45 +3,16 @@
 //! The first question prepares a query and may allocate; from then on a lookup, rows, folds, chunks, single
 //! entities and columns by name must not. An allocator that counts, for each thread by itself, tells.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::hint::black_box;
 
 mod common {
     pub mod cast;
+    pub mod counting;
 }
 
 use common::cast::{Armour, Boss, Frozen, Health, Name, Position, name, position};
+use common::counting::allocations;
 use phalanx::prelude::{Changed, Entity, Has, Or, With, Without, World};
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: the system's allocator does the work; counting neither allocates nor fails.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: forwarded.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: forwarded.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// How often `f` allocates on this thread.
-fn allocations<R>(f: impl FnOnce() -> R) -> usize {
-    let before = COUNT.get();
-    black_box(f());
-    COUNT.get() - before
-}
 
 fn scene() -> (World, Vec<Entity>) {
     let mut world = World::new();

@@ -4,6 +4,8 @@
 mod app;
 #[path = "rewind/checkpoint.rs"]
 mod checkpoint;
+#[path = "rewind/commute.rs"]
+mod commute;
 #[path = "rewind/digest.rs"]
 mod digest;
 #[path = "rewind/model.rs"]

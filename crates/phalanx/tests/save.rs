@@ -1,9 +1,13 @@
 //! Saving and loading worlds: that a loaded world is the saved one, in every form, and that nothing that is read can
 //! do harm. Needs the feature `serde`, which tests always have.
 
+#[path = "common/counting.rs"]
+mod counting;
 #[path = "common/random.rs"]
 mod random;
 
+#[path = "save/app.rs"]
+mod app;
 #[path = "save/cast.rs"]
 mod cast;
 #[path = "save/dump.rs"]
@@ -12,9 +16,13 @@ mod dump;
 mod facts;
 #[path = "save/files.rs"]
 mod files;
+#[path = "save/fuzz.rs"]
+mod fuzz;
 #[path = "save/hostile.rs"]
 mod hostile;
 #[path = "save/into.rs"]
 mod into;
+#[path = "save/memory.rs"]
+mod memory;
 #[path = "save/model.rs"]
 mod model;

@@ -2,43 +2,14 @@
 //!
 //! An allocator that counts, for each thread by itself, tells how often memory was asked for, and how much is held.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx::prelude::*;
 
-struct Counting;
+#[path = "common/counting.rs"]
+mod counting;
 
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-    static HELD: Cell<isize> = const { Cell::new(0) };
-}
-
-// SAFETY: the system's allocator does the work; counting neither allocates nor fails.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        HELD.set(HELD.get() + layout.size().cast_signed());
-        // SAFETY: forwarded.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        HELD.set(HELD.get() - layout.size().cast_signed());
-        // SAFETY: forwarded.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// How often `f` allocates on this thread.
-fn allocations(f: impl FnOnce()) -> usize {
-    let before = COUNT.get();
-    f();
-    COUNT.get() - before
-}
+use counting::{allocations, held};
 
 macro_rules! sparse_components {
     ($($name:ident)*) => {$(
@@ -110,9 +81,9 @@ fn a_refusal_whose_bundle_panics_in_its_drop_leaks_nothing() {
         };
         std::panic::set_hook(Box::new(|_| ()));
         refuse(&mut world);
-        let before = HELD.get();
+        let before = held();
         (0..100).for_each(|_| refuse(&mut world));
-        let held = HELD.get() - before;
+        let held = held() - before;
         drop(std::panic::take_hook());
         assert_eq!(held, 0, "with a group: {with_group}");
         world.check().unwrap();

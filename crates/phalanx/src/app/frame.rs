@@ -149,7 +149,8 @@ impl App {
 
     /// Moves the clocks on.
     fn begin_frame(&mut self, real: Duration, delta: Duration) {
-        self.frames += 1;
+        // The clock is ahead of the app after it was loaded.
+        self.frames = self.frames.max(self.world.resource::<Time<Virtual>>().frame()).saturating_add(1);
         self.world.resource_mut::<Time<Real>>().begin_frame(self.frames, real);
         let mut clock = self.world.resource_mut::<Time<Virtual>>();
         clock.begin_frame(self.frames, delta);

@@ -20,6 +20,9 @@ use crate::capture::{Capture, Copying, DigestHasher, Shown};
 use crate::resources::Resource;
 use crate::tracking::{Readable, RowTicks, Tracked};
 
+#[cfg(feature = "serde")]
+mod saving;
+
 /// What time it is, on one of the clocks of an app: `Time` is the one that fits the phase.
 ///
 /// ```
@@ -104,6 +107,11 @@ impl<C: Send + Sync + 'static> Resource for Time<C> {
             .or_else(of::<Virtual, Self>)
             .or_else(of::<Fixed, Self>)
             .unwrap_or_default()
+    }
+
+    #[cfg(feature = "serde")]
+    fn saving() -> Option<crate::resources::ResourceSaving> {
+        saving::saving::<C>()
     }
 }
 

@@ -44,9 +44,8 @@ pub(super) fn fill(world: &mut World, decoded: Decoded, registry: &SaveRegistry)
             LoadError::invalid(format_args!("group {at}"), "it cannot be made of its members")
         })?;
     }
-    let now = world.tick();
     for resource in decoded.resources {
-        drop(resource.insert(&mut world.resources, now));
+        drop(resource.insert(world));
     }
     for channel in decoded.messages {
         drop(channel.insert(&mut world.messages));

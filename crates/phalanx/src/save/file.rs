@@ -153,12 +153,24 @@ impl World {
         paths: impl IntoIterator<Item = P>,
         registry: &SaveRegistry,
     ) -> Result<Self, FileError> {
-        let chunks = read_chunks(paths)?;
-        let world = entity_map_scope(None, || {
-            let now = phalanx_store::Store::new().tick();
-            build::build(decode::decode(compact::read(chunks)?, registry, now)?, registry)
-        });
-        Ok(world?)
+        Ok(world_of(read_chunks(paths)?, registry)?)
+    }
+
+    /// As [`World::read_files`], from what the files hold: for saves that are part of the program, or that came by
+    /// another way than the file system.
+    ///
+    /// # Errors
+    /// When the bytes are damaged, or cannot be loaded; see [`World::load`].
+    pub fn read_file_bytes<B: AsRef<[u8]>>(
+        files: impl IntoIterator<Item = B>,
+        registry: &SaveRegistry,
+    ) -> Result<Self, LoadError> {
+        let (mut chain, mut pieces) = (0, HashMap::new());
+        for (at, bytes) in files.into_iter().enumerate() {
+            let read = read_pieces(bytes.as_ref(), chain, &mut pieces);
+            chain = read.map_err(|message| LoadError::invalid(format_args!("file {at}"), message))?;
+        }
+        world_of(collect(pieces)?, registry)
     }
 
     /// Fills this world from a file, with the ids and orders of the saved one: for an app whose systems and resources are
@@ -185,6 +197,14 @@ impl World {
         }
         Ok(filled?)
     }
+}
+
+/// Makes a world of the pieces of a save.
+fn world_of(chunks: Chunks, registry: &SaveRegistry) -> Result<World, LoadError> {
+    entity_map_scope(None, || {
+        let now = phalanx_store::Store::new().tick();
+        build::build(decode::decode(compact::read(chunks)?, registry, now)?, registry)
+    })
 }
 
 /// The pieces of a file and its deltas.

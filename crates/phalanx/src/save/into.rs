@@ -218,9 +218,8 @@ impl Loader {
             }
         }
         done.despawned = gone.into_iter().filter(|&local| world.despawn(local)).count();
-        let now = world.tick();
         for resource in decoded.resources {
-            leftovers.extend(resource.insert(&mut world.resources, now));
+            leftovers.extend(resource.insert(world));
         }
         (self.known, self.given) = (map, given);
         done

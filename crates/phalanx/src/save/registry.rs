@@ -3,6 +3,7 @@
 //! A world knows how to save what it holds. One that is to be loaded holds nothing yet: the registry lists the types
 //! that may come, under the names that saves have for them, with the migrations from their older versions.
 
+use std::any::type_name;
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
@@ -13,11 +14,13 @@ use crate::messages::{Message, MessageSaving};
 use crate::name::Name;
 use crate::pool::{Pool, PoolId};
 use crate::registry::{ComponentId, Components, RegisterError};
+use crate::app::{Fixed, Real, Time, Virtual};
 use crate::relation::{ChildOf, Children};
 use crate::resources::{Resource, ResourceSaving};
+use crate::state::{ComputedStates, States};
 use crate::world::{PoolError, World};
 
-/// A component, resource or message that is saved: `#[component(save)]`, `#[resource(save)]`, `#[message(save)]`.
+/// What is saved: `#[component(save)]`, `#[resource(save)]`, `#[message(save)]`, `#[states(save)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not saved",
     label = "needs the attribute `save`",
@@ -81,7 +84,7 @@ pub(super) struct ComponentEntry {
 
 impl SaveRegistry {
     /// A registry with the types of this library that are saved: [`ChildOf`](crate::relation::ChildOf),
-    /// [`Children`](crate::relation::Children) and [`Name`].
+    /// [`Children`](crate::relation::Children), [`Name`] and the clocks of apps ([`Time`]).
     pub fn new() -> Self {
         let mut registry = Self {
             components: HashMap::new(),
@@ -94,10 +97,14 @@ impl SaveRegistry {
         registry.component::<ChildOf>();
         registry.component::<Children>();
         registry.component::<Name>();
+        registry.resource::<Time>();
+        registry.resource::<Time<Real>>();
+        registry.resource::<Time<Virtual>>();
+        registry.resource::<Time<Fixed>>();
         registry
     }
 
-    /// Adds a component, resource or message. Adding it again changes nothing.
+    /// Adds a component, resource, message or state. Adding it again changes nothing.
     ///
     /// # Panics
     /// When another type has the name.
@@ -145,6 +152,25 @@ impl SaveRegistry {
         self.resources.insert(saving.name().into_owned(), saving);
     }
 
+    /// For types with `#[states(save)]`.
+    #[doc(hidden)]
+    pub fn state<S: States>(&mut self) {
+        let saving = S::saving().expect("a derived state with `save` says how");
+        self.resources.extend(saving.all().map(|saving| (saving.name().into_owned(), saving)));
+    }
+
+    /// Adds a computed state that says how it is [saved](crate::state::ComputedStates::saving).
+    ///
+    /// # Panics
+    /// When it does not.
+    #[track_caller]
+    pub fn register_computed<S: ComputedStates>(&mut self) -> &mut Self {
+        let saving = <S as ComputedStates>::saving();
+        assert!(saving.is_some(), "`{}` is not saved: write `ComputedStates::saving`", type_name::<S>());
+        self.state::<S>();
+        self
+    }
+
     /// For types with `#[message(save)]`.
     #[doc(hidden)]
     pub fn message<M: Message>(&mut self) {
@@ -176,5 +202,5 @@ impl SaveRegistry {
 /// The name of a resource or message in saves: as given, else the path of the type.
 #[doc(hidden)]
 pub fn name_or_type<T>(given: &'static str) -> Cow<'static, str> {
-    if given.is_empty() { std::any::type_name::<T>().into() } else { given.into() }
+    if given.is_empty() { type_name::<T>().into() } else { given.into() }
 }

@@ -163,6 +163,15 @@ impl Schedule {
 
     /// The pairs of systems that conflict without a declared order.
     pub(crate) fn ambiguities(&self, world: &World, sorted: &sort::Sorted) -> Vec<Ambiguity> {
+        self.ambiguous_pairs(world, sorted).into_iter().map(|(_, _, pair)| pair).collect()
+    }
+
+    /// The same, with the numbers of both systems.
+    pub(super) fn ambiguous_pairs(
+        &self,
+        world: &World,
+        sorted: &sort::Sorted,
+    ) -> Vec<(usize, usize, Ambiguity)> {
         let excepted = self.excepted(&sorted.graph);
         let order: Vec<usize> =
             sorted.order.iter().copied().filter(|&node| node < self.nodes.len()).collect();
@@ -178,7 +187,7 @@ impl Schedule {
                 let parts = self.unordered_parts(first, second, world);
                 if !parts.is_empty() {
                     let (first, second) = (first.task.name.clone(), second.task.name.clone());
-                    found.push(Ambiguity { first, second, parts });
+                    found.push((a, b, Ambiguity { first, second, parts }));
                 }
             }
         }

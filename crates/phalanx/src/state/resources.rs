@@ -11,6 +11,7 @@ use crate::world::{FromWorld, World};
 
 /// The value of a state. There is none while a state that depends on others does not exist.
 #[derive(Resource, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", resource(saving = "super::saving::state::<S>"))]
 pub struct State<S: States>(pub(super) S);
 
 impl<S: States> State<S> {
@@ -47,6 +48,7 @@ impl<S: States> Deref for State<S> {
 
 /// The value that a state had before it last changed. There is none before the first change.
 #[derive(Resource, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", resource(saving = "super::saving::previous::<S>"))]
 pub struct PreviousState<S: States>(pub(super) S);
 
 impl<S: States> PreviousState<S> {
@@ -66,6 +68,7 @@ impl<S: States> Deref for PreviousState<S> {
 
 /// The value that a state gets when states change next.
 #[derive(Resource, Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", resource(saving = "super::saving::next::<S>"))]
 pub enum NextState<S: FreelyMutableState> {
     /// The state stays.
     #[default]

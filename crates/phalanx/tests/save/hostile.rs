@@ -210,3 +210,114 @@ fn a_panic_while_saving_or_loading_leaves_both_sides_whole() {
     // Ids that are read from now on are not those of the load that ended by a panic.
     assert_eq!(serde_json::from_str::<Entity>("\"5v2\"").expect("an id").to_string(), "5v2");
 }
+
+/// A world of few bytes with a row, a set, a link, a resource and a message.
+fn tiny() -> World {
+    let mut world = World::new();
+    let a = world.spawn((Health { current: 1.0, max: 2.0 }, Seat("s".into()))).id();
+    world.spawn((Mind::Hunting(a), ChildOf(a)));
+    let gone = world.spawn_empty().id();
+    world.despawn(gone);
+    world.insert_resource(Score { points: 3, leader: Some(a) });
+    world.write_message(Hit(a, 1.0));
+    world
+}
+
+fn tiny_file() -> Vec<u8> {
+    let path = std::env::temp_dir().join(format!("phalanx-tiny-{}-{:?}", std::process::id(), std::thread::current().id()));
+    tiny().write_file(&path).expect("written");
+    let bytes = std::fs::read(&path).expect("it was written");
+    let _ = std::fs::remove_file(&path);
+    bytes
+}
+
+// Hazard 80: truncated at every byte, in every form.
+#[test]
+fn a_small_save_that_ends_at_any_byte_is_an_error() {
+    let types = registry();
+    let (compact, text, file) = (to_postcard(&tiny()), to_json(&tiny()), tiny_file());
+    for end in 0..compact.len() {
+        assert!(!probe(&compact[..end], |bytes| from_postcard(bytes, &types)), "postcard, {end} bytes");
+    }
+    for end in 0..text.len() {
+        assert!(!probe(&text[..end], |bytes| from_json(bytes, &types)), "JSON, {end} bytes");
+    }
+    for end in 0..file.len() {
+        assert!(!probe(&file[..end], |bytes| World::read_file_bytes([bytes], &types)), "file, {end} bytes");
+    }
+    assert!(probe(&compact, |bytes| from_postcard(bytes, &types)));
+    assert!(probe(&text, |bytes| from_json(bytes, &types)));
+    assert!(probe(&file, |bytes| World::read_file_bytes([bytes], &types)));
+}
+
+// Hazard 80: every bit flipped. A file has checksums: no flip goes unnoticed.
+#[test]
+fn each_flipped_bit_of_a_small_save_is_found_or_does_no_harm() {
+    let types = registry();
+    let (compact, text, file) = (to_postcard(&tiny()), to_json(&tiny()), tiny_file());
+    for (at, bit) in (0..file.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut bytes = file.clone();
+        bytes[at] ^= 1 << bit;
+        assert!(!probe(&bytes, |bytes| World::read_file_bytes([bytes], &types)), "bit {bit} of byte {at}");
+    }
+    for (at, bit) in (0..compact.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut bytes = compact.clone();
+        bytes[at] ^= 1 << bit;
+        probe(&bytes, |bytes| from_postcard(bytes, &types));
+    }
+    for (at, bit) in (0..text.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut bytes = text.clone();
+        bytes[at] ^= 1 << bit;
+        probe(&bytes, |bytes| from_json(bytes, &types));
+    }
+}
+
+// Hazard 80: columns with more or fewer values than the table has rows, pieces that are missing, doubled, or too many.
+#[test]
+fn columns_of_a_wrong_length_are_refused() {
+    let types = registry();
+    let mut world = World::new();
+    world.spawn_batch((0..3u8).map(|at| Health { current: f32::from(at), max: 2.0 }));
+    let bytes = to_postcard(&world);
+    let pieces: Vec<Vec<u8>> = postcard::from_bytes(&bytes).expect("a list of byte strings");
+    let column = pieces.iter().position(|piece| piece[0] == 4).expect("a column");
+    let load = |pieces: &Vec<Vec<u8>>| {
+        let bytes = postcard::to_stdvec(pieces).expect("a vector takes everything");
+        from_postcard(&bytes, &types).map(|_| ()).expect_err("refused").to_string()
+    };
+    for count in [0, 1, 2, 4, 200] {
+        let mut wrong = pieces.clone();
+        assert_eq!(wrong[column][4], 3, "the number of values");
+        wrong[column][4] = count;
+        let told = load(&wrong);
+        assert!(told.contains("game.Health"), "{count}: {told}");
+    }
+    for at in 0..pieces.len() {
+        let mut wrong = pieces.clone();
+        let piece = wrong.remove(at);
+        assert!(load(&wrong).contains("missing"), "piece {at}");
+        wrong.insert(at, piece.clone());
+        wrong.push(piece);
+        assert!(load(&wrong).contains("twice"), "piece {at}");
+    }
+    let mut more = pieces;
+    more.push(vec![8, 7, 0, 0]);
+    assert!(load(&more).contains("nothing else in the save speaks of it"));
+}
+
+// Hazard 80: a living id whose generation was used up, and one in a slot that is retired.
+#[test]
+fn ids_of_retired_slots_are_refused() {
+    let mut world = World::new();
+    world.spawn(Frozen);
+    let text = String::from_utf8(to_json(&world)).expect("JSON is UTF-8");
+    for (from, to) in [
+        (r#""entity":"0v0""#, r#""entity":"0v4294967295""#),
+        (r#""entity":"0v0""#, r#""entity":"0v4294967294""#),
+        (r#""retired":[]"#, r#""retired":[0]"#),
+        (r#""retired":[]"#, r#""retired":[4294967295]"#),
+    ] {
+        let error = from_json(changed(&text, from, to).as_bytes(), &registry()).map(|_| ()).expect_err(to);
+        assert!(error.to_string().contains("the save"), "{error}");
+    }
+}

@@ -197,12 +197,15 @@ fn compare(form: &str, at: usize, saved: &mut World, loaded: &mut World) {
         assert_eq!(a, b, "{form}, step {at}");
     }
     assert_eq!(a.lines().count(), b.lines().count(), "{form}, step {at}");
+    assert_eq!(saved.digest(), loaded.digest(), "{form}, step {at}: {:?}", saved.first_difference(loaded));
+    assert_eq!(saved.entities().next_ids(1_000), loaded.entities().next_ids(1_000), "{form}, step {at}");
 }
 
 // Hazard 81; E-072, E-073.
 #[test]
 fn a_loaded_world_is_the_saved_one_and_goes_on_as_it_would() {
     let types = registry();
+    let path = std::env::temp_dir().join(format!("phalanx-save-model-{}", std::process::id()));
     for seed in 0..(steps() / 1_000).max(1) {
         let mut world = World::new();
         let mut sim = Sim::new(seed as u64, &mut world);
@@ -222,6 +225,10 @@ fn a_loaded_world_is_the_saved_one_and_goes_on_as_it_would() {
             let ron = from_ron(&to_ron(&world), &types);
             let mut ron = ron.unwrap_or_else(|error| panic!("seed {seed}, step {at}, RON: {error}"));
             compare("RON", at, &mut world, &mut ron);
+            world.write_file(&path).expect("every value can be saved");
+            let file = World::read_file(&path, &types);
+            let mut file = file.unwrap_or_else(|error| panic!("seed {seed}, step {at}, file: {error}"));
+            compare("file", at, &mut world, &mut file);
             // From here the simulation goes on in the loaded world, and for a while in the saved one, too.
             let (random, alive) = (sim.random.clone(), sim.alive.clone());
             for _ in 0..20 {
@@ -238,4 +245,5 @@ fn a_loaded_world_is_the_saved_one_and_goes_on_as_it_would() {
             world = postcard;
         }
     }
+    let _ = std::fs::remove_file(path);
 }

@@ -1,0 +1,55 @@
+//! An allocator that counts, for each thread by itself: how often memory was asked for, how much is held, and how much
+//! was held at most. The test binary that uses it has it as its global allocator.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+// SAFETY: the system's allocator does the work; counting neither allocates nor fails.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        HELD.set(HELD.get() + layout.size().cast_signed());
+        PEAK.set(PEAK.get().max(HELD.get()));
+        // SAFETY: forwarded.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        HELD.set(HELD.get() - layout.size().cast_signed());
+        // SAFETY: forwarded.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often `f` allocates on this thread.
+#[allow(dead_code, reason = "not every test counts how often")]
+pub fn allocations<R>(f: impl FnOnce() -> R) -> usize {
+    let before = COUNT.get();
+    std::hint::black_box(f());
+    COUNT.get() - before
+}
+
+/// How many bytes this thread holds.
+#[allow(dead_code, reason = "not every test asks")]
+pub fn held() -> isize {
+    HELD.get()
+}
+
+/// How many bytes this thread held at most while `f` ran, beyond those before, and what `f` returns.
+#[allow(dead_code, reason = "not every test asks")]
+pub fn peak<R>(f: impl FnOnce() -> R) -> (usize, R) {
+    let before = HELD.get();
+    PEAK.set(before);
+    let result = f();
+    (usize::try_from(PEAK.get() - before).unwrap_or(0), result)
+}
