@@ -1,7 +1,7 @@
 //! How states are saved, with `#[states(save)]`: the value, the one before, and the one to come.
 //!
 //! A loaded state was entered before it was saved: no `OnEnter` and no `OnExit` runs for it, also not for the value with
-//! which the app began.
+//! which the app began. A value that was set and not entered yet is entered when the app starts.
 
 use std::borrow::Cow;
 

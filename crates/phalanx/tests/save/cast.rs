@@ -57,7 +57,7 @@ pub struct Seat(pub String);
 /// Generic, and written in more than one way.
 #[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[component(save, name = "game.Slot")]
-pub struct Slot<T> {
+pub struct Slot<T: std::hash::Hash> {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub left: Option<T>,
     pub right: T,
