@@ -4,7 +4,7 @@
 //! a bow, a soldier a sword, a medic bandages; the wounded carry a tag that comes and goes by commands.
 
 use phalanx::prelude::*;
-use phalanx::save::SaveRegistry;
+use phalanx::save::{FileError, SaveRegistry};
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
@@ -136,7 +136,8 @@ pub fn saved_types() -> SaveRegistry {
         .register::<Sword>()
         .register::<Bandages>()
         .register::<Wounded>()
-        .register::<Tally>();
+        .register::<Tally>()
+        .register::<Stage>();
     types
 }
 
@@ -158,7 +159,8 @@ fn muster(world: &mut World) {
 struct Strength(u32);
 
 /// What the armies are doing.
-#[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[states(save, name = "demo.Stage")]
 pub enum Stage {
     /// They come to the field.
     #[default]
@@ -169,6 +171,15 @@ pub enum Stage {
 /// How many frames the battle lasts.
 #[derive(Resource, Clone, Copy, Debug)]
 struct Length(u32);
+
+/// Begins with a battle that was saved, and lets it last so many frames more. Returns the number of its last frame.
+pub fn load(app: &mut App, file: &str, frames: u32) -> Result<u32, FileError> {
+    app.world_mut().fill_from_file(file, &saved_types())?;
+    let begun = u32::try_from(app.world().resource::<Time>().frame()).unwrap_or(u32::MAX);
+    let last = begun.saturating_add(frames);
+    app.insert_resource(Length(last));
+    Ok(last)
+}
 
 /// The armies come to the field, and the battle begins with the first frame.
 struct Armies {

@@ -60,11 +60,14 @@ fn start(mut options: Options) -> AppExit {
     };
     let words = format!("a battle of {} fighters, seed {}, on {threads}\n", options.entities, options.seed);
     let _ = io::stderr().lock().write_all(words.as_bytes());
-    if let Some(file) = &options.load
-        && let Err(error) = app.world_mut().fill_from_file(file, &battle::saved_types())
-    {
-        eprintln!("cannot load {file}: {error}");
-        return AppExit::error();
+    if let Some(file) = &options.load {
+        match battle::load(&mut app, file, options.frames) {
+            Ok(last) => options.frames = last,
+            Err(error) => {
+                eprintln!("cannot load {file}: {error}");
+                return AppExit::error();
+            }
+        }
     }
     if options.inspect {
         app.add_plugins(inspect::plugin());

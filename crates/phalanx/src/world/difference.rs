@@ -186,7 +186,10 @@ impl World {
             rows.chain(groups).collect()
         };
         let (left, right) = (rows(self), rows(other));
-        for ((name, rows), (_, rows_there)) in left.iter().zip(&right) {
+        for ((name, rows), (name_there, rows_there)) in left.iter().zip(&right) {
+            if name != name_there {
+                return Some(Difference::new("sets and groups", name, name_there));
+            }
             let differs = rows.iter().zip(rows_there).position(|(a, b)| a != b);
             if let Some(at) = differs {
                 return Some(Difference::new(format!("row {at} of {name}"), rows[at], rows_there[at]));

@@ -98,6 +98,7 @@ impl World {
         }
     }
 
+    /// The name of a group, the same for equal groups: components stand in it in the order of their names.
     pub(super) fn group_name(
         &self,
         owned: &[ComponentId],
@@ -105,7 +106,9 @@ impl World {
         without: &[ComponentId],
     ) -> String {
         let names = |ids: &[ComponentId]| {
-            ids.iter().map(|&id| self.components.info(id).name()).collect::<Vec<_>>().join(", ")
+            let mut names: Vec<&str> = ids.iter().map(|&id| self.components.info(id).name()).collect();
+            names.sort_unstable();
+            names.join(", ")
         };
         format!("the group of Own<({})>, Get<({})>, Without<({})>", names(owned), names(seen), names(without))
     }

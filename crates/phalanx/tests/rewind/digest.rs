@@ -374,3 +374,22 @@ fn threads_do_not_enter() {
     }
     assert_eq!(run(Threads::Serial), run(Threads::N(4)));
 }
+
+// Two groups are the same when they ask for the same, in whatever order.
+#[test]
+fn the_order_in_which_a_group_is_written_does_not_enter() {
+    #[derive(Component, Clone)]
+    #[component(storage = "sparse")]
+    struct Fast(u8);
+    #[derive(Component, Clone)]
+    #[component(storage = "sparse")]
+    struct Angry(u8);
+
+    let (mut one, mut other) = (World::new(), World::new());
+    one.spawn((Fast(1), Angry(2)));
+    other.spawn((Fast(1), Angry(2)));
+    one.group::<Own<(Fast, Angry)>, Get<()>, ()>().expect("both are free");
+    other.group::<Own<(Angry, Fast)>, Get<()>, ()>().expect("both are free");
+    assert_eq!(one.digest(), other.digest());
+    assert_eq!(one.first_difference(&other), None);
+}
