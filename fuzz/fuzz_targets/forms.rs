@@ -61,7 +61,9 @@ fn registry() -> SaveRegistry {
         .register::<Score>()
         .register::<Hit>()
         .unknown(Unknown::Keep)
-        .migrate(phalanx::save::Migration::new("game.Health", 1..2).rename("hp", "current").default("max", 1));
+        .migrate(
+            phalanx::save::Migration::new("game.Health", 1..2).rename("hp", "current").default("max", 1),
+        );
     types
 }
 
@@ -119,7 +121,9 @@ fn file_of(pieces: &[&[u8]]) -> Vec<u8> {
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// What was loaded is whole, and the same after it was saved again, in every form.
@@ -131,7 +135,8 @@ fn whole(loaded: Result<World, LoadError>, types: &SaveRegistry) {
     world.check().expect("what was loaded is whole");
     let mut serializer = postcard::Serializer { output: postcard::ser_flavors::StdVec::new() };
     world.save(&mut serializer).expect("what was loaded can be saved");
-    let bytes = postcard::ser_flavors::Flavor::finalize(serializer.output).expect("a vector takes everything");
+    let bytes =
+        postcard::ser_flavors::Flavor::finalize(serializer.output).expect("a vector takes everything");
     let again = World::load(&mut postcard::Deserializer::from_bytes(&bytes), types).expect("its own save");
     same(&world, &again);
     let mut text = Vec::new();

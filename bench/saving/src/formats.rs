@@ -280,7 +280,8 @@ pub fn cases() -> Vec<Case> {
                     || by_row_postcard(&theirs()),
                     |bytes| {
                         let mut reader = postcard::Deserializer::from_bytes(bytes);
-                        hecs::serialize::row::deserialize(&mut by_row::Context, &mut reader).expect("its own bytes")
+                        hecs::serialize::row::deserialize(&mut by_row::Context, &mut reader)
+                            .expect("its own bytes")
                     },
                     len,
                 ),
@@ -288,7 +289,8 @@ pub fn cases() -> Vec<Case> {
                     ("phalanx", ""),
                     || here_postcard(&here()),
                     |bytes| {
-                        World::load(&mut postcard::Deserializer::from_bytes(bytes), &types()).expect("its own bytes")
+                        World::load(&mut postcard::Deserializer::from_bytes(bytes), &types())
+                            .expect("its own bytes")
                     },
                     entities,
                 ),
@@ -316,7 +318,8 @@ pub fn cases() -> Vec<Case> {
                     || by_row_json(&theirs()),
                     |bytes| {
                         let mut reader = serde_json::Deserializer::from_slice(bytes);
-                        hecs::serialize::row::deserialize(&mut by_row::Context, &mut reader).expect("its own bytes")
+                        hecs::serialize::row::deserialize(&mut by_row::Context, &mut reader)
+                            .expect("its own bytes")
                     },
                     len,
                 ),
@@ -324,7 +327,8 @@ pub fn cases() -> Vec<Case> {
                     ("phalanx", ""),
                     || here_json(&here()),
                     |bytes| {
-                        World::load(&mut serde_json::Deserializer::from_slice(bytes), &types()).expect("its own bytes")
+                        World::load(&mut serde_json::Deserializer::from_slice(bytes), &types())
+                            .expect("its own bytes")
                     },
                     entities,
                 ),

@@ -7,7 +7,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Data, DeriveInput, Error, Expr, ExprPath, Field, LitInt, LitStr, Meta, Path, Result, Token};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, ExprPath, Field, LitInt, LitStr, Meta, Path, Result, Token,
+};
 
 use crate::relation::Relation;
 

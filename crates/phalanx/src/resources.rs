@@ -23,9 +23,9 @@ pub(crate) use image::ResourcesImage;
 
 mod image;
 #[cfg(feature = "serde")]
-pub(crate) use saving::{LoadedResource, SavedAs};
-#[cfg(feature = "serde")]
 pub use saving::ResourceSaving;
+#[cfg(feature = "serde")]
+pub(crate) use saving::{LoadedResource, SavedAs};
 
 #[cfg(feature = "serde")]
 mod saving;

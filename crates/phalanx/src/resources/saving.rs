@@ -54,7 +54,9 @@ impl ResourceSaving {
             name,
             suffix,
             version,
-            write: |resources, sink| resources.get::<R>().map_or(Ok(()), |value| sink.push(&value.to_saved())),
+            write: |resources, sink| {
+                resources.get::<R>().map_or(Ok(()), |value| sink.push(&value.to_saved()))
+            },
             read: |source| {
                 let value = R::from_saved(source.next()?).map_err(CodecError::new)?;
                 source.finish()?;

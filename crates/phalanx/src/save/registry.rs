@@ -9,12 +9,12 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 
 use super::migration::Migration;
+use crate::app::{Fixed, Real, Time, Virtual};
 use crate::component::{AnyComponent, ComponentSaving, Descriptor};
 use crate::messages::{Message, MessageSaving};
 use crate::name::Name;
 use crate::pool::{Pool, PoolId};
 use crate::registry::{ComponentId, Components, RegisterError};
-use crate::app::{Fixed, Real, Time, Virtual};
 use crate::relation::{ChildOf, Children};
 use crate::resources::{Resource, ResourceSaving};
 use crate::state::{ComputedStates, States};

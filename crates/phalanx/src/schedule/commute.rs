@@ -128,7 +128,8 @@ impl Schedule {
             let digests = orders.map(|order| self.try_order(world, &start, &before, order, World::digest));
             let digests: [Digest; 2] = digests;
             if digests[0] != digests[1] {
-                let listings = orders.map(|order| self.try_order(world, &start, &before, order, World::listing));
+                let listings =
+                    orders.map(|order| self.try_order(world, &start, &before, order, World::listing));
                 let [one, other]: [Listing; 2] = listings;
                 let difference = one.first_difference(&other).map(Box::new);
                 found.push(OrderMatters { pair, difference });
@@ -199,13 +200,7 @@ impl Schedule {
         self.apply_all(&mut unapplied, world);
     }
 
-    fn run_one(
-        &mut self,
-        node: usize,
-        world: &mut World,
-        open: &[AtomicBool],
-        unapplied: &mut Vec<usize>,
-    ) {
+    fn run_one(&mut self, node: usize, world: &mut World, open: &[AtomicBool], unapplied: &mut Vec<usize>) {
         let task = self.task_mut(node);
         task.update(world);
         task.run_alone(world, open);

@@ -138,7 +138,10 @@ fn what_cannot_be_copied_or_built_is_told() {
     let mut schedule = Schedule::default();
     schedule.add_systems(keeps);
     let error = schedule.ambiguities_that_matter(&mut world).expect_err("a `Local` of an unknown type");
-    assert!(matches!(error, CompareOrdersError::NotCaptured(_)) && error.to_string().contains("Log"), "{error}");
+    assert!(
+        matches!(error, CompareOrdersError::NotCaptured(_)) && error.to_string().contains("Log"),
+        "{error}"
+    );
     let mut schedule = Schedule::default();
     schedule.add_systems((heal, halve));
     world.insert_resource(Own(std::sync::Mutex::new(1)));

@@ -85,7 +85,10 @@ fn played() -> App {
 fn clocks_and_states_are_the_same_in_every_form() {
     let app = played();
     let report = app.world().save_report(&SaveFilter::new());
-    assert!(report.resources_left_out.iter().all(|name| !name.contains("Time") && !name.contains("State<")), "{report}");
+    assert!(
+        report.resources_left_out.iter().all(|name| !name.contains("Time") && !name.contains("State<")),
+        "{report}"
+    );
     let (saved, types) = (app.world(), types());
     let worlds = [
         from_postcard(&to_postcard(saved), &types),

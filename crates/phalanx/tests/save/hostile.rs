@@ -224,7 +224,11 @@ fn tiny() -> World {
 }
 
 fn tiny_file() -> Vec<u8> {
-    let path = std::env::temp_dir().join(format!("phalanx-tiny-{}-{:?}", std::process::id(), std::thread::current().id()));
+    let path = std::env::temp_dir().join(format!(
+        "phalanx-tiny-{}-{:?}",
+        std::process::id(),
+        std::thread::current().id()
+    ));
     tiny().write_file(&path).expect("written");
     let bytes = std::fs::read(&path).expect("it was written");
     let _ = std::fs::remove_file(&path);

@@ -53,7 +53,8 @@ fn a_few_bytes_that_claim_everything_cost_nearly_nothing() {
             assert!(most(count) < 1 << 20, "{count:?}");
         }
     }
-    let text = br#"{"phalanx":1,"components":[],"pools":[],"slots":{"count":4294967296,"free":[],"retired":[],
+    let text =
+        br#"{"phalanx":1,"components":[],"pools":[],"slots":{"count":4294967296,"free":[],"retired":[],
         "without_row":[]},"tables":[],"sets":[],"groups":[],"resources":[],"messages":[],"kept":[]}"#;
     assert!(most(text) < 1 << 20);
 }
@@ -86,11 +87,15 @@ fn memory_is_bounded_by_a_small_multiple_of_damaged_input() {
 #[test]
 fn memory_is_bounded_for_input_that_is_made_to_swell() {
     let types = keeping();
-    for part in ["0,", "[],", "{},", "null,", "[[[[]]]],", "{\"\":0},", "\"\",", "1e9,", "{\"entity\":\"0v0\"},"] {
+    for part in
+        ["0,", "[],", "{},", "null,", "[[[[]]]],", "{\"\":0},", "\"\",", "1e9,", "{\"entity\":\"0v0\"},"]
+    {
         let inner = part.repeat(200_000 / part.len());
         let list = format!("[{}]", inner.trim_end_matches(','));
         let mut cases = vec![list.clone()];
-        for key in ["components", "pools", "slots", "tables", "sets", "groups", "resources", "messages", "kept"] {
+        for key in
+            ["components", "pools", "slots", "tables", "sets", "groups", "resources", "messages", "kept"]
+        {
             cases.push(format!("{{\"phalanx\":1,\"{key}\":{list}}}"));
         }
         let kept = r#"{"phalanx":1,"components":[],"pools":[],"slots":{"count":1,"free":[],"retired":[],
@@ -107,7 +112,8 @@ fn memory_is_bounded_for_input_that_is_made_to_swell() {
         for part in 0..12u8 {
             let mut piece = vec![part, 0, 0, 0];
             piece.extend(vec![byte; 100_000]);
-            let save = postcard::to_stdvec(&[&piece[..], &[0, 0, 0, 0, 1]]).expect("a vector takes everything");
+            let save =
+                postcard::to_stdvec(&[&piece[..], &[0, 0, 0, 0, 1]]).expect("a vector takes everything");
             let most = peak_of(&save, &types, 'p');
             assert!(most <= limit(save.len()), "{most} bytes for {} of part {part}", save.len());
         }

@@ -25,7 +25,10 @@ pub(super) fn saving<C: Send + Sync + 'static>() -> Option<ResourceSaving> {
         is_it.then(|| ResourceSaving::through::<Time<K>>(K::name, "", 1))
     }
     let clock: &dyn Any = &std::marker::PhantomData::<C>;
-    of::<()>(clock).or_else(|| of::<Real>(clock)).or_else(|| of::<Virtual>(clock)).or_else(|| of::<Fixed>(clock))
+    of::<()>(clock)
+        .or_else(|| of::<Real>(clock))
+        .or_else(|| of::<Virtual>(clock))
+        .or_else(|| of::<Fixed>(clock))
 }
 
 impl<C: Clock> SavedAs for Time<C> {
