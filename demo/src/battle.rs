@@ -240,3 +240,50 @@ pub fn count(world: &World) -> [usize; 3] {
         world.view_filtered::<(), With<Bandages>>().count(),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        Options { entities: 200, threads: Threads::N(1), ..Options::default() }
+    }
+
+    // The file was written by a demo that saved neither clocks nor its stage.
+    #[test]
+    fn a_battle_that_an_older_demo_saved_goes_on() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/saves/battle-1.save");
+        let mut app = app(&options());
+        assert_eq!(load(&mut app, file, 20).expect("old saves can be loaded"), 20);
+        app.world().check().expect("whole");
+        let before = count(app.world());
+        assert!(before.iter().all(|&count| count > 0), "{before:?}");
+        for _ in 0..20 {
+            app.step(1.0 / 60.0);
+        }
+        app.world().check().expect("whole");
+        assert!(app.should_exit().is_some(), "twenty frames were asked for");
+        assert_eq!(*app.world().resource::<State<Stage>>(), Stage::Battle);
+    }
+
+    #[test]
+    fn a_battle_that_is_saved_and_loaded_is_the_same_battle() {
+        let file = std::env::temp_dir().join(format!("phalanx-demo-{}", std::process::id()));
+        let path = file.display().to_string();
+        let mut saved = app(&options());
+        for _ in 0..30 {
+            saved.step(1.0 / 60.0);
+        }
+        saved.world().write_file(&file).expect("written");
+        let mut loaded = app(&options());
+        let last = load(&mut loaded, &path, 10);
+        let _ = std::fs::remove_file(&file);
+        assert_eq!(last.expect("its own save"), 40);
+        assert_eq!(count(loaded.world()), count(saved.world()));
+        assert_eq!(loaded.world().entities().next_ids(100), saved.world().entities().next_ids(100));
+        assert_eq!(loaded.world().resource::<Time>(), saved.world().resource::<Time>());
+        assert_eq!(*loaded.world().resource::<State<Stage>>(), Stage::Battle);
+        loaded.step(1.0 / 60.0);
+        assert_eq!(loaded.world().resource::<Time>().frame(), 31);
+    }
+}

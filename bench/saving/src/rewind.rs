@@ -59,7 +59,7 @@ impl Game {
 
     fn put_back(&mut self) {
         let kept = self.snapshots.back().expect("there is one");
-        for (entity, mut body) in self.world.query::<(Entity, &mut Body)>().iter_mut() {
+        for (entity, mut body) in self.world.view_mut::<(Entity, &mut Body)>().iter_mut() {
             if let Some(value) = kept.get(&entity) {
                 *body = *value;
             }

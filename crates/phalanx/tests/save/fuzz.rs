@@ -2,6 +2,7 @@
 //!
 //! What the fuzzer finds becomes a file of the corpus, which is loaded here in every run.
 
+use super::hostile::rounds;
 use super::random::Random;
 
 #[path = "../../../../fuzz/fuzz_targets/forms.rs"]
@@ -18,10 +19,6 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
         .collect();
     files.sort();
     files
-}
-
-fn rounds(default: usize) -> usize {
-    std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 #[test]

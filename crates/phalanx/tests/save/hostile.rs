@@ -36,7 +36,7 @@ fn probe(bytes: &[u8], load: impl FnOnce(&[u8]) -> Result<World, LoadError>) -> 
     }
 }
 
-fn rounds(default: usize) -> usize {
+pub fn rounds(default: usize) -> usize {
     std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
