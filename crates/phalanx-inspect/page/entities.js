@@ -72,6 +72,7 @@ parts.entities = (() => {
     shown = "";
     history.replaceState(null, "", "#" + entity);
     draw();
+    parts.tree.mark();
     refresh();
   }
 
@@ -84,13 +85,14 @@ parts.entities = (() => {
     } catch (error) {
       if (asked === picked) {
         shown = "";
-        detail.replaceChildren(el("p", { class: "empty" }, error.message));
+        detail.replaceChildren(el("p", { class: "empty" }, error.message),
+          live.edits && undo.length ? el("button", { id: "undo", onclick: takeBack }, "Undo") : "");
       }
     }
   }
 
   function show(found) {
-    const shape = JSON.stringify([found.entity, live.edits, undo.length, found.parent, found.children,
+    const shape = JSON.stringify([found.entity, live.edits, undo.length, Boolean(live.stats?.history), found.parent, found.children,
       found.components.map((c) => [c.component, c.fields.map((f) => [f.name, f.type])])]);
     if (shape !== shown) {
       shown = shape;
@@ -124,15 +126,19 @@ parts.entities = (() => {
     if (live.edits) {
       head.append(
         el("button", { class: "plain", id: "undo", disabled: undo.length === 0, onclick: takeBack }, "Undo"),
-        el("button", { class: "plain", onclick: () => despawn(id) }, "Despawn"));
+        el("button", { class: "plain", id: "despawn", onclick: () => despawn(id) }, "Despawn"));
     }
     const lead = ({ entity, name }) => el("button", { class: "plain id", onclick: () => pick(entity) }, name ? name + " " + entity : entity);
     const family = [];
     if (found.parent) family.push(el("div", { class: "chips" }, el("span", { class: "soft" }, "child of"), lead(found.parent)));
-    if (found.children.length) family.push(el("div", { class: "chips" }, el("span", { class: "soft" }, "children"), ...found.children.map(lead)));
+    if (found.children.length) {
+      const more = found.childCount - found.children.length;
+      family.push(el("div", { class: "chips" }, el("span", { class: "soft" }, "children"), ...found.children.map(lead),
+        more > 0 ? el("span", { class: "soft" }, "and " + number(more) + " more") : null));
+    }
     const cards = found.components.map((component) => card(id, component));
     if (!cards.length) cards.push(el("p", { class: "empty" }, "This entity has no components."));
-    detail.replaceChildren(head, ...family, ...cards, live.edits ? adder(id, found) : "");
+    detail.replaceChildren(head, ...family, ...cards, live.edits ? adder(id, found) : "", live.stats?.history ? parts.compare.card(id) : "");
   }
 
   function card(id, component) {
@@ -208,12 +214,28 @@ parts.entities = (() => {
     }
   }
 
+  // An entity that is brought back has another id, and of its components those that can be made from their fields.
   async function despawn(id) {
-    if (await act("world.despawn", { entity: id })) {
-      toast(id + " is gone; this cannot be undone");
-      refresh();
-      search(false);
+    const before = await act("world.get", { entity: id });
+    if (!before || !await act("world.despawn", { entity: id })) return;
+    const made = new Set(live.components.filter((component) => component.default).map((component) => component.component));
+    const components = {}, lost = [];
+    for (const { component, short, fields } of before.components) {
+      if (!made.has(component)) { lost.push(short); continue; }
+      components[component] = Object.fromEntries(fields.filter((f) => f.editable).map((f) => [f.name, f.value]));
     }
+    undo.push(async () => {
+      const again = await act("world.spawn", { components });
+      if (again) {
+        pick(again.entity);
+        search(false);
+        if (lost.length) toast("Back as " + again.entity + ", without " + lost.join(", "));
+      }
+      return again && !lost.length;
+    });
+    toast(id + " is gone");
+    refresh();
+    search(false);
   }
 
   async function takeBack() {
@@ -226,6 +248,7 @@ parts.entities = (() => {
     query = $("query").value;
     forget(fresh);
     load(0, true);
+    parts.tree.search(query);
   }
 
   let typing = 0;
@@ -263,6 +286,7 @@ parts.entities = (() => {
   let rounds = 0;
   return {
     pick,
+    draw,
     picked: () => picked,
     start() {
       search(true);

@@ -17,12 +17,18 @@ async function togglePause() {
   if (answer && live.stats) tell({ ...live.stats, paused: answer.paused });
 }
 const stepOnce = () => act("app.step", { frames: 1 });
+async function stepSystem() {
+  const ran = await act("app.step_system");
+  if (ran) toast(ran.system ? "Ran " + ran.phase + "/" + ran.system : "The frame has ended");
+}
 $("pause").addEventListener("click", togglePause);
 $("step").addEventListener("click", stepOnce);
+$("step-system").addEventListener("click", stepSystem);
 document.addEventListener("keydown", (event) => {
   if (["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName)) return;
   if (event.key === " ") { event.preventDefault(); togglePause(); }
   if (event.key === ".") stepOnce();
+  if (event.key === ",") stepSystem();
 });
 
 $("rewind").addEventListener("change", async () => {
@@ -45,7 +51,7 @@ function tell(stats) {
   $("s-bytes").textContent = bytes(stats.bytes);
   $("pause").textContent = stats.paused ? "Resume" : "Pause";
   $("pause").disabled = !stats.edits;
-  $("step").disabled = !stats.edits || !stats.paused;
+  $("step").disabled = $("step-system").disabled = !stats.edits || !stats.paused;
   $("spawn").hidden = !stats.edits;
   // The slider stands at the present; what is left of it is kept.
   $("rewind-box").hidden = !stats.edits || !stats.paused || !stats.history;
@@ -54,7 +60,7 @@ function tell(stats) {
     $("rewind").value = String(stats.history);
   }
   $("s-dot").className = "dot " + (stats.paused ? "paused" : "on");
-  $("s-link").textContent = stats.paused ? "paused" : stats.edits ? "live" : "read-only";
+  $("s-link").textContent = stats.paused ? (stats.system ? "after " + stats.system : "paused") : stats.edits ? "live" : "read-only";
 }
 
 function listen() {

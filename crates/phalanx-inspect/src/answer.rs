@@ -9,12 +9,13 @@ use std::time::Instant;
 use phalanx::prelude::{App, Time};
 use phalanx::schedule::SystemView;
 
+use crate::difference::difference;
 use crate::find::{Plan, Search};
 use crate::json::Json;
 use crate::methods;
 use crate::protocol::{CHANGING, Failure, METHODS, failure, success};
 use crate::query_text;
-use crate::tool::State;
+use crate::tool::{STEP, State};
 use crate::why::why;
 
 /// No more searches are kept.
@@ -64,6 +65,7 @@ fn call(app: &mut App, state: &mut State, method: &str, params: &Json) -> Result
         "world.components" => Ok(methods::components(app.world())),
         "world.tables" => Ok(methods::tables(app.world(), state.want_advisor())),
         "world.points" => methods::points(app.world(), params),
+        "world.difference" => difference(app, params),
         "world.stats" => Ok(state.stats(app)),
         "app.schedule" => Ok(schedule(app)),
         "app.timeline" => {
@@ -77,17 +79,29 @@ fn call(app: &mut App, state: &mut State, method: &str, params: &Json) -> Result
             let frames = params.get("frames").and_then(Json::as_usize).unwrap_or(1);
             Ok(state.pause(true, frames.min(10_000)))
         }
+        "app.step_system" => step_system(app, state),
         "app.rewind" => {
             let frames = params.get("frames").and_then(Json::as_usize).unwrap_or(1);
             app.rewind(frames).map_err(Failure::params)?;
             // What was found is of another time.
             state.searches.clear();
             state.frames = app.world().resource::<Time>().frame();
+            state.system = None;
             Ok(state.pause(true, 0))
         }
         "why" => why(app, params),
         _ => Ok(discover(state)),
     }
+}
+
+/// `app.step_system`
+fn step_system(app: &mut App, state: &mut State) -> Result<Json, Failure> {
+    state.pause(true, 0);
+    let ran = app.step_system(STEP.as_secs_f64()).map_err(Failure::params)?;
+    state.frames = app.world().resource::<Time>().frame();
+    let (phase, system) = ran.map(|(phase, system)| (phase.to_string(), system)).unzip();
+    state.system = phase.as_ref().zip(system.as_ref()).map(|(phase, system)| format!("{phase}/{system}"));
+    Ok(Json::object([("phase", phase.into()), ("system", system.into()), ("frame", state.frames.into())]))
 }
 
 fn discover(state: &State) -> Json {

@@ -32,6 +32,7 @@ use shared::Shared;
 
 mod advisor;
 mod answer;
+mod difference;
 mod find;
 mod guard;
 mod http;

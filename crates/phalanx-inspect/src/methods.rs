@@ -64,6 +64,7 @@ fn whole_entity(world: &World, entity: Entity) -> Json {
     let pool = pool_name(world, archetype);
     let parent = world.get::<ChildOf>(entity).map(ChildOf::parent);
     let children = world.get::<Children>(entity).map_or(&[][..], |children| &**children);
+    let child_count = children.len();
     let children = children.iter().take(MAX_CHILDREN).map(|&child| link(world, child));
     let components = found.component_ids().filter_map(|id| world.components().get(id));
     let components = components.map(|info| {
@@ -95,13 +96,19 @@ fn whole_entity(world: &World, entity: Entity) -> Json {
         ("pool", pool.into()),
         ("parent", parent.map(|parent| link(world, parent)).into()),
         ("children", Json::list(children)),
+        ("childCount", child_count.into()),
         ("components", Json::list(components)),
     ])
 }
 
-/// An entity that another one leads to.
+/// An entity that another one leads to, and how many it leads to itself.
 fn link(world: &World, entity: Entity) -> Json {
-    Json::object([("entity", entity.to_string().into()), ("name", name_of(world, entity).into())])
+    let children = world.get::<Children>(entity).map_or(0, |children| children.len());
+    Json::object([
+        ("entity", entity.to_string().into()),
+        ("name", name_of(world, entity).into()),
+        ("children", children.into()),
+    ])
 }
 
 /// The name of an archetype's pool, unless that is General.

@@ -11,6 +11,8 @@ const STYLE: &str = include_str!("../page/style.css");
 const PROGRAM: &[&str] = &[
     include_str!("../page/base.js"),
     include_str!("../page/entities.js"),
+    include_str!("../page/tree.js"),
+    include_str!("../page/compare.js"),
     include_str!("../page/tables.js"),
     include_str!("../page/systems.js"),
     include_str!("../page/why.js"),

@@ -17,12 +17,14 @@ pub(crate) const METHODS: &[&str] = &[
     "world.tables",
     "world.stats",
     "world.points",
+    "world.difference",
     "app.schedule",
     "app.timeline",
     "app.trace",
     "app.pause",
     "app.resume",
     "app.step",
+    "app.step_system",
     "app.rewind",
     "why",
     "rpc.discover",
@@ -38,6 +40,7 @@ pub(crate) const CHANGING: &[&str] = &[
     "app.pause",
     "app.resume",
     "app.step",
+    "app.step_system",
     "app.rewind",
 ];
 

@@ -27,7 +27,7 @@ const NOTED_FOR: Duration = Duration::from_secs(3);
 /// How long a paused frame waits for a call, so that a loop around the app does not spin.
 const PAUSED_WAIT: Duration = Duration::from_millis(4);
 /// How long a step of a paused app is that asks the clock.
-const STEP: Duration = Duration::from_nanos(16_666_667);
+pub const STEP: Duration = Duration::from_nanos(16_666_667);
 
 /// See the module.
 pub struct Tool {
@@ -53,6 +53,8 @@ pub struct State {
     advisor_until: Option<Instant>,
     paused: bool,
     steps: usize,
+    /// The system that ran last, while a frame runs system by system.
+    pub system: Option<String>,
     pub frames: u64,
     frame_time: Duration,
     bytes: usize,
@@ -71,6 +73,7 @@ impl Tool {
             advisor_until: None,
             paused: false,
             steps: 0,
+            system: None,
             frames: 0,
             frame_time: Duration::ZERO,
             bytes: 0,
@@ -194,6 +197,7 @@ impl State {
             ("paused", self.paused.into()),
             ("edits", self.edits.into()),
             ("history", app.history_len().into()),
+            ("system", self.system.clone().filter(|_| app.is_in_frame()).into()),
         ])
     }
 }

@@ -70,17 +70,21 @@ pub fn field<'i>(info: &'i ComponentInfo, name: &str) -> Result<NamedField<'i>, 
 
 /// An entity as `12v0`, as bits, or, as text, by the slot it has now.
 pub fn entity(world: &World, json: &Json) -> Result<Entity, Failure> {
-    let wrong = || Failure::params("an entity is written as \"12v0\", or as its bits");
+    let entity = any_entity(world, json)?;
+    if world.contains(entity) {
+        return Ok(entity);
+    }
+    Err(Failure::params(format!("entity {entity} is not alive")))
+}
+
+/// An entity, alive or not.
+pub fn any_entity(world: &World, json: &Json) -> Result<Entity, Failure> {
     let found = match json {
         Json::Int(bits) => u64::try_from(*bits).ok().and_then(Entity::from_bits),
         Json::Text(text) => parse_entity(world, text),
         _ => None,
     };
-    let entity = found.ok_or_else(wrong)?;
-    if world.contains(entity) {
-        return Ok(entity);
-    }
-    Err(Failure::params(format!("entity {entity} is not alive")))
+    found.ok_or_else(|| Failure::params("an entity is written as \"12v0\", or as its bits"))
 }
 
 /// An entity as `12v0`, or `12` for whoever has the slot now.

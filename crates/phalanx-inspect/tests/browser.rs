@@ -26,7 +26,7 @@ mod json;
 #[path = "server/world.rs"]
 mod world;
 
-/// Two thousand that walk in circles, some frozen, and one with a name that is markup.
+/// Two thousand that walk in circles, some frozen, one with a name that is markup, and a castle of three.
 fn people(world: &mut World) {
     for n in 0..2000_u16 {
         let angle = f32::from(n) * 0.37;
@@ -43,6 +43,9 @@ fn people(world: &mut World) {
     }
     world.spawn((Position::default(), Frozen, Name("<img src=x onerror=alert(1)>".to_owned())));
     world.spawn((Position { x: 3.0, y: 4.0 }, Health { hp: 31, armour: [0, 0] }, Name("statue".to_owned())));
+    let castle = world.spawn(Name("castle".to_owned())).id();
+    let tower = world.spawn((Name("tower".to_owned()), ChildOf(castle))).id();
+    world.spawn((Name("bell".to_owned()), ChildOf(tower)));
 }
 
 fn pictures() -> PathBuf {
@@ -54,13 +57,15 @@ fn pictures() -> PathBuf {
 
 /// How many entities match, by the interface and not by the page.
 fn matching(app: &Running, query: &str) -> usize {
-    loop {
-        let params = format!("{{\"query\":{},\"fresh\":false}}", Json::from(query));
+    // The first call forgets what an earlier search found.
+    for fresh in std::iter::once(true).chain(std::iter::repeat(false)) {
+        let params = format!("{{\"query\":{},\"fresh\":{fresh}}}", Json::from(query));
         let result = app.address.call("world.query", &params);
         if result.get("complete") == Some(&Json::Bool(true)) {
             return result.get("total").and_then(Json::as_usize).expect("a number");
         }
     }
+    unreachable!("a search ends")
 }
 
 fn stat(app: &Running, key: &str) -> Json {
@@ -83,7 +88,7 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
     page.size(1280, 800);
 
     // Everybody is in the list, of which only what is in sight was made.
-    page.wait("document.querySelector('#query-note').textContent.startsWith('2,002 ')");
+    page.wait("document.querySelector('#query-note').textContent.startsWith('2,005 ')");
     page.wait("document.querySelectorAll('#list .row[data-entity]').length > 5");
     assert_eq!(page.eval("document.querySelectorAll('#list .row').length < 100"), Json::Bool(true));
     assert_eq!(page.eval("location.search"), Json::from(""), "the token left the address");
@@ -136,18 +141,54 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
         before + 1
     ));
     assert_eq!(stat(&app, "frame").as_usize(), Some(before + 1));
+    // One system of the next frame, then the rest of it.
+    page.click("#step-system");
+    page.wait("document.querySelector('#s-link').textContent === 'after Update/walk'");
+    assert_eq!(stat(&app, "frame").as_usize(), Some(before + 2));
+    page.click("#step");
+    page.wait("document.querySelector('#s-link').textContent === 'paused'");
+    assert_eq!(stat(&app, "frame").as_usize(), Some(before + 2));
+    // What changed since some frames: it has a velocity now, but was not given one that moves it.
+    page.fill("[data-field=\"Velocity.0\"]", "2.5");
+    page.key("Enter");
+    page.wait("!document.querySelector('#undo').disabled");
+    while matching(&app, "Velocity.0 = 2.5") == 0 {
+        page.settle();
+    }
+    page.click("#compare");
+    page.wait("document.querySelector('#changes').textContent.includes('Velocity.0')");
+    page.picture(&pictures().join("compare-1280.png"));
     // Rewind: the app is where it was.
     page.wait("!document.querySelector('#rewind-box').hidden");
     page.eval("{ const r = document.querySelector('#rewind'); r.value = String(Number(r.max) - 5); r.dispatchEvent(new Event('change')); }");
     page.wait(&format!(
         "document.querySelector('#s-frame').textContent.replaceAll(',', '') === '{}'",
-        before - 4
+        before - 3
     ));
-    assert_eq!(stat(&app, "frame").as_usize(), Some(before - 4));
+    assert_eq!(stat(&app, "frame").as_usize(), Some(before - 3));
     page.picture(&pictures().join("paused-1280.png"));
     page.click("#pause");
     page.wait("document.querySelector('#pause').textContent === 'Pause'");
     app.wait_frames(5);
+
+    // Parents and children as a tree, and an entity that is brought back.
+    page.fill("#query", "");
+    page.click("#as-tree");
+    page.wait("document.querySelector('#tree .who')?.textContent === 'castle'");
+    page.click("#tree .open");
+    page.wait("document.querySelectorAll('#tree .who')[1]?.textContent === 'tower'");
+    page.click("#tree [role=group] .open");
+    page.wait("document.querySelectorAll('#tree .who')[2]?.textContent === 'bell'");
+    page.click("#tree [role=group] [role=group] .branch");
+    page.wait("document.querySelector('#detail b')?.textContent === 'bell'");
+    page.picture(&pictures().join("tree-1280.png"));
+    page.click("#despawn");
+    page.wait("document.querySelector('#detail').textContent.includes('is not alive')");
+    assert_eq!(matching(&app, "\"bell\""), 0);
+    page.click("#undo");
+    page.wait("document.querySelector('#detail b')?.textContent === 'bell'");
+    assert_eq!(matching(&app, "\"bell\""), 1);
+    page.click("#as-list");
 
     // Every tab, wide and narrow, light and dark.
     page.fill("#query", "Position, !Frozen, Health.hp < 50");

@@ -11,5 +11,9 @@ mod client;
 mod json;
 #[path = "server/safety.rs"]
 mod safety;
+#[path = "server/soak.rs"]
+mod soak;
+#[path = "server/time.rs"]
+mod time;
 #[path = "server/world.rs"]
 mod world;

@@ -46,6 +46,7 @@ mod error;
 mod frame;
 mod history;
 mod more;
+mod part;
 mod phase;
 mod plugin;
 mod runner;
@@ -111,6 +112,8 @@ pub struct App {
     tools: Vec<Box<dyn FrameTool>>,
     sub_apps: Vec<(Label, SubApp)>,
     history: Option<history::History>,
+    /// What is left of a frame that runs system by system.
+    part: Option<part::Part>,
     locals: crate::system::kept::LocalCopies,
 }
 
@@ -142,6 +145,7 @@ impl App {
             tools: Vec::new(),
             sub_apps: Vec::new(),
             history: None,
+            part: None,
             locals: crate::system::kept::LocalCopies::default(),
         };
         app.world.insert_resource(Time::<()>::default());

@@ -65,6 +65,7 @@ mod label;
 mod manage;
 #[cfg(feature = "parallel")]
 mod parallel;
+mod part;
 mod picture;
 mod plan;
 mod schedules;
@@ -546,10 +547,7 @@ impl Schedule {
         if !found {
             return;
         }
-        let plan = self.plan.as_ref().expect("it was built just now");
-        let is_stepped =
-            |at: &usize| self.nodes.get(*at).is_some_and(|node| !ApplyDeferred::is(node.task.key()));
-        let order: Vec<usize> = plan.order.iter().copied().filter(is_stepped).collect();
+        let order = self.systems_in_order();
         let systems = order.iter().map(|&at| (self.nodes[at].id, self.nodes[at].task.key())).collect();
         let stepping = world.get_resource_mut::<Stepping>();
         let held = stepping.and_then(|mut stepping| stepping.held_back(&self.label, systems));

@@ -17,7 +17,7 @@ pub use combine::{Map, Pipe, WithInput};
 pub use condition::{SystemCondition, and, fallible, not, or};
 pub use exclusive::{ExclusiveParam, ExclusiveSystem, ExclusiveSystemParamFunction, IsExclusive};
 pub use failed::{ParamError, RunSystemError};
-pub use function::{FunctionSystem, IsFunction, SystemParamFunction};
+pub use function::{FunctionSystem, HasInput, IsFunction, SystemParamFunction};
 pub use handle::SystemHandle;
 pub use input::{In, InMut, InRef, SystemIn, SystemInput};
 pub use kept::StateVisitor;

@@ -9,6 +9,8 @@ mod random;
 
 #[path = "reactions/beyond.rs"]
 mod beyond;
+#[path = "reactions/forms.rs"]
+mod forms;
 #[path = "reactions/groups.rs"]
 mod groups;
 #[path = "reactions/hooks.rs"]

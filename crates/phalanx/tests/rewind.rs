@@ -10,5 +10,7 @@ mod commute;
 mod digest;
 #[path = "rewind/model.rs"]
 mod model;
+#[path = "rewind/parts.rs"]
+mod parts;
 #[path = "common/random.rs"]
 mod random;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use phalanx_inspect::Inspector;
 
-use crate::client::status;
+use crate::client::{memory, status};
 use crate::world::Running;
 
 #[test]
@@ -166,12 +166,6 @@ fn ten_thousand_requests_leave_no_thread_and_no_memory_behind() {
     let grown = memory().saturating_sub(before);
     assert!(grown < 8 << 20, "memory grew by {grown} bytes");
     app.wait_frames(3);
-}
-
-/// The resident memory of this process in bytes; 0 where it is not told.
-fn memory() -> usize {
-    let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    status.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).map_or(0, |pages| pages * 4096)
 }
 
 #[test]

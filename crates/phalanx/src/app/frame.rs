@@ -85,6 +85,25 @@ impl App {
 
     #[track_caller]
     fn run_frame(&mut self, real: Duration, most: Duration) -> Result<(), UpdateError> {
+        if self.is_in_frame() {
+            self.finish_frame();
+            return Ok(());
+        }
+        let delta = self.start_frame(real, most)?;
+        for at in 0..self.steps.as_ref().map_or(0, Vec::len) {
+            match self.steps.as_ref().expect("start-up built the phases")[at] {
+                Step::Phase(at) => self.run_at(at),
+                Step::Fixed => self.run_fixed(delta),
+                Step::Transitions => self.run_transitions(),
+            }
+        }
+        self.end_frame();
+        Ok(())
+    }
+
+    /// Starts up if that has not been done yet, and moves the clocks on.
+    #[track_caller]
+    pub(super) fn start_frame(&mut self, real: Duration, most: Duration) -> Result<Duration, UpdateError> {
         let too_long = || UpdateError::Delta { dt: real.as_secs_f64() };
         let clock = self.world.resource::<Time<Virtual>>();
         let delta = clock.delta_of(real, most).ok_or_else(too_long)?;
@@ -96,20 +115,18 @@ impl App {
         if let Some(mut stepping) = self.world.get_resource_mut::<Stepping>() {
             stepping.next_frame();
         }
-        for at in 0..self.steps.as_ref().map_or(0, Vec::len) {
-            match self.steps.as_ref().expect("start-up built the phases")[at] {
-                Step::Phase(at) => self.run_at(at),
-                Step::Fixed => self.run_fixed(delta),
-                Step::Transitions => self.run_transitions(),
-            }
-        }
+        Ok(delta)
+    }
+
+    /// What comes after all phases.
+    #[track_caller]
+    pub(super) fn end_frame(&mut self) {
         self.world.end_frame();
         if !self.sub_apps.is_empty() {
             self.run_sub_apps(real)?;
         }
         self.note_history();
         self.tell_tools();
-        Ok(())
     }
 
     /// Works out what a frame runs. Phases without systems are left out, unless somebody looks at the frame.
@@ -143,7 +160,7 @@ impl App {
     }
 
     /// The phases that run at certain times, by position.
-    fn runs(&self, when: When) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn runs(&self, when: When) -> impl Iterator<Item = usize> + '_ {
         self.phases.iter().enumerate().filter(move |(_, phase)| phase.when == when).map(|(at, _)| at)
     }
 
@@ -162,16 +179,30 @@ impl App {
     /// The fixed phases, as often as their time has come.
     #[track_caller]
     fn run_fixed(&mut self, delta: Duration) {
-        let due = self.world.resource_mut::<Time<Fixed>>().accumulate(delta, self.config.max_fixed_steps);
-        for _ in 0..due {
-            let mut fixed = self.world.resource_mut::<Time<Fixed>>();
-            fixed.begin_step(self.frames);
-            let fixed = *fixed;
-            let mut time = self.world.resource_mut::<Time>();
-            time.show(&fixed);
-            time.set_alpha(fixed.overstep_fraction_f64());
+        for _ in 0..self.due_fixed_steps(delta) {
+            self.begin_fixed_step();
             self.run_all(When::Fixed);
         }
+        self.end_fixed_steps();
+    }
+
+    /// How often the time of the fixed phases has come.
+    pub(super) fn due_fixed_steps(&mut self, delta: Duration) -> u32 {
+        self.world.resource_mut::<Time<Fixed>>().accumulate(delta, self.config.max_fixed_steps)
+    }
+
+    /// Moves the clock of the fixed phases on, and shows it.
+    pub(super) fn begin_fixed_step(&mut self) {
+        let mut fixed = self.world.resource_mut::<Time<Fixed>>();
+        fixed.begin_step(self.frames);
+        let fixed = *fixed;
+        let mut time = self.world.resource_mut::<Time>();
+        time.show(&fixed);
+        time.set_alpha(fixed.overstep_fraction_f64());
+    }
+
+    /// Shows the clock of the frame again.
+    pub(super) fn end_fixed_steps(&mut self) {
         let alpha = self.world.resource::<Time<Fixed>>().overstep_fraction_f64();
         let frame = *self.world.resource::<Time<Virtual>>();
         let mut time = self.world.resource_mut::<Time>();

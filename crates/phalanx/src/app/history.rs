@@ -5,13 +5,14 @@
 
 use std::any::type_name;
 use std::collections::{BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use phalanx_store::FirstPanic;
 
 use super::App;
 use crate::schedule::{Schedule, Schedules};
 use crate::system::kept::{self, Counting, Exchanging, Kept, Taking};
-use crate::world::{Checkpoint, NotCaptured, RestoreError};
+use crate::world::{Checkpoint, NotCaptured, RestoreError, World};
 
 /// How much memory a history may take unless it is told.
 const BUDGET: usize = 512 << 20;
@@ -136,6 +137,8 @@ impl App {
         self.each_schedule(|schedule| schedule.visit_state(&mut exchanging));
         self.locals = copies;
         (self.frames, self.started) = (checkpoint.frames, checkpoint.started);
+        // A frame that was begun is not what the checkpoint was taken of.
+        self.part = None;
         again.into_iter().for_each(|kept| panics.guard(|| drop(kept)));
         panics.resume();
         Ok(())
@@ -192,6 +195,49 @@ impl App {
         }
         self.history = Some(history);
         outcome
+    }
+
+    /// Shows the world as it was so many frames ago; zero is the end of the last one. The app is afterwards what it was
+    /// before.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component, Clone)]
+    /// struct Age(u32);
+    ///
+    /// let mut app = App::new();
+    /// app.keep_history(10).add_systems(Update, |mut all: Query<&mut Age>| all.single_mut().unwrap().0 += 1);
+    /// let e = app.world_mut().spawn(Age(0)).id();
+    /// (0..5).for_each(|_| app.step(0.1));
+    /// let age = |world: &World| world.get::<Age>(e).unwrap().0;
+    /// assert_eq!(app.look_back(3, age).unwrap(), 2);
+    /// assert_eq!(age(app.world()), 5);
+    /// ```
+    ///
+    /// # Errors
+    /// When so many frames are not kept.
+    ///
+    /// # Panics
+    /// When something cannot be copied, or `look` does.
+    #[track_caller]
+    pub fn look_back<R>(&mut self, frames: usize, look: impl FnOnce(&World) -> R) -> Result<R, RestoreError> {
+        let kept = self.history_len();
+        if self.history.as_ref().is_none_or(|history| history.kept.len() <= frames) {
+            return Err(RestoreError::NotKept { kept });
+        }
+        let present = self.checkpoint();
+        let Some(history) = self.history.take() else { return Err(RestoreError::NotKept { kept }) };
+        let part = self.part.take();
+        let at = history.kept.len() - 1 - frames;
+        let result = self.restore(&history.kept[at]).map(|()| {
+            let seen = catch_unwind(AssertUnwindSafe(|| look(&self.world)));
+            (seen, self.restore(&present))
+        });
+        (self.history, self.part) = (Some(history), part);
+        let (seen, again) = result?;
+        again?;
+        Ok(seen.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
     /// Keeps the frame that has ended, if frames are kept.

@@ -177,17 +177,14 @@ pub trait ConfigureSystems<Marker>: Sized {
     }
 
     /// They run only if a condition holds. For several systems it is asked once, before the first of them.
-    fn run_if<M>(self, condition: impl SystemCondition<M>) -> SystemConfigs
+    ///
+    /// A function whose first parameter is [`On`](crate::system::On) becomes an [`Observer`](crate::system::Observer)
+    /// that runs only then.
+    fn run_if<M, Configs>(self, condition: impl SystemCondition<M>) -> Configs
     where
-        Self: IntoSystemConfigs<Marker>,
+        Self: RunIf<Marker, Configs>,
     {
-        let condition: BoxedCondition = Box::new(condition.into_system());
-        let mut configs = self.into_configs();
-        match &mut configs.0 {
-            Config::One(node) => node.conditions.push(condition),
-            Config::Many { conditions, .. } => conditions.push(condition),
-        }
-        configs
+        self.with_condition(condition)
     }
 
     /// Each part of the tuple runs after the part before it, and sees what that did by commands.
@@ -275,6 +272,30 @@ pub trait ConfigureSystems<Marker>: Sized {
     {
         let mut hook: Option<Hook> = Some(Box::new(hook));
         each(self.into_configs(), move |node| node.hooks.dispose = hook.take().or(node.hooks.dispose.take()))
+    }
+}
+
+/// What can run under a condition, and what that makes of it: systems and observers.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a system nor an observer",
+    label = "cannot have a condition",
+    note = "a system is a function whose parameters are system parameters; the first parameter of an observer is `On<..>`"
+)]
+pub trait RunIf<Marker, Configs> {
+    /// It runs only if the condition holds.
+    fn with_condition<M>(self, condition: impl SystemCondition<M>) -> Configs;
+}
+
+impl<Marker, S: IntoSystemConfigs<Marker>> RunIf<Marker, SystemConfigs> for S {
+    fn with_condition<M>(self, condition: impl SystemCondition<M>) -> SystemConfigs {
+        let condition: BoxedCondition = Box::new(condition.into_system());
+        let mut configs = self.into_configs();
+        match &mut configs.0 {
+            Config::One(node) => node.conditions.push(condition),
+            Config::Many { conditions, .. } => conditions.push(condition),
+        }
+        configs
     }
 }
 

@@ -12,10 +12,13 @@
 
 use std::marker::PhantomData;
 
-use super::config::{ConfigureSystems, IntoSystemConfigs, SystemConfigs, single};
+use super::config::{ConfigureSystems, IntoSystemConfigs, RunIf, SystemConfigs, single};
 use crate::system::tuples::for_each_params;
-use crate::system::{ExclusiveParam, IntoSystem, IsExclusive, IsFunction, SystemOutput, SystemParam};
-use crate::world::World;
+use crate::system::{
+    ExclusiveParam, HasInput, IntoSystem, IsExclusive, IsFunction, Observer, On, SystemCondition, SystemOutput,
+    SystemParam,
+};
+use crate::world::{DeferredWorld, EventPattern, World};
 
 /// Marks functions, with their signature and kind.
 #[doc(hidden)]
@@ -27,6 +30,12 @@ pub struct Sharing;
 /// The kind of functions that have the world to themselves.
 #[doc(hidden)]
 pub struct Alone;
+/// The kind of functions that have all values to themselves, while structure stands still.
+#[doc(hidden)]
+pub struct Deferring;
+/// The kind of functions that events start.
+#[doc(hidden)]
+pub struct Observing;
 
 /// The first parameter of a function, which says what kind of system it is.
 #[doc(hidden)]
@@ -39,12 +48,14 @@ pub struct Alone;
 pub trait FirstParam<Kind> {}
 impl<P: SystemParam> FirstParam<Sharing> for P {}
 impl FirstParam<Alone> for &mut World {}
+impl FirstParam<Deferring> for DeferredWorld<'_> {}
 
 /// A parameter that fits the kind of its function.
 #[doc(hidden)]
 pub trait LaterParam<Kind> {}
 impl<P: SystemParam> LaterParam<Sharing> for P {}
 impl<P: ExclusiveParam> LaterParam<Alone> for P {}
+impl<P: ExclusiveParam> LaterParam<Deferring> for P {}
 
 /// A function of a kind, as a system without input.
 #[doc(hidden)]
@@ -64,9 +75,13 @@ where
 
 macro_rules! exclusive {
     ($(($name:ident $at:tt))*) => {
-        impl<'x, Func, Out: SystemOutput, $($name),*> FunctionOf<fn(&'x mut World, $($name),*) -> Out, Out, Alone> for Func
+        exclusive!(@ Alone [&'x mut World] [&mut World] $(($name $at))*);
+        exclusive!(@ Deferring [DeferredWorld<'x>] [DeferredWorld<'_>] $(($name $at))*);
+    };
+    (@ $kind:ident [$given:ty] [$whole:ty] $(($name:ident $at:tt))*) => {
+        impl<'x, Func, Out: SystemOutput, $($name),*> FunctionOf<fn($given, $($name),*) -> Out, Out, $kind> for Func
         where
-            Func: IntoSystem<(), Out, (IsExclusive, fn(&mut World, $($name),*) -> Out)>,
+            Func: IntoSystem<(), Out, (IsExclusive, fn($whole, $($name),*) -> Out)>,
         {
             fn configs(self) -> SystemConfigs {
                 single(self.into_system())
@@ -116,6 +131,27 @@ macro_rules! function {
     };
 }
 for_each_params!(function);
+
+macro_rules! observer {
+    ($(($name:ident $at:tt))*) => {
+        impl<'x, 'y, Func, Event, Out, $($name),*>
+            RunIf<IsFunctionOf<fn(On<'x, 'y, Event>, $($name),*) -> Out, Observing>, Observer> for Func
+        where
+            Event: EventPattern + 'static,
+            Out: SystemOutput + 'static,
+            Func: IntoSystem<
+                    On<'static, 'static, Event>,
+                    Out,
+                    (IsFunction, (HasInput, fn(On<'static, 'static, Event>, $($name),*) -> Out)),
+                >,
+        {
+            fn with_condition<Mark>(self, condition: impl SystemCondition<Mark>) -> Observer {
+                Observer::new(self).run_if(condition)
+            }
+        }
+    };
+}
+for_each_params!(observer);
 
 /// A function with more parameters than a system may have.
 #[doc(hidden)]

@@ -71,6 +71,8 @@ pub struct Access {
     rows: Vec<(bool, &'static [AnyColId])>,
     reads_all: bool,
     exclusive: bool,
+    /// Whether it changes no structure, though it is exclusive.
+    deferred: bool,
     /// Whether it can only be used on the thread that runs the schedule.
     pinned: bool,
 }
@@ -90,8 +92,14 @@ impl Access {
             rows: Vec::new(),
             reads_all: false,
             exclusive: true,
+            deferred: false,
             pinned: false,
         }
+    }
+
+    /// Every value, for writing, while structure stands still.
+    pub fn deferred() -> Self {
+        Self { deferred: true, ..Self::exclusive() }
     }
 
     /// Adds everything, for reading.
@@ -157,7 +165,10 @@ impl Access {
     /// Adds what another one uses.
     pub fn extend(&mut self, other: &Self) {
         self.reads_all |= other.reads_all;
+        // Structure stands still where each part that has everything leaves it.
+        let changes = self.changes_structure() || other.changes_structure();
         self.exclusive |= other.exclusive;
+        self.deferred = self.exclusive && !changes;
         self.pinned |= other.pinned;
         for &(part, writes) in &other.uses {
             self.add(part, writes);
@@ -185,6 +196,11 @@ impl Access {
     /// Whether everything may be written.
     pub fn is_exclusive(&self) -> bool {
         self.exclusive
+    }
+
+    /// Whether entities and components may come and go while it is in use.
+    pub fn changes_structure(&self) -> bool {
+        self.exclusive && !self.deferred
     }
 
     /// Whether something is written that a look at the whole world would show.

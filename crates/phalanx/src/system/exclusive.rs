@@ -1,8 +1,9 @@
-//! Functions that take the whole world: `fn(&mut World)`.
+//! Functions that take the whole world: `fn(&mut World)`, `fn(DeferredWorld)`.
 //!
 //! They run alone, on the thread that runs the schedule, and may do everything at once: change structure, run
 //! other schedules, use resources that belong to one thread. Beside the world they may have values of their own
-//! ([`Local`]) and kept queries (`&mut QueryState`).
+//! ([`Local`]) and kept queries (`&mut QueryState`). With a [`DeferredWorld`] structure stands still, so such a function
+//! can be an observer as well.
 
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -20,7 +21,7 @@ use super::param::Local;
 use super::traits::{IntoSystem, Mode, System};
 use super::tuples::for_each_params;
 use crate::query::{QueryData, QueryFilter, QueryState};
-use crate::world::{FromWorld, SharedWorld, World};
+use crate::world::{DeferredWorld, FromWorld, SharedWorld, World};
 
 /// Something that an exclusive system can have beside the world.
 #[diagnostic::on_unimplemented(
@@ -104,6 +105,8 @@ pub trait ExclusiveSystemParamFunction<Marker>: Send + 'static {
     type Out;
     /// What it has beside the world.
     type Param: ExclusiveParam;
+    /// Whether structure stands still while it runs.
+    const DEFERRED: bool;
 
     /// Calls it.
     fn run(
@@ -134,7 +137,7 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>>
             function: self,
             state: None,
             name: short_function::<F>(),
-            access: Access::exclusive(),
+            access: if F::DEFERRED { Access::deferred() } else { Access::exclusive() },
             last_run: Tick::ZERO,
             of: PhantomData,
         }
@@ -175,8 +178,11 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
         let now = world.advance_tick();
         let before = std::mem::replace(&mut world.last_tick, self.last_run);
         let out = self.function.run(input, world, F::Param::item(state));
-        // What was recorded by `world.commands()` is part of what the system did.
-        world.flush();
+        // What was recorded by `world.commands()` is part of what the system did; what an observer records waits for the
+        // end of the change that it hears of.
+        if !world.reactions.is_handling() {
+            world.flush();
+        }
         world.last_tick = before;
         self.last_run = now.max(world.tick());
         world.advance_tick();
@@ -194,74 +200,75 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
 
 macro_rules! exclusive_function {
     ($(($name:ident $at:tt))*) => {
+        exclusive_function!(@ [&mut World] false (world => world) $(($name $at))*);
+        exclusive_function!(@ [DeferredWorld<'_>] true (world => DeferredWorld::from(world)) $(($name $at))*);
+    };
+    (@ [$whole:ty] $deferred:literal ($world:ident => $made:expr) $(($name:ident $at:tt))*) => {
         impl<Out, Func, $($name: ExclusiveParam),*>
-            ExclusiveSystemParamFunction<fn(&mut World, $($name,)*) -> Out> for Func
+            ExclusiveSystemParamFunction<fn($whole, $($name,)*) -> Out> for Func
         where
             Func: Send + 'static,
-            for<'a> &'a mut Func: FnMut(&mut World, $($name),*) -> Out
-                + FnMut(&mut World, $(<$name as ExclusiveParam>::Item<'_>),*) -> Out,
+            for<'a> &'a mut Func: FnMut($whole, $($name),*) -> Out
+                + FnMut($whole, $(<$name as ExclusiveParam>::Item<'_>),*) -> Out,
         {
             type In = ();
             type Out = Out;
             type Param = ($($name,)*);
+            const DEFERRED: bool = $deferred;
 
             #[allow(non_snake_case)]
             fn run(
                 &mut self,
                 _: (),
-                world: &mut World,
+                $world: &mut World,
                 params: <Self::Param as ExclusiveParam>::Item<'_>,
             ) -> Out {
                 #[allow(clippy::too_many_arguments)]
                 fn call<Out, $($name),*>(
-                    mut f: impl FnMut(&mut World, $($name),*) -> Out,
-                    world: &mut World,
+                    mut f: impl FnMut($whole, $($name),*) -> Out,
+                    $world: &mut World,
                     $($name: $name),*
                 ) -> Out {
-                    f(world, $($name),*)
+                    f($made, $($name),*)
                 }
                 let ($($name,)*) = params;
-                call(self, world, $($name),*)
+                call(self, $world, $($name),*)
             }
         }
-    };
-}
-for_each_params!(exclusive_function);
 
-macro_rules! exclusive_function_with_input {
-    ($(($name:ident $at:tt))*) => {
         impl<Given, Out, Func, $($name: ExclusiveParam),*>
-            ExclusiveSystemParamFunction<(HasInput, fn(Given, &mut World, $($name,)*) -> Out)> for Func
+            ExclusiveSystemParamFunction<(HasInput, fn(Given, $whole, $($name,)*) -> Out)> for Func
         where
             Given: SystemInput + 'static,
             Func: Send + 'static,
-            for<'a> &'a mut Func: FnMut(Given, &mut World, $($name),*) -> Out
-                + FnMut(Given::Param<'_>, &mut World, $(<$name as ExclusiveParam>::Item<'_>),*) -> Out,
+            for<'a> &'a mut Func: FnMut(Given, $whole, $($name),*) -> Out
+                + FnMut(Given::Param<'_>, $whole, $(<$name as ExclusiveParam>::Item<'_>),*) -> Out,
         {
             type In = Given;
             type Out = Out;
             type Param = ($($name,)*);
+            const DEFERRED: bool = $deferred;
 
             #[allow(non_snake_case)]
             fn run(
                 &mut self,
                 input: Given::Inner<'_>,
-                world: &mut World,
+                $world: &mut World,
                 params: <Self::Param as ExclusiveParam>::Item<'_>,
             ) -> Out {
                 #[allow(clippy::too_many_arguments)]
                 fn call<Given, Out, $($name),*>(
-                    mut f: impl FnMut(Given, &mut World, $($name),*) -> Out,
+                    mut f: impl FnMut(Given, $whole, $($name),*) -> Out,
                     input: Given,
-                    world: &mut World,
+                    $world: &mut World,
                     $($name: $name),*
                 ) -> Out {
-                    f(input, world, $($name),*)
+                    f(input, $made, $($name),*)
                 }
                 let ($($name,)*) = params;
-                call(self, Given::wrap(input), world, $($name),*)
+                call(self, Given::wrap(input), $world, $($name),*)
             }
         }
     };
 }
-for_each_params!(exclusive_function_with_input);
+for_each_params!(exclusive_function);

@@ -1,7 +1,7 @@
 //! Observers: systems that an event starts.
 //!
-//! The first parameter is [`On`], the others are those of any system; an observer is not exclusive. It is made ready when
-//! it is added, and what its commands do happens when the event has reached all of its observers.
+//! The first parameter is [`On`], the others are those of any system; an observer changes no structure itself, so it
+//! may take a `DeferredWorld` and not `&mut World`. It is made ready when it is added, and what its commands do happens when the event has reached all of its observers.
 
 use std::any::TypeId;
 use std::fmt;
@@ -218,7 +218,9 @@ type Make = Box<dyn FnOnce(&mut World, Vec<BoxedCondition>) -> Result<Ready, Par
 /// let mut world = World::new();
 /// world.insert_resource(Raining(false));
 /// world.add_observer(smoke);
-/// world.add_observer(Observer::new(ignite).before(smoke).run_if(|rain: Res<Raining>| !rain.0));
+/// world.add_observer(Observer::new(ignite).before(smoke));
+/// // A condition can be given to the function itself.
+/// world.add_observer(ignite.run_if(|rain: Res<Raining>| !rain.0));
 /// ```
 #[must_use = "an observer hears nothing until it is added to a world"]
 pub struct Observer {
@@ -246,8 +248,9 @@ impl Observer {
             }
             system.initialize(world)?;
             assert!(
-                !system.access().is_exclusive(),
-                "`{}` takes `&mut World`, so it cannot be an observer: use `Commands` for structural changes",
+                !system.access().changes_structure(),
+                "`{}` takes `&mut World`, so it cannot be an observer: take `DeferredWorld`, and use `Commands` for \
+                 structural changes",
                 system.name()
             );
             let components = world.components_of::<E::Components>();

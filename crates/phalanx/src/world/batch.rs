@@ -162,12 +162,16 @@ impl World {
     /// entity of a table has gone. For the same reason rows may be in another order afterwards.
     ///
     /// # Panics
-    /// When the iterator panics: those that came before are gone. When a value does in its drop: all are gone; while hooks
-    /// or observers listen, those up to that entity.
+    /// When the iterator panics: those that came before are gone. When a value does in its drop: all are gone.
     pub fn despawn_batch(&mut self, batch: impl IntoIterator<Item = Entity>) -> usize {
         if self.reactions.is_active() {
             // Each is announced before it goes, and what that brings about comes before the next one.
-            return batch.into_iter().filter(|&entity| self.despawn(entity)).count();
+            let (mut panics, mut count) = (FirstPanic::default(), 0);
+            for entity in batch {
+                panics.guard(|| count += usize::from(self.despawn(entity)));
+            }
+            panics.resume();
+            return count;
         }
         self.store.despawn_batch(batch)
     }

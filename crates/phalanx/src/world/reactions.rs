@@ -125,6 +125,11 @@ impl Reactions {
         self.observers.has_entities()
     }
 
+    /// Whether a handler runs.
+    pub(crate) fn is_handling(&self) -> bool {
+        self.handling > 0
+    }
+
     /// The components to which somebody listens.
     pub(crate) fn heard(&self) -> &Signature {
         &self.heard

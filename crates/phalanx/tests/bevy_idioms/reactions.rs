@@ -322,6 +322,30 @@ fn observer_run_if() {
     assert_eq!(world.resource::<Heard>().0.len(), 1);
 }
 
+#[test]
+fn observer_function_run_if() {
+    fn hear(on: On<Add<Health>>, mut heard: ResMut<Heard>) {
+        heard.0.push(on.entity);
+    }
+    let mut world = heard();
+    world.add_observer(hear.run_if(|heard: Res<Heard>| heard.0.is_empty()).run_if(|| true));
+    world.spawn(Health(1));
+    world.spawn(Health(2));
+    assert_eq!(world.resource::<Heard>().0.len(), 1);
+}
+
+#[test]
+fn deferred_world_as_a_parameter() {
+    let mut world = heard();
+    world.add_observer(|on: On<Add<Health>>, mut world: DeferredWorld| {
+        world.resource_mut::<Heard>().0.push(on.entity);
+        world.commands().entity(on.entity).insert(Armor);
+    });
+    let entity = world.spawn(Health(1)).id();
+    assert_eq!(world.resource::<Heard>().0, [entity]);
+    assert!(world.get::<Armor>(entity).is_some());
+}
+
 fn bury(mut removed: RemovedComponents<Health>, mut heard: ResMut<Heard>) {
     for entity in removed.read() {
         heard.0.push(entity);

@@ -1,4 +1,4 @@
-//! A world whose structure stands still: what hooks get.
+//! A world whose structure stands still: what hooks get, and what systems and observers may take.
 //!
 //! Everything can be read; values of components and resources can be written. Whatever would move rows is recorded in
 //! [`DeferredWorld::commands`], and applied when the change that is being announced is complete.
@@ -9,6 +9,7 @@ use phalanx_store::Entity;
 
 use crate::component::Queryable;
 use crate::messages::{Message, MessageId};
+use crate::query::{Query, QueryData, QueryFilter, QueryState};
 use crate::resources::Resource;
 use crate::tracking::Mut;
 use crate::world::{Commands, World};
@@ -32,6 +33,26 @@ use crate::world::{Commands, World};
 /// let mut world = World::new();
 /// let guest = world.spawn(Guest).id();
 /// assert!(world.get::<Greeted>(guest).is_some());
+/// ```
+///
+/// A system or an observer takes it first, behind what it is given, with `Local` and `&mut QueryState` beside it:
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Gold(u32);
+/// #[derive(Resource, Default)]
+/// struct Sum(u32);
+///
+/// let mut world = World::new();
+/// world.init_resource::<Sum>();
+/// world.add_observer(|on: On<Add<Gold>>, mut world: DeferredWorld| {
+///     let found = world.get::<Gold>(on.entity).unwrap().0;
+///     world.resource_mut::<Sum>().0 += found;
+/// });
+/// world.spawn(Gold(3));
+/// assert_eq!(world.resource::<Sum>().0, 3);
 /// ```
 pub struct DeferredWorld<'w> {
     world: &'w mut World,
@@ -65,6 +86,15 @@ impl DeferredWorld<'_> {
     /// Records changes, which are applied when the change that is being announced is complete.
     pub fn commands(&mut self) -> Commands<'_, '_> {
         self.world.commands()
+    }
+
+    /// A kept query, for reading and writing.
+    #[track_caller]
+    pub fn query<'a, D: QueryData, F: QueryFilter>(
+        &'a mut self,
+        state: &'a mut QueryState<D, F>,
+    ) -> Query<'a, 'a, D, F> {
+        state.query_mut(self.world)
     }
 
     /// Writes a component, or one field of one; `None` when the entity is dead or lacks it.

@@ -1,0 +1,103 @@
+//! A hundred clients for a while, one of which never reads: the memory stays what it is.
+//!
+//! `PHALANX_SOAK_SECONDS` sets for how long: three seconds unless it is set, ten minutes for a figure to be trusted.
+//! With `--nocapture` the resident size is printed on the way.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use phalanx_inspect::Inspector;
+
+use crate::client::{Address, memory, status};
+use crate::world::Running;
+
+const CLIENTS: u64 = 100;
+
+/// What clients ask for, again and again; some of it is wrong.
+const BODIES: &[&str] = &[
+    "{\"method\":\"world.stats\"}",
+    "{\"method\":\"world.query\",\"params\":{\"query\":\"Position, Health.hp < 50\",\"fresh\":true}}",
+    "{\"method\":\"world.get\",\"params\":{\"entity\":\"0\"}}",
+    "{\"method\":\"world.tables\"}",
+    "{\"method\":\"app.timeline\",\"params\":{\"frames\":240}}",
+    "{\"method\":\"app.schedule\"}",
+    "{\"method\":\"world.difference\",\"params\":{\"entity\":\"0\",\"from\":3}}",
+    "{\"method\":\"world.set\",\"params\":{\"entity\":\"0\",\"component\":\"Health\",\"field\":\"hp\",\"value\":7}}",
+    "{\"method\":\"nothing\"}",
+    "{not json",
+];
+
+/// Asks until it is told to stop; how many answers came.
+fn ask(address: &Address, number: u64, stop: &AtomicBool, answered: &AtomicU64) {
+    let mut turn = usize::try_from(number).expect("a small number");
+    while !stop.load(Ordering::Relaxed) {
+        // A refusal may be lost, because the server does not wait until it is read.
+        let answer = status(&address.post(BODIES[turn % BODIES.len()]));
+        assert!(matches!(answer, 200 | 400 | 503 | 0), "{answer}");
+        answered.fetch_add(u64::from(answer == 200), Ordering::Relaxed);
+        turn += 1;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A stream, and an answer, that are never read; the server gives them up, so they are opened anew.
+fn never_read(address: &Address, stop: &AtomicBool) {
+    let token = &address.token;
+    let stream = format!("GET /events?token={token} HTTP/1.1\r\n{}\r\n", address.host());
+    while !stop.load(Ordering::Relaxed) {
+        let mut silent: Vec<TcpStream> = Vec::new();
+        for text in [stream.as_str(), "POST /api HT"] {
+            let mut client = address.connect();
+            let _ = client.write_all(text.as_bytes());
+            silent.push(client);
+        }
+        for _ in 0..70 {
+            if !stop.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_is_flat_with_a_hundred_clients_and_one_that_never_reads() {
+    let seconds = std::env::var("PHALANX_SOAK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
+    let app = Running::start(Inspector::default().allow_edits().history(10));
+    let (stop, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let client = |work: Box<dyn FnOnce(&Address, &AtomicBool, &AtomicU64) + Send>| {
+        let (address, stop, answered) = (app.address.clone(), Arc::clone(&stop), Arc::clone(&answered));
+        std::thread::spawn(move || work(&address, &stop, &answered))
+    };
+    let mut clients = vec![client(Box::new(|address, stop, _| never_read(address, stop)))];
+    clients.extend((0..CLIENTS).map(|number| {
+        client(Box::new(move |address, stop, answered| ask(address, number, stop, answered)))
+    }));
+    let begin = Instant::now();
+    let whole = Duration::from_secs(seconds);
+    let (mut settled, mut frames) = (0, app.frame());
+    for part in 1..=20_u32 {
+        while begin.elapsed() < whole * part / 20 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let (now, count) = (memory(), answered.load(Ordering::Relaxed));
+        println!("{:6.1} s  {count:8} answers  {:7} KiB resident", begin.elapsed().as_secs_f64(), now / 1024);
+        // Threads have their stacks and caches are warm by then.
+        if part == 5 {
+            settled = now;
+        }
+        assert!(app.frame() > frames, "frames go on");
+        frames = app.frame();
+    }
+    let grown = memory().saturating_sub(settled);
+    stop.store(true, Ordering::Relaxed);
+    for client in clients {
+        client.join().expect("a client");
+    }
+    assert!(grown < 8 << 20, "memory grew by {grown} bytes");
+    let enough = 10 * seconds;
+    assert!(answered.load(Ordering::Relaxed) > enough, "clients were answered");
+    assert_eq!(status(&app.address.post(BODIES[0])), 200, "and it serves on");
+}
