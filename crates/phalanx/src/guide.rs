@@ -29,6 +29,7 @@ pages! {
     Testing "testing.md"
     Inspector "inspector.md"
     Saving "saving.md"
+    Arrow "arrow.md"
     CheatSheet "cheat-sheet.md"
     Prelude "prelude.md"
     ComingFromBevy "coming-from-bevy.md"

@@ -1,0 +1,11 @@
+//! What leaves a world and comes back is the same; other programs read what was written.
+#![forbid(unsafe_code)]
+
+#[path = "arrow/facts.rs"]
+mod facts;
+#[path = "arrow/python.rs"]
+mod python;
+#[path = "arrow/random.rs"]
+mod random;
+#[path = "arrow/types.rs"]
+mod types;
