@@ -1,0 +1,348 @@
+//! What happens between two frames, on all ranks together.
+
+use std::collections::{BTreeMap, HashMap};
+
+use phalanx::prelude::*;
+
+use crate::error::ClusterError;
+use crate::halo::{GlobalOrder, Neighbour};
+use crate::ids::{GlobalId, Newborn};
+use crate::messages::{Letter, Outbox, To, deliver};
+use crate::partition::Partition;
+use crate::transport::Transport;
+use crate::types::ClusterTypes;
+use crate::wire::{Reader, hash, mix, put};
+
+/// A read-only copy of an entity that another rank owns. It is replaced by each exchange: what a system writes to it is
+/// lost.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ghost {
+    /// The rank that owns it.
+    pub owner: u32,
+}
+
+/// What exchanges did, since the beginning, on this rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClusterStats {
+    /// How many owned entities went to other ranks.
+    pub migrated: u64,
+    /// How many bytes that took.
+    pub migrated_bytes: u64,
+    /// How many ghosts were sent because they are new or changed.
+    pub ghosts_sent: u64,
+    /// How many ghosts were not sent because the other rank has them already.
+    pub ghosts_kept: u64,
+    /// How many bytes ghosts took.
+    pub ghost_bytes: u64,
+    /// How many messages arrived.
+    pub messages: u64,
+    /// How often cells were handed out anew.
+    pub rebalanced: u64,
+}
+
+/// This rank among the others.
+pub struct Cluster<T> {
+    pub(crate) transport: T,
+    pub(crate) types: ClusterTypes,
+    pub(crate) partition: Partition,
+    /// For each cell, the other ranks that must see it.
+    near: Vec<Vec<usize>>,
+    radius: f64,
+    rebalance_every: u64,
+    pub(crate) frame: u64,
+    /// The id of the next newborn.
+    pub(crate) next_id: u64,
+    /// For each rank, whom it has as ghosts, with the hash of what was sent.
+    sent: Vec<BTreeMap<GlobalId, u64>>,
+    /// For each rank, its entities here.
+    ghosts: Vec<HashMap<GlobalId, Entity>>,
+    stats: ClusterStats,
+}
+
+impl<T: Transport> Cluster<T> {
+    /// A rank that sees entities of others within `radius` of its own cells. Ids of newborns begin with `first_id`.
+    pub fn new(transport: T, types: ClusterTypes, partition: Partition, radius: f64, first_id: u64) -> Self {
+        let ranks = transport.ranks();
+        let near = partition.near(radius);
+        Self {
+            transport,
+            types,
+            partition,
+            near,
+            radius,
+            rebalance_every: 0,
+            frame: 0,
+            next_id: first_id,
+            sent: vec![BTreeMap::new(); ranks],
+            ghosts: vec![HashMap::new(); ranks],
+            stats: ClusterStats::default(),
+        }
+    }
+
+    /// Hands out cells anew every so many frames, by the number of entities in them; never with 0.
+    #[must_use]
+    pub fn rebalance_every(mut self, frames: u64) -> Self {
+        self.rebalance_every = frames;
+        self
+    }
+
+    /// The number of this rank.
+    pub fn rank(&self) -> usize {
+        self.transport.rank()
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.transport.ranks()
+    }
+
+    /// How many exchanges there were.
+    pub fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// Who owns what.
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// What exchanges did so far.
+    pub fn stats(&self) -> ClusterStats {
+        self.stats
+    }
+
+    /// Whether this rank owns a place: for spawning, where all ranks know what there is to spawn.
+    pub fn owns(&self, place: [f64; 3]) -> bool {
+        self.partition.owner(place) == self.rank()
+    }
+
+    /// Brings all ranks together: call it before each frame, on every rank.
+    ///
+    /// # Errors
+    /// When a rank is gone, or what it sent cannot be read.
+    pub fn exchange(&mut self, world: &mut World) -> Result<(), ClusterError> {
+        self.name_newborn(world)?;
+        if self.rebalance_every > 0 && self.frame.is_multiple_of(self.rebalance_every) {
+            self.rebalance(world)?;
+        }
+        self.migrate(world)?;
+        self.exchange_ghosts(world)?;
+        self.order(world);
+        self.exchange_messages(world)?;
+        self.frame += 1;
+        Ok(())
+    }
+
+    /// The entities that this rank owns, with their ids, in the order of these.
+    pub(crate) fn owned(&self, world: &World) -> Vec<(GlobalId, Entity)> {
+        let view = world.view_filtered::<(Entity, &GlobalId), Without<Ghost>>();
+        let mut owned: Vec<(GlobalId, Entity)> = view.iter().map(|(entity, id)| (*id, entity)).collect();
+        owned.sort_unstable();
+        owned
+    }
+
+    /// Numbers the newborns of all ranks.
+    pub(crate) fn name_newborn(&mut self, world: &mut World) -> Result<(), ClusterError> {
+        let view = world.view_filtered::<(Entity, &Newborn), Without<GlobalId>>();
+        let mut here: Vec<(Newborn, Entity)> =
+            view.iter().map(|(entity, newborn)| (*newborn, entity)).collect();
+        here.sort_unstable();
+        let mut keys = Vec::new();
+        for (newborn, _) in &here {
+            put(&mut keys, newborn.parent.0);
+            put(&mut keys, newborn.nth.into());
+        }
+        let mut all: Vec<(u64, u64)> = Vec::new();
+        for (rank, part) in self.transport.gather(keys)?.iter().enumerate() {
+            let mut reader = Reader::new(part, format!("what rank {rank} sent of newborns"));
+            while !reader.is_empty() {
+                all.push((reader.number()?, reader.number()?));
+            }
+        }
+        all.sort_unstable();
+        if let Some(pair) = all.windows(2).find(|pair| pair[0] == pair[1]) {
+            let (parent, nth) = pair[0];
+            let message = format!("{:?} has two newborns with the number {nth}", GlobalId(parent));
+            return Err(ClusterError::damaged("the list of newborns", message));
+        }
+        for (newborn, entity) in here {
+            let key = (newborn.parent.0, u64::from(newborn.nth));
+            let at = all.binary_search(&key).expect("its own part is among them") as u64;
+            world.entity_mut(entity).insert(GlobalId(self.next_id + at)).remove::<Newborn>();
+        }
+        self.next_id += all.len() as u64;
+        Ok(())
+    }
+
+    /// Hands out cells by the number of entities in them.
+    pub(crate) fn rebalance(&mut self, world: &World) -> Result<(), ClusterError> {
+        let mut counts = vec![0_u64; self.partition.len()];
+        for (_, entity) in self.owned(world) {
+            if let Some(place) = (self.types.locate)(world, entity) {
+                counts[self.partition.cell(place)] += 1;
+            }
+        }
+        let counts = self.sum_counts(&counts)?;
+        self.partition = self.partition.bisect(&counts);
+        self.near = self.partition.near(self.radius);
+        self.stats.rebalanced += 1;
+        Ok(())
+    }
+
+    /// Sends entities to those who own their places.
+    pub(crate) fn migrate(&mut self, world: &mut World) -> Result<(), ClusterError> {
+        let mut leaving: Vec<Vec<Entity>> = vec![Vec::new(); self.ranks()];
+        for (_, entity) in self.owned(world) {
+            let Some(place) = (self.types.locate)(world, entity) else { continue };
+            let owner = self.partition.owner(place);
+            if owner != self.rank() {
+                leaving[owner].push(entity);
+            }
+        }
+        let mut parts = Vec::with_capacity(self.ranks());
+        for entities in leaving {
+            let mut part = Vec::new();
+            if !entities.is_empty() {
+                self.types.pack(world, &entities, false, &mut part);
+            }
+            self.stats.migrated += entities.len() as u64;
+            self.stats.migrated_bytes += part.len() as u64;
+            parts.push(part);
+            world.despawn_batch(entities);
+        }
+        for (rank, part) in self.transport.exchange(parts)?.iter().enumerate() {
+            if part.is_empty() {
+                continue;
+            }
+            let mut reader = Reader::new(part, format!("what rank {rank} sent of migrants"));
+            self.types.unpack(world, &mut reader, false, |world, _| world.spawn_empty().id())?;
+            world.flush();
+        }
+        Ok(())
+    }
+
+    /// Sends what others must see, as far as they do not have it, and what they need no longer.
+    fn exchange_ghosts(&mut self, world: &mut World) -> Result<(), ClusterError> {
+        let mut seen: Vec<Vec<(GlobalId, Entity)>> = vec![Vec::new(); self.ranks()];
+        for (id, entity) in self.owned(world) {
+            let Some(place) = (self.types.locate)(world, entity) else { continue };
+            for &rank in &self.near[self.partition.cell(place)] {
+                seen[rank].push((id, entity));
+            }
+        }
+        let mut hashes: HashMap<Entity, u64> = HashMap::new();
+        let mut parts = Vec::with_capacity(self.ranks());
+        for (rank, seen) in seen.into_iter().enumerate() {
+            let mut before = std::mem::take(&mut self.sent[rank]);
+            let mut changed = Vec::new();
+            for (id, entity) in seen {
+                let now = *hashes.entry(entity).or_insert_with(|| self.row_hash(world, entity, true));
+                if before.remove(&id) == Some(now) {
+                    self.stats.ghosts_kept += 1;
+                } else {
+                    changed.push(entity);
+                }
+                self.sent[rank].insert(id, now);
+            }
+            let mut part = Vec::new();
+            if !changed.is_empty() || !before.is_empty() {
+                // Those who are left were seen before, and are no longer.
+                put(&mut part, before.len() as u64);
+                before.keys().for_each(|id| put(&mut part, id.0));
+                self.types.pack(world, &changed, true, &mut part);
+            }
+            self.stats.ghosts_sent += changed.len() as u64;
+            self.stats.ghost_bytes += part.len() as u64;
+            parts.push(part);
+        }
+        for (rank, part) in self.transport.exchange(parts)?.iter().enumerate() {
+            if !part.is_empty() {
+                let mut reader = Reader::new(part, format!("what rank {rank} sent of ghosts"));
+                self.receive_ghosts(world, rank, &mut reader)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn receive_ghosts(
+        &mut self,
+        world: &mut World,
+        rank: usize,
+        reader: &mut Reader<'_>,
+    ) -> Result<(), ClusterError> {
+        let known = &mut self.ghosts[rank];
+        for _ in 0..reader.count()? {
+            let gone = known.remove(&GlobalId(reader.number()?));
+            let gone = gone.ok_or_else(|| reader.error("a ghost is to go that was never sent"))?;
+            world.despawn(gone);
+        }
+        let owner = u32::try_from(rank).expect("fewer than 2^32 ranks");
+        self.types.unpack(world, reader, true, |world, id| {
+            *known.entry(id).or_insert_with(|| world.spawn(Ghost { owner }).id())
+        })?;
+        world.flush();
+        Ok(())
+    }
+
+    /// Makes the index of neighbours.
+    fn order(&self, world: &mut World) {
+        let view = world.view::<(Entity, &GlobalId)>();
+        let all: Vec<Neighbour> = view
+            .iter()
+            .filter_map(|(entity, id)| {
+                Some(Neighbour { id: *id, entity, place: (self.types.locate)(world, entity)? })
+            })
+            .collect();
+        world.insert_resource(GlobalOrder::new(self.radius.max(f64::MIN_POSITIVE), all));
+    }
+
+    /// Delivers the messages of all ranks.
+    fn exchange_messages(&mut self, world: &mut World) -> Result<(), ClusterError> {
+        let letters = world.get_resource_mut::<Outbox>().map(|mut outbox| outbox.take()).unwrap_or_default();
+        let mut parts = vec![Vec::new(); self.ranks()];
+        for letter in letters {
+            match letter.to {
+                To::Rank(rank) if rank < parts.len() => letter.write(&mut parts[rank]),
+                To::Rank(rank) => {
+                    return Err(ClusterError::damaged("a message", format_args!("there is no rank {rank}")));
+                }
+                // Whoever owns it keeps it. Only ghosts tell who that is, and few are ghosts.
+                To::All | To::Owner(_) => parts.iter_mut().for_each(|part| letter.write(part)),
+            }
+        }
+        let mut arrived = Vec::new();
+        let owned: Vec<GlobalId> = self.owned(world).into_iter().map(|(id, _)| id).collect();
+        for (rank, part) in self.transport.exchange(parts)?.iter().enumerate() {
+            let mut reader = Reader::new(part, format!("what rank {rank} sent of messages"));
+            while !reader.is_empty() {
+                let letter = Letter::read(&mut reader)?;
+                match letter.to {
+                    To::Owner(id) if owned.binary_search(&id).is_err() => {}
+                    _ => arrived.push(letter),
+                }
+            }
+        }
+        self.stats.messages += deliver(world, &self.types.messages, arrived)?;
+        Ok(())
+    }
+
+    fn row_hash(&self, world: &World, entity: Entity, only_halo: bool) -> u64 {
+        let mut bytes = Vec::new();
+        self.types.pack(world, &[entity], only_halo, &mut bytes);
+        hash(&bytes)
+    }
+
+    /// A number that is equal for equal worlds on any number of ranks: ids and all components that travel, of all ranks.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn digest(&mut self, world: &World) -> Result<u64, ClusterError> {
+        let owned = self.owned(world);
+        let sum = owned
+            .iter()
+            .fold(0_u64, |sum, (_, entity)| sum.wrapping_add(mix(self.row_hash(world, *entity, false))));
+        let parts = self.sum_counts(&[sum, owned.len() as u64, 0])?;
+        Ok(mix(parts[0] ^ mix(parts[1]) ^ mix(self.next_id)))
+    }
+}

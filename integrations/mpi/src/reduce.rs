@@ -1,0 +1,131 @@
+//! Reductions over all ranks. Each gives the same bits on any number of ranks.
+
+use phalanx::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::cluster::Cluster;
+use crate::error::ClusterError;
+use crate::exact::ExactSum;
+use crate::transport::Transport;
+use crate::wire::{Reader, put};
+
+impl<T: Transport> Cluster<T> {
+    /// Adds up lists of numbers, place by place, wrapping around.
+    pub(crate) fn sum_counts(&mut self, counts: &[u64]) -> Result<Vec<u64>, ClusterError> {
+        let mut part = Vec::with_capacity(counts.len() * 8);
+        counts.iter().for_each(|&count| put(&mut part, count));
+        let mut sums = vec![0_u64; counts.len()];
+        for (rank, part) in self.transport.gather(part)?.iter().enumerate() {
+            let mut reader = Reader::new(part, format!("what rank {rank} counted"));
+            for sum in &mut sums {
+                *sum = sum.wrapping_add(reader.number()?);
+            }
+        }
+        Ok(sums)
+    }
+
+    /// The sum of values on all ranks, exact until it is rounded at the end: their order does not matter.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn sum(&mut self, values: impl IntoIterator<Item = f64>) -> Result<f64, ClusterError> {
+        let mut here = ExactSum::new();
+        values.into_iter().for_each(|value| here.add(value));
+        let mut part = Vec::new();
+        here.words().for_each(|word| put(&mut part, word));
+        let mut total = ExactSum::new();
+        for (rank, part) in self.transport.gather(part)?.iter().enumerate() {
+            let mut reader = Reader::new(part, format!("the sum of rank {rank}"));
+            let sum = ExactSum::from_words(|| reader.number().ok());
+            total.merge(&sum.ok_or_else(|| reader.error("it is too short"))?);
+        }
+        Ok(total.get())
+    }
+
+    /// The least value on all ranks, by the total order of floats; `None` if there is none.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn min(&mut self, values: impl IntoIterator<Item = f64>) -> Result<Option<f64>, ClusterError> {
+        self.pick(values, |a, b| if b.total_cmp(&a).is_lt() { b } else { a })
+    }
+
+    /// The greatest value on all ranks, by the total order of floats; `None` if there is none.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn max(&mut self, values: impl IntoIterator<Item = f64>) -> Result<Option<f64>, ClusterError> {
+        self.pick(values, |a, b| if b.total_cmp(&a).is_gt() { b } else { a })
+    }
+
+    fn pick(
+        &mut self,
+        values: impl IntoIterator<Item = f64>,
+        better: fn(f64, f64) -> f64,
+    ) -> Result<Option<f64>, ClusterError> {
+        let mut part = Vec::new();
+        if let Some(value) = values.into_iter().reduce(better) {
+            put(&mut part, value.to_bits());
+        }
+        let mut best: Option<f64> = None;
+        for (rank, part) in self.transport.gather(part)?.iter().enumerate() {
+            let mut reader = Reader::new(part, format!("the value of rank {rank}"));
+            if !reader.is_empty() {
+                let value = f64::from_bits(reader.number()?);
+                best = Some(best.map_or(value, |best| better(best, value)));
+            }
+        }
+        Ok(best)
+    }
+
+    /// How many values on all ranks fall into each of `bins` equal parts from `low` to `high`; those outside count for the
+    /// first and the last.
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bins")]
+    pub fn histogram(
+        &mut self,
+        values: impl IntoIterator<Item = f64>,
+        low: f64,
+        high: f64,
+        bins: usize,
+    ) -> Result<Vec<u64>, ClusterError> {
+        let mut counts = vec![0_u64; bins.max(1)];
+        let last = counts.len() - 1;
+        for value in values {
+            let part = (value - low) / (high - low) * bins as f64;
+            counts[(part.floor().max(0.0) as usize).min(last)] += 1;
+        }
+        self.sum_counts(&counts)
+    }
+
+    /// Gives a resource of one rank to all.
+    ///
+    /// # Errors
+    /// When a rank is gone, the rank has no such resource, or it cannot be read.
+    pub fn share<R: Resource + Serialize + DeserializeOwned>(
+        &mut self,
+        world: &mut World,
+        from: usize,
+    ) -> Result<(), ClusterError> {
+        let name = std::any::type_name::<R>();
+        let mut part = Vec::new();
+        if let Some(resource) = world.get_resource::<R>().filter(|_| self.rank() == from) {
+            part.push(1);
+            let bytes = postcard::to_stdvec(&*resource);
+            part.extend(
+                bytes.map_err(|error| ClusterError::damaged(format_args!("resource `{name}`"), error))?,
+            );
+        }
+        let parts = self.transport.gather(part)?;
+        let source = format!("resource `{name}` of rank {from}");
+        let bytes = parts.get(from).and_then(|part| part.split_first());
+        let (_, bytes) = bytes.ok_or_else(|| ClusterError::damaged(&source, "the rank has none"))?;
+        let resource: R =
+            postcard::from_bytes(bytes).map_err(|error| ClusterError::damaged(&source, error))?;
+        world.insert_resource(resource);
+        Ok(())
+    }
+}

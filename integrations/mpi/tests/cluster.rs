@@ -1,0 +1,264 @@
+//! The protocol over threads of one process: what it promises, without MPI.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use phalanx::prelude::*;
+use phalanx_mpi::{
+    Cluster, ClusterError, ClusterStats, Ghost, GlobalId, LocalTransport, Outbox, To, Transport,
+    latest_checkpoint, local_transports, run_local,
+};
+
+#[path = "../examples/cluster/models.rs"]
+#[allow(dead_code)]
+mod models;
+use models::*;
+
+const AGENTS: u64 = 200;
+
+/// Runs a model on so many ranks, and returns the line of its end and what each rank did.
+fn run(model: Model, ranks: usize, frames: u64) -> (String, Vec<ClusterStats>) {
+    let ends = run_local(ranks, |transport| {
+        let (mut app, mut cluster) = begin(model, transport);
+        go_on(&mut app, &mut cluster, frames).unwrap();
+        (summary(&mut cluster, app.world()).unwrap(), cluster.stats())
+    });
+    assert!(ends.iter().all(|(line, _)| *line == ends[0].0), "ranks disagree: {ends:?}");
+    (ends[0].0.clone(), ends.into_iter().map(|(_, stats)| stats).collect())
+}
+
+fn begin(model: Model, transport: LocalTransport) -> (App, Cluster<LocalTransport>) {
+    let mut app = app(model);
+    let cluster = cluster(model, transport, AGENTS);
+    populate(model, &cluster, app.world_mut(), AGENTS);
+    (app, cluster)
+}
+
+fn go_on(app: &mut App, cluster: &mut Cluster<LocalTransport>, until: u64) -> Result<(), ClusterError> {
+    while cluster.frame() < until {
+        cluster.exchange(app.world_mut())?;
+        app.step(0.02);
+    }
+    app.world().check().unwrap();
+    Ok(())
+}
+
+fn same_on_any_number_of_ranks(model: Model, frames: u64) {
+    let (alone, _) = run(model, 1, frames);
+    for ranks in [2, 3, 4, 7] {
+        let (line, stats) = run(model, ranks, frames);
+        assert_eq!(line, alone, "{model:?} on {ranks} ranks");
+        assert!(stats.iter().map(|stats| stats.migrated).sum::<u64>() > 0, "nobody migrated: {stats:?}");
+        assert!(stats.iter().all(|stats| stats.rebalanced > 1), "{stats:?}");
+        assert!(stats.iter().map(|stats| stats.ghosts_sent).sum::<u64>() > 0, "{stats:?}");
+    }
+}
+
+#[test]
+fn boids_end_alike_on_any_number_of_ranks() {
+    same_on_any_number_of_ranks(Model::Boids, 80);
+}
+
+#[test]
+fn an_epidemic_ends_alike_on_any_number_of_ranks() {
+    same_on_any_number_of_ranks(Model::Epidemic, 80);
+    let (_, stats) = run(Model::Epidemic, 3, 80);
+    assert!(stats.iter().map(|stats| stats.messages).sum::<u64>() > 0, "nobody travelled: {stats:?}");
+    let (sent, kept) =
+        stats.iter().fold((0, 0), |(s, k), stats| (s + stats.ghosts_sent, k + stats.ghosts_kept));
+    assert!(kept > sent, "most people stand still, so most ghosts are not sent again: {stats:?}");
+}
+
+#[test]
+fn another_start_ends_differently() {
+    assert_ne!(run(Model::Boids, 2, 10).0, run(Model::Boids, 2, 11).0);
+}
+
+#[test]
+fn one_migrant_costs_little_more_than_its_columns() {
+    let (_, stats) = run(Model::Boids, 3, 40);
+    let (migrated, bytes) = stats.iter().fold((0, 0), |(m, b), s| (m + s.migrated, b + s.migrated_bytes));
+    // An id, a position and a velocity.
+    let columns = migrated * 24;
+    // Eight bytes of a count and a byte per column belong to each batch, however few travel in it.
+    assert!(bytes < columns * 2, "{bytes} bytes for {migrated} migrants");
+}
+
+#[test]
+fn ghosts_are_exactly_what_others_own_nearby() {
+    run_local(3, |transport| {
+        let (mut app, mut cluster) = begin(Model::Boids, transport);
+        for _ in 0..12 {
+            cluster.exchange(app.world_mut()).unwrap();
+            let world = app.world();
+            let all = world.view::<&GlobalId>().iter().count();
+            let ids: std::collections::HashSet<GlobalId> =
+                world.view::<&GlobalId>().iter().copied().collect();
+            assert_eq!(ids.len(), all, "no id is here twice");
+            for (place, ghost) in world.view_filtered::<(&Position, &Ghost), ()>().iter() {
+                let place = Position { x: *place.x, y: *place.y };
+                let owner = cluster.partition().owner(phalanx_mpi::Located::place(&place));
+                assert_eq!(owner, ghost.owner as usize, "a ghost is where its owner is");
+            }
+            for place in world.view_filtered::<&Position, Without<Ghost>>().iter() {
+                let place = Position { x: *place.x, y: *place.y };
+                assert!(
+                    cluster.owns(phalanx_mpi::Located::place(&place)),
+                    "owned entities are on own ground"
+                );
+            }
+            app.step(0.02);
+        }
+    });
+}
+
+#[test]
+fn messages_reach_a_rank_all_or_the_owner_in_the_order_of_senders() {
+    let received = run_local(3, |transport| {
+        let rank = transport.rank();
+        let mut app = App::new();
+        app.insert_resource(Outbox::default()).add_message::<Visit>();
+        let mut cluster = cluster(Model::Epidemic, transport, 1000);
+        let world = app.world_mut();
+        let id = GlobalId(rank as u64);
+        world.spawn((id, Position { x: 1.0, y: 5.0 + 25.0 * rank as f32 }, Velocity { x: 0.0, y: 0.0 }));
+        let mut outbox = world.resource_mut::<Outbox>();
+        // Senders have ids that fall while ranks rise.
+        let from = GlobalId(100 - rank as u64);
+        outbox.send(from, To::All, &Visit { to: GlobalId(10 + rank as u64) });
+        outbox.send(from, To::Rank(1), &Visit { to: GlobalId(20 + rank as u64) });
+        outbox.send(from, To::Owner(GlobalId(2)), &Visit { to: GlobalId(30 + rank as u64) });
+        drop(outbox);
+        cluster.exchange(app.world_mut()).unwrap();
+        let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let sink = seen.clone();
+        app.add_systems(Update, move |mut visits: MessageReader<Visit>| {
+            sink.lock().unwrap().extend(visits.read().map(|visit| visit.to.0));
+        });
+        app.step(0.02);
+        let owns_two = app.world().view_filtered::<&GlobalId, Without<Ghost>>().iter().any(|id| id.0 == 2);
+        let seen = seen.lock().unwrap().clone();
+        (seen, owns_two)
+    });
+    for (rank, (seen, owns_two)) in received.into_iter().enumerate() {
+        let mut expected = Vec::new();
+        for sender in [2, 1, 0] {
+            expected.push(10 + sender);
+            expected.extend((rank == 1).then_some(20 + sender));
+            expected.extend(owns_two.then_some(30 + sender));
+        }
+        assert_eq!(seen, expected, "rank {rank}");
+    }
+}
+
+#[test]
+fn a_resource_is_shared() {
+    run_local(3, |transport| {
+        let mut world = World::new();
+        world.insert_resource(Frame(transport.rank() as u64 + 40));
+        let mut cluster = cluster(Model::Boids, transport, 0);
+        cluster.share::<Frame>(&mut world, 2).unwrap();
+        assert_eq!(world.resource::<Frame>().0, 42);
+        world.remove_resource::<Frame>();
+        let error = cluster.share::<Frame>(&mut world, 1).unwrap_err();
+        assert!(error.to_string().contains("Frame"), "{error}");
+    });
+}
+
+#[test]
+fn messages_beyond_the_limit_arrive_in_one_piece() {
+    for limit in [1, 3, 7, 1000] {
+        std::thread::scope(|scope| {
+            for mut transport in local_transports(3, limit) {
+                scope.spawn(move || {
+                    let here = transport.rank();
+                    let part =
+                        |from: usize, to: usize| vec![u8::try_from(from * 16 + to).unwrap(); from * 40 + to];
+                    let received = transport.exchange((0..3).map(|to| part(here, to)).collect()).unwrap();
+                    assert_eq!(received, (0..3).map(|from| part(from, here)).collect::<Vec<_>>());
+                });
+            }
+        });
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn restart(model: Model, ranks: usize, folder: &std::path::Path, until: u64) -> String {
+    let lines = run_local(ranks, |transport| {
+        let mut app = app(model);
+        let mut cluster = cluster(model, transport, AGENTS);
+        let (frame, place) = latest_checkpoint(folder).unwrap().expect("there is a checkpoint");
+        cluster.restart(app.world_mut(), &place).unwrap();
+        app.world_mut().insert_resource(Frame(frame));
+        go_on(&mut app, &mut cluster, until).unwrap();
+        summary(&mut cluster, app.world()).unwrap()
+    });
+    lines[0].clone()
+}
+
+#[test]
+fn another_number_of_ranks_goes_on_from_a_checkpoint() {
+    for model in [Model::Boids, Model::Epidemic] {
+        let folder = folder(&format!("restart-{model:?}"));
+        let undisturbed = run(model, 2, 60).0;
+        run_local(3, |transport| {
+            let (mut app, mut cluster) = begin(model, transport);
+            for until in [20, 40] {
+                go_on(&mut app, &mut cluster, until).unwrap();
+                cluster.checkpoint(app.world_mut(), &folder).unwrap();
+            }
+        });
+        for ranks in [1, 2, 4] {
+            assert_eq!(restart(model, ranks, &folder, 60), undisturbed, "{model:?} on {ranks} ranks");
+        }
+        // Without a manifest the newest is no checkpoint, and the one before it is.
+        std::fs::remove_file(folder.join("frame-000000040/manifest")).unwrap();
+        assert_eq!(latest_checkpoint(&folder).unwrap().unwrap().0, 20);
+        assert_eq!(restart(model, 2, &folder, 60), undisturbed);
+    }
+}
+
+#[test]
+fn a_rank_that_dies_is_named_and_leaves_the_last_checkpoint_whole() {
+    let folder = folder("dies");
+    let undisturbed = run(Model::Epidemic, 1, 50).0;
+    let ends = run_local(3, |transport| {
+        let (mut app, mut cluster) = begin(Model::Epidemic, transport);
+        go_on(&mut app, &mut cluster, 20)?;
+        cluster.checkpoint(app.world_mut(), &folder)?;
+        if cluster.rank() == 1 {
+            go_on(&mut app, &mut cluster, 33)?;
+            return Ok(());
+        }
+        go_on(&mut app, &mut cluster, 50)
+    });
+    assert_eq!(ends[1], Ok(()));
+    for end in [&ends[0], &ends[2]] {
+        assert!(matches!(end, Err(ClusterError::Lost { .. })), "{end:?}");
+    }
+    assert_eq!(restart(Model::Epidemic, 2, &folder, 50), undisturbed);
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused_by_name() {
+    let folder = folder("damaged");
+    run_local(2, |transport| {
+        let (mut app, mut cluster) = begin(Model::Boids, transport);
+        cluster.checkpoint(app.world_mut(), &folder).unwrap();
+    });
+    let place = folder.join("frame-000000000");
+    let mut bytes = std::fs::read(place.join("rank-1")).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(place.join("rank-1"), bytes).unwrap();
+    run_local(1, |transport| {
+        let mut world = World::new();
+        let error = cluster(Model::Boids, transport, AGENTS).restart(&mut world, &place).unwrap_err();
+        assert!(error.to_string().contains("rank-1"), "{error}");
+    });
+}
