@@ -30,6 +30,7 @@ pages! {
     Inspector "inspector.md"
     Saving "saving.md"
     Arrow "arrow.md"
+    Cluster "cluster.md"
     CheatSheet "cheat-sheet.md"
     Prelude "prelude.md"
     ComingFromBevy "coming-from-bevy.md"

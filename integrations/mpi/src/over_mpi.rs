@@ -1,5 +1,7 @@
 //! Ranks as processes that MPI started.
 
+use std::rc::Rc;
+
 use mpi::environment::Universe;
 use mpi::request::{Request, scope};
 use mpi::topology::SimpleCommunicator;
@@ -12,15 +14,15 @@ use crate::transport::{MAX_PIECE, Transport, pieces};
 pub struct MpiTransport {
     world: SimpleCommunicator,
     limit: usize,
-    /// Ends MPI when it is dropped, after everything else.
-    _universe: Universe,
+    /// Ends MPI when the last one is dropped.
+    universe: Rc<Universe>,
 }
 
 impl MpiTransport {
     /// Starts MPI. `None` when it was started before.
     pub fn start() -> Option<Self> {
         let (universe, _) = mpi::initialize_with_threading(mpi::Threading::Funneled)?;
-        Some(Self { world: universe.world(), limit: MAX_PIECE, _universe: universe })
+        Some(Self { world: universe.world(), limit: MAX_PIECE, universe: Rc::new(universe) })
     }
 
     /// Sends pieces of at most so many bytes: for tests of what happens to messages beyond 2 GiB.
@@ -44,7 +46,7 @@ impl MpiTransport {
 pub fn run_mpi(run: impl FnOnce(MpiTransport) -> Result<(), ClusterError>) {
     let transport = MpiTransport::start().expect("MPI is started once");
     let (rank, ranks) = (transport.rank(), transport.ranks());
-    let world = transport.world.duplicate();
+    let universe = Rc::clone(&transport.universe);
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(transport)));
     let why = match outcome {
         Ok(Ok(())) => return,
@@ -52,7 +54,7 @@ pub fn run_mpi(run: impl FnOnce(MpiTransport) -> Result<(), ClusterError>) {
         Err(_) => "it panicked, as told above".to_owned(),
     };
     eprintln!("rank {rank} of {ranks} failed: {why}. The job ends; restart from the last checkpoint.");
-    world.abort(1)
+    universe.world().abort(1)
 }
 
 fn number(rank: i32) -> usize {
