@@ -312,16 +312,16 @@ impl<T: Transport> Cluster<T> {
             }
         }
         let mut arrived = Vec::new();
-        let owned: Vec<GlobalId> = self.owned(world).into_iter().map(|(id, _)| id).collect();
         for (rank, part) in self.transport.exchange(parts)?.iter().enumerate() {
             let mut reader = Reader::new(part, format!("what rank {rank} sent of messages"));
             while !reader.is_empty() {
-                let letter = Letter::read(&mut reader)?;
-                match letter.to {
-                    To::Owner(id) if owned.binary_search(&id).is_err() => {}
-                    _ => arrived.push(letter),
-                }
+                arrived.push(Letter::read(&mut reader)?);
             }
+        }
+        if arrived.iter().any(|letter| matches!(letter.to, To::Owner(_))) {
+            let owned = self.owned(world);
+            let is_owned = |id: GlobalId| owned.binary_search_by_key(&id, |(id, _)| *id).is_ok();
+            arrived.retain(|letter| !matches!(letter.to, To::Owner(id) if !is_owned(id)));
         }
         self.stats.messages += deliver(world, &self.types.messages, arrived)?;
         Ok(())

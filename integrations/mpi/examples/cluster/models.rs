@@ -8,7 +8,7 @@ use phalanx_mpi::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The side of the square in which everything happens.
+/// The side of the square, unless another one is asked for.
 pub const SIDE: f32 = 64.0;
 /// How far agents see.
 pub const SIGHT: f64 = 2.0;
@@ -54,6 +54,10 @@ pub struct Visit {
     pub to: GlobalId,
 }
 
+/// The side of the square in which everything happens.
+#[derive(Resource)]
+pub struct Side(pub f32);
+
 /// The frame, the same on all ranks.
 #[derive(Resource, Default, Serialize, Deserialize)]
 pub struct Frame(pub u64);
@@ -93,16 +97,37 @@ pub fn types(model: Model) -> ClusterTypes {
 
 /// A rank that begins with an even grid, and rebalances every 25 frames.
 pub fn cluster<T: Transport>(model: Model, transport: T, agents: u64) -> Cluster<T> {
+    cluster_in(model, transport, agents, SIDE, 32)
+}
+
+/// As [`cluster`], in a square of another size, with so many cells along each side.
+pub fn cluster_in<T: Transport>(
+    model: Model,
+    transport: T,
+    agents: u64,
+    side: f32,
+    cells: usize,
+) -> Cluster<T> {
     let ranks = transport.ranks();
-    let grid = Partition::strips(Bounds::square(SIDE.into()), [32, 32, 1], ranks);
+    let grid = Partition::strips(Bounds::square(side.into()), [cells, cells, 1], ranks);
     Cluster::new(transport, types(model), grid, SIGHT, agents).rebalance_every(25)
 }
 
 /// Spawns the agents that this rank owns: three quarters of them in one corner, so that there is something to balance.
 pub fn populate<T: Transport>(model: Model, cluster: &Cluster<T>, world: &mut World, agents: u64) {
+    populate_in(model, cluster, world, agents, |id| if id % 4 == 0 { SIDE } else { SIDE / 3.0 });
+}
+
+/// As [`populate`], each agent somewhere between 0 and what `part` says.
+pub fn populate_in<T: Transport>(
+    model: Model,
+    cluster: &Cluster<T>,
+    world: &mut World,
+    agents: u64,
+    part: impl Fn(u64) -> f32,
+) {
     for id in 0..agents {
-        let part = if id % 4 == 0 { SIDE } else { SIDE / 3.0 };
-        let position = Position { x: unit(1, id, 0) * part, y: unit(1, id, 1) * part };
+        let position = Position { x: unit(1, id, 0) * part(id), y: unit(1, id, 1) * part(id) };
         if !cluster.owns(position.place()) {
             continue;
         }
@@ -115,10 +140,13 @@ pub fn populate<T: Transport>(model: Model, cluster: &Cluster<T>, world: &mut Wo
 }
 
 pub fn app(model: Model) -> App {
+    app_in(model, SIDE)
+}
+
+pub fn app_in(model: Model, side: f32) -> App {
     let mut app = App::new();
-    app.insert_resource(Frame::default())
-        .insert_resource(Outbox::default())
-        .insert_resource(GlobalOrder::default());
+    app.insert_resource(Frame::default()).insert_resource(Outbox::default());
+    app.insert_resource(GlobalOrder::default()).insert_resource(Side(side));
     match model {
         Model::Boids => app.add_systems(Update, (equip, steer, fly, tick).chain()),
         Model::Epidemic => {
@@ -177,14 +205,14 @@ fn steer(
     }
 }
 
-fn fly(mut boids: Query<(&mut Position, &mut Velocity, &Steering), Without<Ghost>>) {
+fn fly(side: Res<Side>, mut boids: Query<(&mut Position, &mut Velocity, &Steering), Without<Ghost>>) {
     for (position, velocity, steering) in &mut boids {
         let places = [(position.x, velocity.x, steering.0[0]), (position.y, velocity.y, steering.0[1])];
         for (place, speed, steering) in places {
             *speed = steering;
             *place += *speed;
-            if *place < 0.0 || *place > SIDE {
-                *place = place.clamp(0.0, SIDE);
+            if *place < 0.0 || *place > side.0 {
+                *place = place.clamp(0.0, side.0);
                 *speed = -*speed;
             }
         }
@@ -192,15 +220,15 @@ fn fly(mut boids: Query<(&mut Position, &mut Velocity, &Steering), Without<Ghost
 }
 
 /// One person in eight walks.
-fn walk(mut people: Query<(&GlobalId, &mut Position, &mut Velocity), Without<Ghost>>) {
+fn walk(side: Res<Side>, mut people: Query<(&GlobalId, &mut Position, &mut Velocity), Without<Ghost>>) {
     for (id, position, velocity) in &mut people {
         if id.0 % 8 != 0 {
             continue;
         }
         for (place, speed) in [(position.x, velocity.x), (position.y, velocity.y)] {
             *place += *speed;
-            if *place < 0.0 || *place > SIDE {
-                *place = place.clamp(0.0, SIDE);
+            if *place < 0.0 || *place > side.0 {
+                *place = place.clamp(0.0, side.0);
                 *speed = -*speed;
             }
         }
