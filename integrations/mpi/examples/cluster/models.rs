@@ -170,29 +170,29 @@ fn equip(
     }
 }
 
-/// Sums over neighbours in the order of their ids: floats, and yet the same bits wherever borders are.
-#[allow(clippy::cast_possible_truncation)]
+/// Sums over neighbours in the order of their ids: of `f32`, in which the order shows, and yet the same bits wherever
+/// borders are.
 fn steer(
     order: Res<GlobalOrder>,
-    flock: Query<&Velocity>,
+    flock: Query<(&Position, &Velocity)>,
     mut boids: Query<(&GlobalId, &Position, &Velocity, &mut Steering), Without<Ghost>>,
 ) {
     for (id, position, velocity, mut steering) in &mut boids {
-        let here = [f64::from(*position.x), f64::from(*position.y), 0.0];
+        let (here, own) = ([*position.x, *position.y], [*velocity.x, *velocity.y]);
         let (mut centre, mut speed, mut apart, mut count) =
-            ([0.0_f64; 2], [0.0_f64; 2], [0.0_f64; 2], 0.0_f64);
-        for other in order.within(here, SIGHT).iter().filter(|other| other.id != *id) {
-            let Ok(theirs) = flock.get(other.entity) else { continue };
-            let theirs = [f64::from(*theirs.x), f64::from(*theirs.y)];
+            ([0.0_f32; 2], [0.0_f32; 2], [0.0_f32; 2], 0.0_f32);
+        let place = [here[0].into(), here[1].into(), 0.0];
+        for other in order.within(place, SIGHT).iter().filter(|other| other.id != *id) {
+            let Ok((place, theirs)) = flock.get(other.entity) else { continue };
+            let (place, theirs) = ([*place.x, *place.y], [*theirs.x, *theirs.y]);
             for axis in 0..2 {
-                let away = here[axis] - other.place[axis];
+                let away = here[axis] - place[axis];
                 centre[axis] -= away;
                 speed[axis] += theirs[axis];
                 apart[axis] += if away.abs() < 0.5 { away } else { 0.0 };
             }
             count += 1.0;
         }
-        let own = [f64::from(*velocity.x), f64::from(*velocity.y)];
         for axis in 0..2 {
             let mut next = own[axis];
             if count > 0.0 {
@@ -200,7 +200,7 @@ fn steer(
                     + (speed[axis] / count - own[axis]) * 0.05
                     + apart[axis] * 0.05;
             }
-            steering.0[axis] = next.clamp(-0.5, 0.5) as f32;
+            steering.0[axis] = next.clamp(-0.5, 0.5);
         }
     }
 }
