@@ -21,7 +21,7 @@ struct Health {
 }
 
 fn fight(mut fighters: Query<(&Faction, &mut Health)>) {
-    for (faction, mut health) in &mut fighters {
+    for (faction, health) in &mut fighters {
         *health.current -= if *faction == Faction::Red { 1.0 } else { 0.5 };
     }
 }

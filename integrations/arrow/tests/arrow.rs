@@ -1,5 +1,6 @@
 //! What leaves a world and comes back is the same; other programs read what was written.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)]
 
 #[path = "arrow/facts.rs"]
 mod facts;

@@ -114,7 +114,7 @@ impl<T: Transport> Cluster<T> {
         let mut part = Vec::new();
         if let Some(resource) = world.get_resource::<R>().filter(|_| self.rank() == from) {
             part.push(1);
-            let bytes = postcard::to_stdvec(&*resource);
+            let bytes = postcard::to_stdvec(resource);
             part.extend(
                 bytes.map_err(|error| ClusterError::damaged(format_args!("resource `{name}`"), error))?,
             );

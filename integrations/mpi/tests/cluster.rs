@@ -1,9 +1,11 @@
 //! The protocol over threads of one process: what it promises, without MPI.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
 
 use phalanx::prelude::*;
+use phalanx::schedule::Threads;
 use phalanx_mpi::{
     Cluster, ClusterError, ClusterStats, Ghost, GlobalId, LocalTransport, Outbox, To, Transport,
     latest_checkpoint, local_transports, run_local,
@@ -70,6 +72,22 @@ fn an_epidemic_ends_alike_on_any_number_of_ranks() {
 }
 
 #[test]
+fn threads_within_a_rank_change_nothing() {
+    for model in [Model::Boids, Model::Epidemic] {
+        let (alone, _) = run(model, 1, 40);
+        for (ranks, threads) in [(1, Threads::Serial), (1, Threads::N(2)), (2, Threads::N(2))] {
+            let lines = run_local(ranks, |transport| {
+                let (mut app, mut cluster) = begin(model, transport);
+                app.configure(AppConfig { threads, ..AppConfig::default() });
+                go_on(&mut app, &mut cluster, 40).unwrap();
+                summary(&mut cluster, app.world()).unwrap()
+            });
+            assert_eq!(lines[0], alone, "{model:?} on {ranks} ranks with {threads:?}");
+        }
+    }
+}
+
+#[test]
 fn another_start_ends_differently() {
     assert_ne!(run(Model::Boids, 2, 10).0, run(Model::Boids, 2, 11).0);
 }
@@ -117,18 +135,18 @@ fn messages_reach_a_rank_all_or_the_owner_in_the_order_of_senders() {
     let received = run_local(3, |transport| {
         let rank = transport.rank();
         let mut app = App::new();
-        app.insert_resource(Outbox::default()).add_message::<Visit>();
+        app.add_message::<Visit>();
         let mut cluster = cluster(Model::Epidemic, transport, 1000);
         let world = app.world_mut();
         let id = GlobalId(rank as u64);
         world.spawn((id, Position { x: 1.0, y: 5.0 + 25.0 * rank as f32 }, Velocity { x: 0.0, y: 0.0 }));
-        let mut outbox = world.resource_mut::<Outbox>();
+        let mut outbox = Outbox::default();
         // Senders have ids that fall while ranks rise.
         let from = GlobalId(100 - rank as u64);
         outbox.send(from, To::All, &Visit { to: GlobalId(10 + rank as u64) });
         outbox.send(from, To::Rank(1), &Visit { to: GlobalId(20 + rank as u64) });
         outbox.send(from, To::Owner(GlobalId(2)), &Visit { to: GlobalId(30 + rank as u64) });
-        drop(outbox);
+        world.insert_resource(outbox);
         cluster.exchange(app.world_mut()).unwrap();
         let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
         let sink = seen.clone();

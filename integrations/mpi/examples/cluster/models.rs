@@ -274,7 +274,7 @@ fn travel(
     people: Query<(&GlobalId, &Health), Without<Ghost>>,
 ) {
     for (id, health) in &people {
-        if matches!(health, Health::Infected { .. }) && draw(5, id.0, frame.0) % 40 == 0 {
+        if matches!(health, Health::Infected { .. }) && draw(5, id.0, frame.0).is_multiple_of(40) {
             let to = GlobalId(draw(6, id.0, frame.0) % 200);
             outbox.send(*id, To::Owner(to), &Visit { to });
         }
