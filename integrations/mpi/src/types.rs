@@ -133,7 +133,7 @@ impl ClusterTypes {
         mut target: impl FnMut(&mut World, GlobalId) -> Entity,
     ) -> Result<Vec<Entity>, ClusterError> {
         let count = reader.count()?;
-        let ids = read_plain::<GlobalId>(reader, count)?;
+        let ids = read_each(reader, count, read_plain::<GlobalId>)?;
         let mut entities = Vec::with_capacity(count);
         for id in ids {
             // Only newborns have none yet.
@@ -211,34 +211,24 @@ fn pack_saved<C: SavedComponent>(world: &World, entities: &[Entity], out: &mut V
     });
 }
 
-fn read_plain<C: SavedComponent + Pod>(
+/// The values of rows; none where a row has no value.
+fn read_each<C>(
     reader: &mut Reader<'_>,
     rows: usize,
+    read: fn(&mut Reader<'_>) -> Result<C, ClusterError>,
 ) -> Result<Vec<Option<C>>, ClusterError> {
     let present = read_presence(reader, rows)?;
-    let mut values = Vec::with_capacity(rows);
-    for here in present {
-        let value = here.then(|| reader.take(size_of::<C>()).map(bytemuck::pod_read_unaligned));
-        values.push(value.transpose()?);
-    }
-    Ok(values)
+    present.into_iter().map(|here| here.then(|| read(reader)).transpose()).collect()
 }
 
-fn read_saved<C: SavedComponent>(
-    reader: &mut Reader<'_>,
-    rows: usize,
-) -> Result<Vec<Option<C>>, ClusterError> {
-    let present = read_presence(reader, rows)?;
-    let mut values = Vec::with_capacity(rows);
-    for here in present {
-        let value = here.then(|| {
-            let bytes = reader.bytes()?;
-            let name = std::any::type_name::<C>();
-            postcard::from_bytes(bytes).map_err(|error| reader.error(format_args!("a `{name}`: {error}")))
-        });
-        values.push(value.transpose()?);
-    }
-    Ok(values)
+fn read_plain<C: Pod>(reader: &mut Reader<'_>) -> Result<C, ClusterError> {
+    reader.take(size_of::<C>()).map(bytemuck::pod_read_unaligned)
+}
+
+fn read_saved<C: SavedComponent>(reader: &mut Reader<'_>) -> Result<C, ClusterError> {
+    let bytes = reader.bytes()?;
+    let name = std::any::type_name::<C>();
+    postcard::from_bytes(bytes).map_err(|error| reader.error(format_args!("a `{name}`: {error}")))
 }
 
 /// Records that each entity gets its value, or loses the one that it has.
@@ -252,22 +242,16 @@ fn give<C: SavedComponent>(world: &mut World, entities: &[Entity], values: Vec<O
     }
 }
 
+type Unpacked = Result<(), ClusterError>;
+
 fn unpack_plain<C: SavedComponent + Pod>(
     world: &mut World,
-    entities: &[Entity],
-    reader: &mut Reader<'_>,
-) -> Result<(), ClusterError> {
-    let values = read_plain::<C>(reader, entities.len())?;
-    give(world, entities, values);
-    Ok(())
+    to: &[Entity],
+    from: &mut Reader<'_>,
+) -> Unpacked {
+    read_each(from, to.len(), read_plain::<C>).map(|values| give(world, to, values))
 }
 
-fn unpack_saved<C: SavedComponent>(
-    world: &mut World,
-    entities: &[Entity],
-    reader: &mut Reader<'_>,
-) -> Result<(), ClusterError> {
-    let values = read_saved::<C>(reader, entities.len())?;
-    give(world, entities, values);
-    Ok(())
+fn unpack_saved<C: SavedComponent>(world: &mut World, to: &[Entity], from: &mut Reader<'_>) -> Unpacked {
+    read_each(from, to.len(), read_saved::<C>).map(|values| give(world, to, values))
 }
