@@ -42,7 +42,8 @@ impl Snapshot {
                 .collect();
             // Fields that cannot be told one by one may be told by the text of the whole.
             if info.layout() != Layout::Tag && parts.iter().all(|(_, value)| *value == Json::Null) {
-                parts = debug(world, entity, info).map(|text| (String::new(), text.into())).into_iter().collect();
+                parts =
+                    debug(world, entity, info).map(|text| (String::new(), text.into())).into_iter().collect();
             }
             (info.name().to_owned(), parts)
         });

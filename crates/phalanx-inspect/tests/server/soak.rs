@@ -72,9 +72,11 @@ fn memory_is_flat_with_a_hundred_clients_and_one_that_never_reads() {
         std::thread::spawn(move || work(&address, &stop, &answered))
     };
     let mut clients = vec![client(Box::new(|address, stop, _| never_read(address, stop)))];
-    clients.extend((0..CLIENTS).map(|number| {
-        client(Box::new(move |address, stop, answered| ask(address, number, stop, answered)))
-    }));
+    clients.extend(
+        (0..CLIENTS).map(|number| {
+            client(Box::new(move |address, stop, answered| ask(address, number, stop, answered)))
+        }),
+    );
     let begin = Instant::now();
     let whole = Duration::from_secs(seconds);
     let (mut settled, mut frames) = (0, app.frame());

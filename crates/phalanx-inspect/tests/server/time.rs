@@ -23,7 +23,8 @@ fn family() -> Running {
 fn x(app: &Running) -> f64 {
     let found = app.address.call("world.get", "{\"entity\":\"0\"}");
     let Some(Json::List(components)) = found.get("components") else { panic!("{found}") };
-    let position = components.iter().find(|found| text(found, "short") == Some("Position")).expect("Position");
+    let position =
+        components.iter().find(|found| text(found, "short") == Some("Position")).expect("Position");
     let Some(Json::List(fields)) = position.get("fields") else { panic!("{position}") };
     match fields[0].get("value") {
         Some(Json::Number(value)) => *value,
@@ -88,7 +89,11 @@ fn a_difference_tells_what_an_entity_was_some_frames_ago() {
         let Some(Json::List(changes)) = found.get("changes") else { panic!("{found}") };
         let name = |change: &Json| {
             (
-                format!("{}.{}", text(change, "short").expect("a name"), text(change, "field").expect("a field")),
+                format!(
+                    "{}.{}",
+                    text(change, "short").expect("a name"),
+                    text(change, "field").expect("a field")
+                ),
                 text(change, "what").expect("what").to_owned(),
             )
         };
@@ -115,7 +120,10 @@ fn a_difference_tells_what_an_entity_was_some_frames_ago() {
     // One that has gone since.
     app.address.call("world.despawn", "{\"entity\":\"3v0\"}");
     let gone = app.address.call("world.difference", "{\"entity\":\"3v0\",\"from\":1}");
-    assert_eq!((gone.get("livedBefore"), gone.get("livesAfter")), (Some(&Json::Bool(true)), Some(&Json::Bool(false))));
+    assert_eq!(
+        (gone.get("livedBefore"), gone.get("livesAfter")),
+        (Some(&Json::Bool(true)), Some(&Json::Bool(false)))
+    );
     let (_, reason) = app.address.fails("world.difference", "{\"entity\":\"0\",\"from\":999}");
     assert!(reason.contains("frames are kept"), "{reason}");
 }
@@ -126,8 +134,10 @@ fn parents_tell_how_many_children_each_child_has() {
     let found = app.address.call("world.get", "{\"entity\":\"0\"}");
     assert_eq!(found.get("childCount").and_then(Json::as_usize), Some(2));
     let Some(Json::List(children)) = found.get("children") else { panic!("{found}") };
-    let counts: Vec<usize> =
-        children.iter().map(|child| child.get("children").and_then(Json::as_usize).expect("a number")).collect();
+    let counts: Vec<usize> = children
+        .iter()
+        .map(|child| child.get("children").and_then(Json::as_usize).expect("a number"))
+        .collect();
     assert_eq!(counts, [1, 0]);
     assert_eq!(text(&children[1], "name"), Some("little"));
 }

@@ -97,8 +97,7 @@ impl App {
                 Step::Transitions => self.run_transitions(),
             }
         }
-        self.end_frame();
-        Ok(())
+        self.end_frame()
     }
 
     /// Starts up if that has not been done yet, and moves the clocks on.
@@ -120,13 +119,15 @@ impl App {
 
     /// What comes after all phases.
     #[track_caller]
-    pub(super) fn end_frame(&mut self) {
+    pub(super) fn end_frame(&mut self) -> Result<(), UpdateError> {
         self.world.end_frame();
-        if !self.sub_apps.is_empty() {
-            self.run_sub_apps(real)?;
-        }
+        let beside = match self.sub_apps.is_empty() {
+            true => Ok(()),
+            false => self.run_sub_apps(self.world.resource::<Time<Real>>().delta()),
+        };
         self.note_history();
         self.tell_tools();
+        beside
     }
 
     /// Works out what a frame runs. Phases without systems are left out, unless somebody looks at the frame.

@@ -92,7 +92,7 @@ impl App {
             }
             self.drop_piece();
         }
-        self.end_part();
+        self.end_part()?;
         Ok(None)
     }
 
@@ -100,7 +100,7 @@ impl App {
     /// [`App::step`] do this instead of a whole frame.
     ///
     /// # Panics
-    /// When a system does.
+    /// When a system does, or an app beside this one cannot run its frame.
     #[track_caller]
     pub fn finish_frame(&mut self) {
         if self.part.is_none() {
@@ -114,7 +114,9 @@ impl App {
                 self.run_piece(piece);
             }
         }
-        self.end_part();
+        if let Err(error) = self.end_part() {
+            panic!("{error}");
+        }
     }
 
     /// Whether a frame was begun and has not ended.
@@ -134,9 +136,10 @@ impl App {
         }
     }
 
-    fn end_part(&mut self) {
+    #[track_caller]
+    fn end_part(&mut self) -> Result<(), UpdateError> {
         self.part = None;
-        self.end_frame();
+        self.end_frame()
     }
 
     #[track_caller]

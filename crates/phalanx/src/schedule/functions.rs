@@ -15,8 +15,8 @@ use std::marker::PhantomData;
 use super::config::{ConfigureSystems, IntoSystemConfigs, RunIf, SystemConfigs, single};
 use crate::system::tuples::for_each_params;
 use crate::system::{
-    ExclusiveParam, HasInput, IntoSystem, IsExclusive, IsFunction, Observer, On, SystemCondition, SystemOutput,
-    SystemParam,
+    ExclusiveParam, HasInput, IntoSystem, IsExclusive, IsFunction, Observer, On, SystemCondition,
+    SystemOutput, SystemParam,
 };
 use crate::world::{DeferredWorld, EventPattern, World};
 

@@ -12,8 +12,11 @@ use crate::world::World;
 impl Schedule {
     /// The systems in their order, without sync points, which always run; nothing until it is built.
     pub(super) fn systems_in_order(&self) -> Vec<usize> {
-        let is_system = |at: &usize| self.nodes.get(*at).is_some_and(|node| !ApplyDeferred::is(node.task.key()));
-        self.plan.as_ref().map_or_else(Vec::new, |plan| plan.order.iter().copied().filter(is_system).collect())
+        let is_system =
+            |at: &usize| self.nodes.get(*at).is_some_and(|node| !ApplyDeferred::is(node.task.key()));
+        self.plan
+            .as_ref()
+            .map_or_else(Vec::new, |plan| plan.order.iter().copied().filter(is_system).collect())
     }
 
     /// Runs the systems at some places of the order, and applies their commands. The name of the first of them; `None`

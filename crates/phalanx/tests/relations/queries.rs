@@ -68,7 +68,10 @@ fn parent_may_be_read_beside_other_writes_and_not_beside_its_own() {
         all.iter_mut().for_each(|mut seen| seen.0 += 1);
     }
     let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.run_system_once(ticks)));
-    assert!(refused.is_err() || refused.unwrap().is_err(), "ticks of other rows are not copied beside writes");
+    assert!(
+        refused.is_err() || refused.unwrap().is_err(),
+        "ticks of other rows are not copied beside writes"
+    );
     // Other tables do not help: the parent may be in any of them.
     fn two(_: Query<&mut Own, With<Hull>>, _: Query<(&Own, Parent<ChildOf, &Own>), Without<Hull>>) {}
     assert!(world.run_system_once(two).is_err());

@@ -46,7 +46,8 @@ fn game() -> App {
 
 /// What a run leaves behind, but for moments of change.
 fn result(app: &mut App) -> (Vec<u64>, Vec<String>, u64) {
-    let places = app.world_mut().query::<&Place>().iter(app.world()).map(|place| format!("{:.9}", place.0));
+    let places = app.world().view::<&Place>();
+    let places = places.iter().map(|place| format!("{:.9}", place.0));
     let places = places.collect();
     (app.world().resource::<Seen>().0.clone(), places, app.world().resource::<Time>().frame())
 }
@@ -62,7 +63,11 @@ fn a_frame_in_parts_does_what_a_whole_frame_does() {
             systems += 1;
             // Sometimes the rest runs at once, by one of the ways to do it.
             if systems == frame % 9 {
-                if frame % 2 == 0 { parts.finish_frame() } else { parts.step(0.5) }
+                if frame % 2 == 0 {
+                    parts.finish_frame()
+                } else {
+                    parts.step(0.5)
+                }
                 break;
             }
         }

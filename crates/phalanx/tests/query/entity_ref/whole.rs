@@ -153,7 +153,7 @@ fn what_is_left_out_belongs_to_other_queries() {
         mut all: Query<EntityMutExcept<(Health, Place)>>,
         mut armours: Local<u32>,
     ) {
-        for mut place in &mut places {
+        for place in &mut places {
             *place.x += 1;
         }
         for entity in &mut all {
