@@ -1,4 +1,6 @@
-//! What became another one between two moments: the fields of an entity, and which components it has.
+//! The difference of an entity between two moments: its fields, and which components it has.
+//!
+//! Both moments are frames of the history, or the present. `App::look_back` restores a frame, and the present after it.
 
 use phalanx::component::Layout;
 use phalanx::prelude::{App, Entity, World};

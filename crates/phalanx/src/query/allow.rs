@@ -1,4 +1,7 @@
 //! Filters that let a query visit entities which are disabled.
+//!
+//! A query visits no entity with a disabling component, unless it names the component. [`Allow`] names it and asks for
+//! nothing else, so that both kinds of entities are visited (ADR 0057).
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,7 @@
 //! Rows in the order of a tree: what is above comes first, and can be read while what is below is written.
+//!
+//! The store lends the rows of a level beside those of the level above (`view/cascade`). This module makes items of them,
+//! applies row filters, and shares wide levels between threads.
 
 use phalanx_store::{LevelPart, Levels};
 

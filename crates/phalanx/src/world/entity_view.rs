@@ -136,6 +136,23 @@ impl fmt::Debug for FilteredEntityRef<'_> {
 
 /// An entity whose components can be read and written, as far as its query may write them: in bevy what was asked of
 /// its builder, here all of them.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Health(u32);
+///
+/// let mut world = World::new();
+/// let e = world.spawn(Health(3)).id();
+/// fn heal(mut all: Query<FilteredEntityMut>) {
+///     for mut entity in &mut all {
+///         entity.get_mut::<Health>().unwrap().0 += 1;
+///     }
+/// }
+/// world.run_system_once(heal).unwrap();
+/// assert_eq!(world.get::<Health>(e).unwrap().0, 4);
+/// ```
 pub type FilteredEntityMut<'w> = EntityMut<'w>;
 
 /// An entity whose components can be read, but for those of a bundle.

@@ -1,4 +1,7 @@
 //! The order of a relation: what is above before what is below, level by level, kept until links change.
+//!
+//! The levels are worked out from the lists of the targets when they are asked for. They are kept as long as no link of
+//! the relation comes or goes.
 
 use std::marker::PhantomData;
 
