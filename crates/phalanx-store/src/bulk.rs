@@ -13,7 +13,6 @@ use crate::location::{EntityLocation, Row, TableId};
 use crate::panics::FirstPanic;
 use crate::plan::Edge;
 use crate::rows::Pending;
-use crate::sets::SparseSet;
 use crate::store::Store;
 use crate::tick::Tick;
 use crate::values::{Existing, Values};
@@ -237,7 +236,7 @@ impl Store {
     /// Despawns everything. Ids from before are dead; tables stay, empty.
     pub fn clear_entities(&mut self) {
         self.entities.clear();
-        self.sets.iter_mut().for_each(SparseSet::clear);
+        self.sets.iter_mut().for_each(|set| set.clear());
         self.clear_groups();
         self.drop_all_rows().resume();
     }

@@ -341,7 +341,9 @@ impl Entities {
     /// As for [`set_location`](Entities::set_location).
     #[inline]
     pub(crate) unsafe fn move_location(&mut self, index: u32, location: EntityLocation) {
-        let slot = &mut self.slots[index as usize];
+        debug_assert!((index as usize) < self.slots.len());
+        // SAFETY: forwarded: a living entity has a slot (I5).
+        let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
         debug_assert!(slot.table.has_rows() && location.table.has_rows(), "slot {index} has no row");
         slot.table = location.table;
         slot.link = Entity::new(location.row.get(), slot.link.raw_generation());

@@ -72,7 +72,7 @@ impl Store {
     fn exit_of(&mut self, entity: Entity) -> Option<TableId> {
         let table = self.entities.locate(entity)?.table;
         let plain = table.has_rows() && self.tables[table.index()].droppers.is_empty();
-        (plain && self.sets.is_empty()).then_some(table)
+        (plain && self.sets_are_empty()).then_some(table)
     }
 
     fn leave_table(&mut self, table: TableId) -> Leaving<'_> {

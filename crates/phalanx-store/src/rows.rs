@@ -197,13 +197,22 @@ impl Store {
         };
         self.expect_edge::<V>(edge, false);
         edge.expect_fit(&values);
-        let mask = V::mask(&mut edge.present.iter());
         let row = location.row.index();
         // SAFETY: the edge is fresh, as was asked above, and the entity stands at its source (I5). Values have columns of
         // their type in the target (I1, I7), with room for the row (I3); the masked ones were copied there from the source,
-        // or stand there already (I2). All that fit are written, and those are all that the edge counts on (I7).
+        // or stand there already (I2), which are none on a plain edge. All that fit are written, and those are all that the
+        // edge counts on (I7).
         Ok(unsafe {
-            self.relocate(entity, row, edge, |to| values.merge(edge.pointers::<V>(), mask, to, existing))
+            let pointers = || edge.pointers::<V>();
+            // A function for each, so that neither goes through memory.
+            if edge.plain {
+                let put = |to| values.merge(pointers(), V::NONE, to, existing);
+                self.relocate_plainly(entity, row, edge, put)
+            } else {
+                let mask = V::mask(&mut edge.present.iter());
+                let put = |to| values.merge(pointers(), mask, to, existing);
+                self.relocate_with_care(entity, row, edge, put)
+            }
         })
     }
 
@@ -274,7 +283,14 @@ impl Store {
         let mask = V::mask(&mut edge.present.iter());
         // SAFETY: forwarded; the edge is fresh. Masked columns are columns of the source (I1, I7), initialised at the
         // entity's row (I2, I5); the row is closed next, and the target has none of them.
-        unsafe { self.relocate(entity, row, edge, |_| V::take(edge.pointers::<V>(), mask, row)) }
+        unsafe {
+            // A function for each, as above.
+            if edge.plain {
+                self.relocate_plainly(entity, row, edge, |_| V::take(edge.pointers::<V>(), mask, row))
+            } else {
+                self.relocate_with_care(entity, row, edge, |_| V::take(edge.pointers::<V>(), mask, row))
+            }
+        }
     }
 
     /// Despawns an entity and drops its values. False when it was dead already.
@@ -285,7 +301,7 @@ impl Store {
             // SAFETY: the directory gave the row, which is in range (I5). Values with drop glue are left behind the end,
             // the others may be overwritten (I2).
             unsafe { self.leave(table, row.index(), None) };
-            if self.sets.is_empty() && self.tables[table.index()].droppers.is_empty() {
+            if self.tables[table.index()].droppers.is_empty() && !self.is_in_sets(entity) {
                 return true;
             }
         }
@@ -300,7 +316,7 @@ impl Store {
     /// Its row, if it had one, left the table just now.
     #[inline(never)]
     unsafe fn drop_despawned(&mut self, entity: Entity, table: TableId) {
-        let sets = if self.sets.is_empty() { Vec::new() } else { self.leave_all_sets(entity) };
+        let sets = if self.is_in_sets(entity) { self.leave_all_sets(entity) } else { Vec::new() };
         // The entity is gone from every structure: the user's code may run.
         let mut panics = FirstPanic::default();
         let removed = &self.tables[table.index()].droppers;

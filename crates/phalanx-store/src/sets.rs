@@ -22,6 +22,7 @@ pub use change::SetWriter;
 pub use groups::{GroupGone, GroupTerms, SetGroupId};
 pub(crate) use groups::{GroupsImage, SetGroups};
 pub use members::Members;
+pub(crate) use pinned::PinnedSet;
 pub use plan::SetPlan;
 
 mod change;
@@ -31,6 +32,7 @@ mod groups;
 mod holes;
 mod members;
 mod order;
+mod pinned;
 mod plan;
 
 /// Entity indices per page.
@@ -80,6 +82,8 @@ pub(crate) struct SparseSet {
     pub(crate) table: TableId,
     /// Whether rows stay where they are when others go.
     pub(crate) stable: bool,
+    /// Whether nothing but the set itself is concerned when rows go: it is not stable, and no group names it.
+    plain: bool,
     pages: Vec<Option<Page>>,
     /// The groups whose members are in the set: bit n stands for the groups n, n + 64, and so on.
     needing: u64,
@@ -149,6 +153,7 @@ impl SparseSet {
         Self {
             table,
             stable,
+            plain: !stable,
             pages: Vec::new(),
             needing: 0,
             excluding: 0,
@@ -279,7 +284,7 @@ impl Store {
 
     fn push_set(&mut self, set: SparseSet) -> SetId {
         let id = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets"));
-        self.sets.push(set);
+        self.sets.push(PinnedSet::new(set));
         // Entities may be in it from now on.
         self.close_cursors();
         id
@@ -328,6 +333,17 @@ impl Store {
         self.tables[self.set(id).table.index()].holes.len()
     }
 
+    /// Whether an entity is in some set.
+    #[inline]
+    pub(crate) fn is_in_sets(&self, entity: Entity) -> bool {
+        self.sets.iter().any(|set| set.find(entity).is_some())
+    }
+
+    /// Whether no entity is in any set.
+    pub(crate) fn sets_are_empty(&self) -> bool {
+        self.sets.iter().all(|set| self.metas[set.table.index()].len == 0)
+    }
+
     /// The entities of a set, row by row; a hole shows the placeholder.
     pub fn set_entities(&self, id: SetId) -> &[Entity] {
         self.table_entities(self.set(id).table)
@@ -351,6 +367,6 @@ impl Store {
 
     /// Gives back pages that no entity uses.
     pub(crate) fn shrink_sets(&mut self) {
-        self.sets.iter_mut().for_each(SparseSet::shrink);
+        self.sets.iter_mut().for_each(|set| set.shrink());
     }
 }

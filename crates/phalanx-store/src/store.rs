@@ -23,7 +23,7 @@ use crate::entity::Entity;
 use crate::flags::BorrowFlags;
 use crate::image::Image;
 use crate::location::{EntityLocation, TableId};
-use crate::sets::{SetGroups, SetId, SparseSet};
+use crate::sets::{PinnedSet, SetGroups, SetId};
 use crate::slab::Slab;
 use crate::spawn_cursor::SpawnCursors;
 use crate::split::Splits;
@@ -62,7 +62,7 @@ pub struct Store {
     pub(crate) splits: Splits,
     /// Differs between stores, for good.
     pub(crate) id: u64,
-    pub(crate) sets: Vec<SparseSet>,
+    pub(crate) sets: Vec<PinnedSet>,
     /// Indexed by column id.
     pub(crate) set_of_column: Vec<Option<SetId>>,
     pub(crate) groups: SetGroups,

@@ -91,13 +91,14 @@ impl TableMeta {
         row: usize,
         now: Tick,
     ) -> Option<Entity> {
-        let last = self.len as usize - 1;
         // SAFETY: forwarded: both rows are in range, and hold values of all columns (I2).
         unsafe {
-            if row != last {
-                V::shift(pointers, V::ALL, last, row);
+            let moved = self.pop_row(Row::from_index(row).get(), now);
+            if moved.is_some() {
+                // The last row is behind the end now, and holds its values still.
+                V::shift(pointers, V::ALL, self.len as usize, row);
             }
-            self.pop_row(Row::from_index(row).get(), now)
+            moved
         }
     }
 
@@ -120,7 +121,7 @@ impl TableMeta {
     /// Takes the last row away, whose entity has `row` from now on. Returns that entity, if it was another row.
     ///
     /// # Safety
-    /// `row` is in range; if it is not the last one, the values of that one were put in its place.
+    /// `row` is in range; if it is not the last one, the values of that one were put in its place, or are next.
     #[inline(always)]
     pub(crate) unsafe fn pop_row(&mut self, row: u32, now: Tick) -> Option<Entity> {
         debug_assert!(row < self.len);

@@ -209,14 +209,14 @@ std::thread_local! {
 
 /// Where a column stands: in a record, or among those that are none.
 #[derive(Clone, Copy)]
-struct Place(NonNull<Column>);
+pub(crate) struct ColumnPlace(NonNull<Column>);
 
 // SAFETY: locally: stands for a shared reference to a column, which is `Sync`.
-unsafe impl Send for Place {}
+unsafe impl Send for ColumnPlace {}
 // SAFETY: as above.
-unsafe impl Sync for Place {}
+unsafe impl Sync for ColumnPlace {}
 
-impl Place {
+impl ColumnPlace {
     fn new(column: &Column) -> Self {
         Self(NonNull::from(column))
     }
@@ -233,7 +233,7 @@ impl Place {
 /// Columns of one record, which lives as long as this.
 #[derive(Clone, Default)]
 pub(crate) struct ColumnList {
-    list: Box<[Place]>,
+    list: Box<[ColumnPlace]>,
     /// `None` where there are no columns.
     record: Option<Arc<Record>>,
 }
@@ -246,6 +246,11 @@ impl ColumnList {
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Where the first column stands.
+    pub(crate) fn first(&self) -> Option<ColumnPlace> {
+        self.list.first().copied()
     }
 
     /// As `iter`, where nobody has to ask whether there is another column.
@@ -275,7 +280,7 @@ impl ColumnList {
 
     /// Those columns that are wanted.
     pub(crate) fn filtered(&self, wanted: impl Fn(AnyColId) -> bool) -> Self {
-        let list = self.iter().filter(|column| wanted(column.id)).map(Place::new);
+        let list = self.iter().filter(|column| wanted(column.id)).map(ColumnPlace::new);
         Self { list: list.collect(), record: self.record.clone() }
     }
 }
@@ -284,7 +289,18 @@ impl ColumnList {
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Columns<'a> {
-    list: std::slice::Iter<'a, Place>,
+    list: std::slice::Iter<'a, ColumnPlace>,
+}
+
+impl<'a> Columns<'a> {
+    /// One column alone.
+    ///
+    /// # Safety
+    /// The record of the column lives for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn one(place: &'a ColumnPlace) -> Self {
+        Self { list: std::slice::from_ref(place).iter() }
+    }
 }
 
 impl<'a> Iterator for Columns<'a> {
@@ -324,13 +340,13 @@ impl TableColumns {
         let record = Arc::new(Record::new(ids, shape));
         let mut there: Vec<&Column> = record.columns().filter(|column| !column.data().is_null()).collect();
         there.sort_by_key(|column| column.id);
-        let list = there.into_iter().map(Place::new).collect();
+        let list = there.into_iter().map(ColumnPlace::new).collect();
         Self { all: ColumnList { list, record: Some(record) } }
     }
 
     /// Where a column stands in the list.
     pub(crate) fn position(&self, id: AnyColId) -> Option<usize> {
-        let compare = |place: &Place| {
+        let compare = |place: &ColumnPlace| {
             #[cfg(test)]
             COMPARED.set(COMPARED.get() + 1);
             // SAFETY: the list is borrowed, and keeps the record of its columns alive (I3).
@@ -344,7 +360,7 @@ impl TableColumns {
         let [tag, absent] = &*TAG_AND_ABSENT;
         let place = |&id: &AnyColId| match self.position(id) {
             Some(at) => self.all.list[at],
-            None => Place::new(if is_tag(id) { tag } else { absent }),
+            None => ColumnPlace::new(if is_tag(id) { tag } else { absent }),
         };
         ColumnList { list: ids.iter().map(place).collect(), record: self.all.record.clone() }
     }

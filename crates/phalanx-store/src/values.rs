@@ -63,6 +63,9 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     /// All columns are there.
     #[doc(hidden)]
     const ALL: Self::Mask;
+    /// No column is there.
+    #[doc(hidden)]
+    const NONE: Self::Mask;
     /// How many columns there are.
     const COLUMNS: usize;
 
@@ -163,6 +166,7 @@ macro_rules! single_value {
             type Pointers = *mut T;
             type Mask = bool;
             const ALL: bool = true;
+            const NONE: bool = false;
             const COLUMNS: usize = 1;
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {
@@ -262,6 +266,7 @@ macro_rules! values_tuple {
             type Pointers = ($($name::Pointers,)*);
             type Mask = ($($name::Mask,)*);
             const ALL: Self::Mask = ($($name::ALL,)*);
+            const NONE: Self::Mask = ($($name::NONE,)*);
             const COLUMNS: usize = 0 $(+ $name::COLUMNS)*;
 
             fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {

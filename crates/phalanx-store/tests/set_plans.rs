@@ -283,3 +283,36 @@ fn an_entity_is_brought_to_a_row_by_exchange() {
     assert!(!bring(&mut store, set, ids[0], 1), "there is a hole");
     store.check().unwrap();
 }
+
+#[test]
+fn a_plan_leads_to_its_set_however_many_sets_come_later() {
+    let id = ColId::<u32>::named("plan early");
+    let (mut store, plan) = store_with(id, false);
+    let entities = spawn(&mut store, 100);
+    for (at, &entity) in (0u32..).zip(&entities) {
+        let later = ColId::<u32>::named(&format!("plan late {at}"));
+        store.declare(later.any());
+        store.declare_set(&[later.any()]);
+        assert_eq!(store.set_insert(&plan, id, entity, Col(at), Existing::Replace), Ok(true));
+    }
+    store.check().unwrap();
+    for (at, &entity) in (0u32..).zip(&entities) {
+        assert_eq!(read(&store, id, entity), Some(at));
+        assert!(matches!(store.set_take::<Col<u32>>(&plan, id, entity), Some(Col(value)) if value == at));
+    }
+    assert_eq!(store.set_len(plan.set()), 0);
+    store.check().unwrap();
+}
+
+#[test]
+fn a_plan_that_is_open_says_so_for_its_column_alone() {
+    let (one, other) = (ColId::<u32>::named("plan open"), ColId::<u32>::named("plan shut"));
+    let (mut store, mut plan) = store_with(one, false);
+    let entity = spawn(&mut store, 1)[0];
+    for open in [false, true, false] {
+        plan.set_open(open);
+        assert_eq!((plan.is_open_for(one.any()), plan.is_open_for(other.any())), (open, false));
+        assert!(serves(&mut store, &plan, one, entity, Col(1u32)), "it serves values in any case");
+        assert!(!serves(&mut store, &plan, other, entity, Col(1u32)));
+    }
+}

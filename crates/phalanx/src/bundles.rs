@@ -118,12 +118,20 @@ impl BundleInfo {
 
 const CACHED: usize = 64;
 
+/// In the array by column: the bundle is plain.
+const PLAIN: u32 = 1 << 31;
+
+fn by_column_entry(id: BundleId, plain: bool) -> u32 {
+    (id.0 + 1) | if plain { PLAIN } else { 0 }
+}
+
 pub(crate) struct Bundles {
     infos: Vec<BundleInfo>,
-    /// Indexed by a component's first column: the bundle of that component alone, plus one.
+    /// Indexed by a component's first column: the bundle of that component alone, plus one, and whether it is plain.
     by_column: Vec<u32>,
     by_type: HashMap<TypeId, BundleId>,
-    cache: [Option<(TypeId, BundleId)>; CACHED],
+    /// The bundles met last, and whether each is plain.
+    cache: [Option<(TypeId, BundleId, bool)>; CACHED],
     /// The components to which somebody listens.
     heard: Signature,
 }
@@ -147,6 +155,11 @@ impl Bundles {
     pub(crate) fn set_heard(&mut self, heard: Signature) {
         self.infos.iter_mut().for_each(|info| info.update_heard(&heard));
         self.heard = heard;
+        self.cache = [None; CACHED];
+        for entry in self.by_column.iter_mut().filter(|entry| **entry != 0) {
+            let id = BundleId((*entry & !PLAIN) - 1);
+            *entry = by_column_entry(id, self.infos[id.index()].plain);
+        }
     }
 
     /// What is known of the bundle with this number.
@@ -156,7 +169,7 @@ impl Bundles {
 
     /// Whether the component with this first column was met alone, goes into a set, and brings nothing along.
     pub(crate) fn is_lone_sparse(&self, column: usize) -> bool {
-        let met = self.by_column.get(column).and_then(|id| id.checked_sub(1));
+        let met = self.by_column.get(column).and_then(|entry| (entry & !PLAIN).checked_sub(1));
         met.is_some_and(|id| self.info(BundleId(id)).only_sparse)
     }
 
@@ -168,23 +181,31 @@ impl Bundles {
     /// The bundle's number, if it was met before.
     #[inline]
     pub(crate) fn find(&mut self, key: BundleKey) -> Option<BundleId> {
+        self.find_plain(key).map(|(id, _)| id)
+    }
+
+    /// The bundle's number, if it was met before, and whether it is [plain](BundleInfo::plain): found beside the number,
+    /// so that a change to which nobody listens reads nothing else of the bundle.
+    #[inline]
+    pub(crate) fn find_plain(&mut self, key: BundleKey) -> Option<(BundleId, bool)> {
         match key {
             BundleKey::AnyComponent(column) => match self.by_column.get(column.index()) {
                 None | Some(0) => None,
-                Some(id) => Some(BundleId(id - 1)),
+                Some(entry) => Some((BundleId((entry & !PLAIN) - 1), entry & PLAIN != 0)),
             },
             BundleKey::Type(type_id) => match &self.cache[cache_line(type_id)] {
-                Some((known, id)) if *known == type_id => Some(*id),
+                Some((known, id, plain)) if *known == type_id => Some((*id, *plain)),
                 _ => self.find_uncached(type_id),
             },
         }
     }
 
     #[cold]
-    fn find_uncached(&mut self, type_id: TypeId) -> Option<BundleId> {
+    fn find_uncached(&mut self, type_id: TypeId) -> Option<(BundleId, bool)> {
         let id = self.by_type.get(&type_id).copied()?;
-        self.cache[cache_line(type_id)] = Some((type_id, id));
-        Some(id)
+        let plain = self.info(id).plain;
+        self.cache[cache_line(type_id)] = Some((type_id, id, plain));
+        Some((id, plain))
     }
 
     pub(crate) fn register<B: Bundle>(
@@ -211,15 +232,17 @@ impl Bundles {
             return Err(BundleError::Repeated { bundle, component });
         }
         let id = BundleId(u32::try_from(self.infos.len()).expect("fewer than 2^32 bundle types"));
+        assert!(id.0 < PLAIN - 1, "fewer than 2^31 bundle types");
         let mut info = BundleInfo::new(ids, components);
         info.update_heard(&self.heard);
+        let entry = by_column_entry(id, info.plain);
         self.infos.push(info);
         match key {
             BundleKey::AnyComponent(column) => {
                 if self.by_column.len() <= column.index() {
                     self.by_column.resize(column.index() + 1, 0);
                 }
-                self.by_column[column.index()] = id.0 + 1;
+                self.by_column[column.index()] = entry;
             }
             BundleKey::Type(type_id) => {
                 self.by_type.insert(type_id, id);

@@ -180,6 +180,11 @@ impl SetEntry {
     pub(crate) fn new(plan: SetPlan) -> Self {
         Self { plan, policy: SetPolicy::Checked }
     }
+
+    pub(crate) fn set_policy(&mut self, policy: SetPolicy) {
+        self.policy = policy;
+        self.plan.set_open(policy == SetPolicy::Open);
+    }
 }
 
 /// The sets of a world, indexed by the first column of their component; plans for nothing elsewhere.
@@ -250,7 +255,11 @@ pub(crate) fn open_plan<C: AnyComponent>(
     sets: &SetEntries,
 ) -> Option<(&SetPlan, <C::ColumnValues as Values>::Ids)> {
     let (entry, ids) = entry::<C>(sets)?;
-    (entry.policy == SetPolicy::Open).then_some((&entry.plan, ids))
+    let open = match C::ColumnValues::lone(ids) {
+        Some(column) => entry.plan.is_open_for(column),
+        None => entry.policy == SetPolicy::Open,
+    };
+    open.then_some((&entry.plan, ids))
 }
 
 impl<C: AnyComponent> SparseParts for SparsePart<C> {

@@ -42,7 +42,7 @@ impl Store {
     /// # Safety
     /// As for `relocate`; the edge is plain.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn relocate_plainly<R>(
+    pub(super) unsafe fn relocate_plainly<R>(
         &mut self,
         entity: Entity,
         row: usize,
@@ -85,7 +85,7 @@ impl Store {
     /// # Safety
     /// As for `relocate`.
     #[inline(never)]
-    unsafe fn relocate_with_care<R>(
+    pub(super) unsafe fn relocate_with_care<R>(
         &mut self,
         entity: Entity,
         row: usize,

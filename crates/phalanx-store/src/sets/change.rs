@@ -128,8 +128,7 @@ impl Store {
         // has one. Otherwise there is room for a row behind the last one (I3), which holds nothing yet (I2), and all values
         // then; or `put_in_vacant_row` finds one. The entity lives, as the caller promises.
         unsafe {
-            let SparseSet { pages, table, stable, naming, .. } =
-                self.sets.get_unchecked_mut(plan.set.index());
+            let SparseSet { pages, table, stable, naming, .. } = plan.set_mut();
             let entry = entry_in(pages, entity);
             if let Some(row) = entry.as_deref().and_then(|entry| entry.row_of(entity)) {
                 return Some(self.merge_in_set(plan, row, values, existing));
@@ -242,10 +241,10 @@ impl Store {
         // as the store (I10), and so do their tables, which have metas (I4). The page leads to the entity's row (I10), where
         // the values are initialised (I2, I11); the row is given up next. The owner of the last row is in the set (I10).
         unsafe {
-            let set = self.sets.get_unchecked_mut(plan.set.index());
+            let set = plan.set_mut();
             let entry = entry_in(&mut set.pages, entity)?;
             let row = entry.row_of(entity)?;
-            if set.stable || set.naming != 0 {
+            if !set.plain {
                 return V::complete(self.take_with_care::<V>(plan, entity, row));
             }
             let table = set.table;

@@ -13,6 +13,9 @@ impl Store {
     /// are in sets, and that groups have the members they should.
     pub(crate) fn check_sets(&self) -> Result<(), String> {
         for (at, set) in self.sets.iter().enumerate() {
+            if set.plain != (!set.stable && set.naming == 0) {
+                return Err(format!("I10: set {at} is wrong about whether rows go without further ado"));
+            }
             self.check_holes(set).map_err(|fault| format!("I11: set {at} {fault}"))?;
             let owners = self.table_entities(set.table);
             let holes = self.tables[set.table.index()].holes.len();

@@ -14,7 +14,7 @@
 //! A group may also exclude columns of tables. Rows move between tables without asking groups; whoever moves them calls
 //! [`Store::refresh_groups`] afterwards. Who enters and leaves is decided in `upkeep`.
 
-use super::{Entry, SetId, SparseSet};
+use super::{Entry, PinnedSet, SetId, SparseSet};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::store::Store;
@@ -100,7 +100,7 @@ const BITS: usize = u64::BITS as usize;
 impl Group {
     /// Whether an entity is a member.
     #[inline(always)]
-    fn has(&self, sets: &[SparseSet], entity: Entity) -> bool {
+    fn has(&self, sets: &[PinnedSet], entity: Entity) -> bool {
         let first = self.members.unwrap_or(self.needed[0]);
         let row = sets[first.index()].find(entity);
         row.is_some_and(|row| self.members.is_some() || row < self.len as usize)
@@ -230,7 +230,7 @@ impl Store {
         for (at, slot) in self.groups.slots.iter().enumerate() {
             let Some(Group { terms, .. }) = &slot.group else { continue };
             let bit = 1u64 << (at % BITS);
-            let set = |sets: &mut [SparseSet], id: SetId, change: &dyn Fn(&mut SparseSet)| {
+            let set = |sets: &mut [PinnedSet], id: SetId, change: &dyn Fn(&mut SparseSet)| {
                 change(&mut sets[id.index()]);
             };
             let index = u32::try_from(at).ok();
@@ -240,7 +240,10 @@ impl Store {
             terms.without_sets.iter().for_each(|&id| set(&mut self.sets, id, &|set| set.excluding |= bit));
             self.groups.watching_tables += usize::from(!terms.without.is_empty());
         }
-        self.sets.iter_mut().for_each(|set| set.naming = set.needing | set.excluding);
+        for set in &mut self.sets {
+            set.naming = set.needing | set.excluding;
+            set.plain = !set.stable && set.naming == 0;
+        }
     }
 
     /// How many members a group has.

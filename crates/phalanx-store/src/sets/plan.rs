@@ -6,23 +6,30 @@
 use std::any::TypeId;
 use std::fmt;
 
-use super::SetId;
+use super::pinned::SetAddress;
+use super::{SetId, SparseSet};
 use crate::column_id::AnyColId;
 use crate::plan::{PlanError, distinct_columns};
 use crate::store::Store;
-use crate::table_columns::ColumnList;
+use crate::table_columns::{ColumnList, ColumnPlace, Columns};
 use crate::values::Values;
 
 /// How values go in and out of one set.
 #[derive(Clone)]
 pub struct SetPlan {
     store: u64,
-    pub(super) set: SetId,
+    /// The set, which lives as long as its store.
+    at: SetAddress,
+    /// The first of the columns, found without going through the list: most sets have no other.
+    first: Option<ColumnPlace>,
     /// The columns of the values, all of them there.
-    slots: ColumnList,
+    slots: Box<ColumnList>,
     values: TypeId,
+    pub(super) set: SetId,
     /// The number of the column of the only value; no column's where there are several.
     lone: u32,
+    /// The same, if the plan is open; no column's otherwise.
+    open: u32,
 }
 
 /// The number of no column.
@@ -35,11 +42,26 @@ impl SetPlan {
         struct Nothing;
         Self {
             store: 0,
-            set: SetId(u32::MAX),
-            slots: ColumnList::default(),
+            at: SetAddress::none(),
+            first: None,
+            slots: Box::default(),
             values: TypeId::of::<Nothing>(),
+            set: SetId(u32::MAX),
             lone: NO_COLUMN,
+            open: NO_COLUMN,
         }
+    }
+
+    /// Sets whether [`SetPlan::is_open_for`] the column of its only value. A new plan is not.
+    pub fn set_open(&mut self, open: bool) {
+        self.open = if open { self.lone } else { NO_COLUMN };
+    }
+
+    /// Whether the plan is open, and for values of this column alone: one comparison, which also tells that the plan
+    /// is the right one.
+    #[inline(always)]
+    pub fn is_open_for(&self, column: AnyColId) -> bool {
+        self.open == column.number()
     }
 
     /// The set.
@@ -53,8 +75,24 @@ impl SetPlan {
     /// The plan is for `V`.
     #[inline(always)]
     pub(super) unsafe fn pointers<V: Values>(&self) -> V::Pointers {
-        // SAFETY: forwarded: a column was found for each value of `V` (I7).
-        V::pointers(&mut unsafe { self.slots.exactly(V::COLUMNS) })
+        // SAFETY: forwarded: a column was found for each value of `V` (I7), and the list keeps all of them where they are (I3).
+        unsafe {
+            match &self.first {
+                Some(first) if V::COLUMNS == 1 => V::pointers(&mut Columns::one(first)),
+                _ => V::pointers(&mut self.slots.exactly(V::COLUMNS)),
+            }
+        }
+    }
+
+    /// The set.
+    ///
+    /// # Safety
+    /// The plan is of a store that is borrowed exclusively for `'s`. Whatever else of that store is used meanwhile is not
+    /// the set.
+    #[inline(always)]
+    pub(super) unsafe fn set_mut<'s>(&self) -> &'s mut SparseSet {
+        // SAFETY: forwarded: the set lives as long as its store, where it is (I10).
+        unsafe { self.at.get_mut() }
     }
 }
 
@@ -88,12 +126,16 @@ impl Store {
         if let Some(column) = columns.ids().find(|column| !value_columns.contains(column)) {
             return Err(PlanError::Unfilled(column));
         }
+        let slots = columns.select(&value_columns);
         Ok(SetPlan {
             store: self.id,
-            set,
-            slots: columns.select(&value_columns),
+            at: self.sets[set.index()].address(),
+            first: slots.first(),
+            slots: Box::new(slots),
             values: TypeId::of::<V>(),
+            set,
             lone: V::lone(ids).map_or(NO_COLUMN, AnyColId::number),
+            open: NO_COLUMN,
         })
     }
 
@@ -101,7 +143,7 @@ impl Store {
     pub(super) fn expect_set_plan<V: Values>(&self, plan: &SetPlan, ids: V::Ids) {
         let fits = match V::lone(ids) {
             // A column holds one type (I1), so that the only column tells as much as the type of the values.
-            Some(column) => plan.lone == column.number(),
+            Some(column) => plan.is_open_for(column) || plan.lone == column.number(),
             None => plan.values == TypeId::of::<V>(),
         };
         assert!(

@@ -32,6 +32,7 @@ unsafe impl<V: Values> Values for Maybe<V> {
     type Pointers = Found<V::Pointers>;
     type Mask = V::Mask;
     const ALL: V::Mask = V::ALL;
+    const NONE: V::Mask = V::NONE;
     const COLUMNS: usize = V::COLUMNS;
 
     fn list(ids: Self::Ids, out: &mut Vec<AnyColId>) {

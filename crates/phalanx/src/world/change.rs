@@ -35,9 +35,19 @@ impl World {
     #[inline]
     #[track_caller]
     fn bundle_for<B: Bundle>(&mut self, entity: Entity) -> Result<BundleId, NoSuchEntity> {
-        match self.bundles.find(B::bundle_key()) {
-            Some(id) => Ok(id),
-            None if self.contains(entity) => Ok(self.meet_bundle::<B>()),
+        self.plain_bundle_for::<B>(entity).map(|(id, _)| id)
+    }
+
+    /// As `bundle_for`, and whether the bundle is plain.
+    #[inline]
+    #[track_caller]
+    fn plain_bundle_for<B: Bundle>(&mut self, entity: Entity) -> Result<(BundleId, bool), NoSuchEntity> {
+        match self.bundles.find_plain(B::bundle_key()) {
+            Some(found) => Ok(found),
+            None if self.contains(entity) => {
+                let id = self.meet_bundle::<B>();
+                Ok((id, self.bundles.info(id).plain))
+            }
             None => Err(NoSuchEntity::new(entity)),
         }
     }

@@ -5,7 +5,6 @@
 //! such group.
 
 use std::cmp::Ordering;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use phalanx_store::{Entity, GroupGone, GroupTerms, SetId};
 
@@ -13,22 +12,31 @@ use super::World;
 use crate::group::{Group, GroupError, GroupFilter, GroupParts};
 use crate::registry::ComponentId;
 
+/// Brings groups in line with the table of an entity at the end of a change, however that ends.
+struct Regroup<'w> {
+    world: &'w mut World,
+    entity: Entity,
+    watched: bool,
+}
+
+impl Drop for Regroup<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.watched {
+            self.world.store.refresh_groups(self.entity);
+        }
+    }
+}
+
 impl World {
     /// Makes a change that may bring an entity into another table, and keeps groups right around it, also when it
     /// panics.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn grouped<R>(&mut self, entity: Entity, change: impl FnOnce(&mut Self) -> R) -> R {
-        if !self.store.groups_watch_tables() {
-            return change(self);
-        }
-        self.grouped_by_table(entity, change)
-    }
-
-    #[inline(never)]
-    fn grouped_by_table<R>(&mut self, entity: Entity, change: impl FnOnce(&mut Self) -> R) -> R {
-        let result = catch_unwind(AssertUnwindSafe(|| change(self)));
-        self.store.refresh_groups(entity);
-        result.unwrap_or_else(|panic| resume_unwind(panic))
+        // One call of `change`, whether groups watch or not: it is inlined then, and nothing goes through memory.
+        let watched = self.store.groups_watch_tables();
+        let regroup = Regroup { world: self, entity, watched };
+        change(regroup.world)
     }
 
     /// Makes a group, over what exists and what will come. Asking for the same group again gives the same one, in

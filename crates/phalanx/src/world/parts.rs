@@ -31,7 +31,7 @@ impl World {
         let no_pools = self.archetypes.pools().len() == 1;
         for (column, entry) in self.sets.iter_mut().enumerate() {
             let open = no_pools && self.bundles.is_lone_sparse(column);
-            entry.policy = if open { SetPolicy::Open } else { SetPolicy::Checked };
+            entry.set_policy(if open { SetPolicy::Open } else { SetPolicy::Checked });
         }
     }
 

@@ -6,7 +6,7 @@
 use super::{BITS, Group};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::sets::{SetId, SparseSet};
+use crate::sets::{PinnedSet, SetId, SparseSet};
 use crate::store::Store;
 use crate::table::{Table, TableMeta};
 use crate::tick::Tick;
@@ -35,7 +35,7 @@ impl Group {
     #[expect(clippy::too_many_arguments, reason = "parts of the store, borrowed beside the group")]
     unsafe fn bring_to(
         &self,
-        sets: &mut [SparseSet],
+        sets: &mut [PinnedSet],
         tables: &[Table],
         metas: &mut [TableMeta],
         now: Tick,

@@ -160,10 +160,10 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        let id = self.bundle_for::<B>(entity)?;
+        let (id, plain) = self.plain_bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(id) {
             self.insert_only_sparse(entity, bundle, existing)
-        } else if self.bundles.info(id).plain {
+        } else if plain {
             self.insert_parts_grouped(entity, id, bundle, existing)
         } else {
             self.insert_not_plain(entity, id, bundle, existing)
