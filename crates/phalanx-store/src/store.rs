@@ -23,7 +23,7 @@ use crate::entity::Entity;
 use crate::flags::BorrowFlags;
 use crate::image::Image;
 use crate::location::{EntityLocation, TableId};
-use crate::sets::{PinnedSet, SetGroups, SetId};
+use crate::sets::{PinnedSet, SetGroups, SetId, SparseSet};
 use crate::slab::Slab;
 use crate::spawn_cursor::SpawnCursors;
 use crate::split::Splits;
@@ -86,7 +86,7 @@ unsafe impl Sync for Store {}
 /// What the two lines above would hide: all parts without pointers are fit for threads by themselves.
 const _: () = {
     const fn may_be_shared<T: Send + Sync>() {}
-    may_be_shared::<(Entities, Tick, BorrowFlags, Splits, Vec<SparseSet>, SetGroups, Option<Arc<Image>>)>();
+    may_be_shared::<(Entities, Tick, BorrowFlags, Splits, SparseSet, SetGroups, Option<Arc<Image>>)>();
 };
 
 impl Default for Store {

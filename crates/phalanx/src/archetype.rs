@@ -68,6 +68,10 @@ pub struct Archetypes {
     by_table: Vec<ArchetypeId>,
     /// Indexed by table: the pool of its archetype, and General where there is none.
     pool_by_table: Vec<PoolId>,
+    /// Indexed by table: whether somebody listens to a component of its archetype.
+    heard_by_table: Vec<bool>,
+    /// The components to which somebody listens.
+    heard: Signature,
     by_signature: HashTable<ArchetypeId>,
     /// Indexed by component: the archetypes that have it, in the order of queries.
     holders: Vec<Vec<ArchetypeId>>,
@@ -94,6 +98,8 @@ impl Archetypes {
             homes: Vec::new(),
             by_table: vec![ArchetypeId::EMPTY; TableId::ROWLESS.index() + 1],
             pool_by_table: vec![PoolId::GENERAL; TableId::ROWLESS.index() + 1],
+            heard_by_table: vec![false; TableId::ROWLESS.index() + 1],
+            heard: Signature::empty(),
             by_signature: HashTable::new(),
             holders: Vec::new(),
             free: Vec::new(),
@@ -186,6 +192,32 @@ impl Archetypes {
     #[inline(always)]
     pub(crate) fn pools_by_table(&self) -> &[PoolId] {
         &self.pool_by_table
+    }
+
+    /// Whether somebody listens to a component of the rows of a table: one array read.
+    #[inline(always)]
+    pub(crate) fn table_is_heard(&self, table: TableId) -> bool {
+        self.heard_by_table[table.index()]
+    }
+
+    /// Tells all archetypes to which components somebody listens.
+    pub(crate) fn set_heard(&mut self, heard: Signature) {
+        self.heard = heard;
+        let living: Vec<ArchetypeId> = self.iter().collect();
+        living.into_iter().for_each(|id| self.index_table(id));
+    }
+
+    /// Notes whose rows the table of an archetype has, and whether somebody listens.
+    fn index_table(&mut self, id: ArchetypeId) {
+        let table = self.tables[id.index()].index();
+        if self.by_table.len() <= table {
+            self.by_table.resize(table + 1, ArchetypeId::EMPTY);
+            self.pool_by_table.resize(table + 1, PoolId::GENERAL);
+            self.heard_by_table.resize(table + 1, false);
+        }
+        self.by_table[table] = id;
+        self.pool_by_table[table] = self.homes[id.index()].pool;
+        self.heard_by_table[table] = self.signatures[id.index()].overlaps(&self.heard);
     }
 
     /// Where an archetype stands in the order of queries.
@@ -295,12 +327,6 @@ impl Archetypes {
                 _ => holders.push(id),
             }
         }
-        if self.by_table.len() <= table.index() {
-            self.by_table.resize(table.index() + 1, ArchetypeId::EMPTY);
-            self.pool_by_table.resize(table.index() + 1, PoolId::GENERAL);
-        }
-        self.by_table[table.index()] = id;
-        self.pool_by_table[table.index()] = pool;
         self.pools.record_mut(pool).add(id, &signature);
         let signatures = &mut self.signatures;
         let fingerprint = hash_of(&signature);
@@ -309,6 +335,7 @@ impl Archetypes {
             self.by_signature.insert_unique(fingerprint, id, |id| hash_of(&signatures[id.index()]));
         }
         self.tables[id.index()] = table;
+        self.index_table(id);
         self.journal.created(id);
         id
     }
@@ -330,6 +357,7 @@ impl Archetypes {
             }
             self.by_table[self.tables[at].index()] = ArchetypeId::EMPTY;
             self.pool_by_table[self.tables[at].index()] = PoolId::GENERAL;
+            self.heard_by_table[self.tables[at].index()] = false;
             self.tables[at] = TableId::DEAD;
             self.pools.record_mut(self.homes[at].pool).remove(id);
             self.journal.dropped(id);
@@ -360,6 +388,9 @@ impl Archetypes {
             }
             if !self.table_is_in(table, self.pool_of(id)) {
                 return Err(format!("{id:?} and its table are in different pools"));
+            }
+            if self.table_is_heard(table) != signature.overlaps(&self.heard) {
+                return Err(format!("{id:?} and its table differ in whether somebody listens"));
             }
             for component in components.iter().filter(|component| !component.is_sparse()) {
                 let listed = self.with_component(component.id()).contains(&id);

@@ -354,7 +354,7 @@ impl World {
     /// Despawns an entity and drops its components. False when it was dead already.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
-        if self.reactions.is_active() { self.despawn_heard(entity) } else { self.store.despawn(entity) }
+        if self.is_end_heard(entity) { self.despawn_heard(entity) } else { self.store.despawn(entity) }
     }
 
     #[inline(never)]
@@ -364,6 +364,7 @@ impl World {
 
     /// Despawns an entity, and no other, and announces it.
     pub(crate) fn despawn_announced(&mut self, entity: Entity) -> bool {
+        crate::steps::count();
         let changes = self.foresee_despawn(entity);
         self.announced(entity, &changes, |world| {
             let outcome = catch_unwind(AssertUnwindSafe(|| world.store.despawn(entity)));
@@ -386,7 +387,7 @@ impl World {
     ///
     /// What hooks and observers of the entities spawn meanwhile stays.
     pub fn clear_entities(&mut self) {
-        if self.reactions.is_active() {
+        if self.is_any_end_heard() {
             let entities: Vec<Entity> = self.entities().iter().collect();
             self.despawn_batch(entities);
         } else {

@@ -45,13 +45,15 @@ impl Archetypes {
         self.free.clone_from(&image.free);
         self.by_table.fill(ArchetypeId::EMPTY);
         self.pool_by_table.fill(PoolId::GENERAL);
+        self.heard_by_table.fill(false);
         self.by_signature.clear();
         self.holders.iter_mut().for_each(Vec::clear);
         self.pools.forget_archetypes();
         let mut living: Vec<ArchetypeId> = self.iter().collect();
         living.sort_by_key(|id| self.homes[id.index()]);
         for &id in &living {
-            let (pool, table) = (self.homes[id.index()].pool, self.tables[id.index()]);
+            self.index_table(id);
+            let pool = self.homes[id.index()].pool;
             let signature = self.signatures[id.index()].clone();
             for component in &signature {
                 if self.holders.len() <= component.index() {
@@ -59,12 +61,6 @@ impl Archetypes {
                 }
                 self.holders[component.index()].push(id);
             }
-            if self.by_table.len() <= table.index() {
-                self.by_table.resize(table.index() + 1, ArchetypeId::EMPTY);
-                self.pool_by_table.resize(table.index() + 1, PoolId::GENERAL);
-            }
-            self.by_table[table.index()] = id;
-            self.pool_by_table[table.index()] = pool;
             self.pools.record_mut(pool).add(id, &signature);
             if pool == PoolId::GENERAL {
                 let signatures = &self.signatures;

@@ -164,16 +164,29 @@ impl World {
     /// # Panics
     /// When the iterator panics: those that came before are gone. When a value does in its drop: all are gone.
     pub fn despawn_batch(&mut self, batch: impl IntoIterator<Item = Entity>) -> usize {
-        if self.reactions.is_active() {
-            // Each is announced before it goes, and what that brings about comes before the next one.
-            let (mut panics, mut count) = (FirstPanic::default(), 0);
-            for entity in batch {
-                panics.guard(|| count += usize::from(self.despawn(entity)));
+        if self.is_any_end_heard() { self.despawn_runs(batch) } else { self.store.despawn_batch(batch) }
+    }
+
+    /// As [`World::despawn_batch`], where somebody has to hear of some: each of these is announced before it goes, and
+    /// what that brings about comes before the next one. Those between them go together.
+    fn despawn_runs(&mut self, batch: impl IntoIterator<Item = Entity>) -> usize {
+        let (mut list, mut count, mut panics) = (Vec::new(), 0, FirstPanic::default());
+        // One by one: the iterator may promise more than it has.
+        panics.guard(|| batch.into_iter().for_each(|entity| list.push(entity)));
+        let mut list = &list[..];
+        while !list.is_empty() {
+            let silent = list.iter().position(|&entity| self.is_end_heard(entity)).unwrap_or(list.len());
+            let (run, others) = list.split_at(silent);
+            if !run.is_empty() {
+                panics.guard(|| count += self.store.despawn_batch(run.iter().copied()));
             }
-            panics.resume();
-            return count;
+            if let Some(&heard) = others.first() {
+                panics.guard(|| count += usize::from(self.despawn(heard)));
+            }
+            list = others.get(1..).unwrap_or_default();
         }
-        self.store.despawn_batch(batch)
+        panics.resume();
+        count
     }
 
     /// Inserts clones of a bundle into all entities of an archetype, moving whole columns. Returns how many

@@ -6,6 +6,7 @@
 
 use super::World;
 use crate::registry::{ComponentId, FieldInfo};
+use crate::relation::ChildOf;
 use crate::schema::{Schema, StorageKind};
 use crate::steps;
 use crate::value::{FieldType, Value};
@@ -236,4 +237,26 @@ fn ways_between_archetypes_take_memory_in_proportion_to_their_number() {
     // Each array is a page at most; without a limit, twice as many archetypes would take four times the memory.
     let (small, large) = (bytes(2_000), bytes(4_000));
     assert!(large < 2 * small, "{small} bytes, then {large}");
+}
+
+#[test]
+fn entities_that_nobody_listens_to_go_without_an_announcement() {
+    let mut world = World::new();
+    world.register_component_hooks::<Second>().on_remove(|_, _| {});
+    let parent = world.spawn_empty().id();
+    let child = world.spawn(ChildOf(parent)).id();
+    let heard = world.spawn((First(0), Second(0))).id();
+    let silent: Vec<_> = (0..100).map(|at| world.spawn(First(at)).id()).collect();
+    let (one_by_one, together) = silent.split_at(50);
+    // One entity after the other, and among those that are announced.
+    assert_eq!(steps::of(|| one_by_one.iter().for_each(|&entity| assert!(world.despawn(entity)))), 0);
+    let announced = |world: &mut World, batch: &[_]| {
+        steps::of(|| assert_eq!(world.despawn_batch(batch.iter().copied()), batch.len()))
+    };
+    let mixed: Vec<_> = together.iter().copied().chain([heard]).collect();
+    for batch in [&mixed[..], &[child]] {
+        let steps = announced(&mut world, batch);
+        assert!((1..10).contains(&steps), "{steps} steps for one of {}", batch.len());
+    }
+    world.check().expect("valid");
 }

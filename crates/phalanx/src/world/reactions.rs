@@ -11,10 +11,11 @@
 //! a component that nobody listens to pays nothing, and its fast paths come back when the last listener goes.
 //! Handlers change no structure: what they queue is applied when the change is complete. See ADR 0050.
 
-use phalanx_store::Entity;
+use phalanx_store::{Entity, SetId};
 
 use super::World;
 use super::failure::SystemError;
+use crate::archetype::ArchetypeId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use hooks::Hooks;
@@ -81,6 +82,8 @@ pub(crate) struct Reactions {
     active: bool,
     /// The components to which somebody listens, whatever the event.
     heard: Signature,
+    /// The sets of those among them that are sparse.
+    heard_sets: Vec<SetId>,
     /// Indexed by component: how many listeners it has.
     listeners: Vec<u32>,
     /// Indexed by component.
@@ -162,6 +165,8 @@ impl World {
     #[cold]
     fn set_heard(&mut self, heard: Signature) {
         self.bundles.set_heard(heard.clone());
+        self.archetypes.set_heard(heard.clone());
+        self.reactions.heard_sets = heard.iter().filter_map(|id| self.set_of(id)).collect();
         self.reactions.heard = heard;
         self.update_active();
         self.archetypes.edges.clear();
@@ -174,6 +179,36 @@ impl World {
     fn update_active(&mut self) {
         let reactions = &mut self.reactions;
         reactions.active = !reactions.heard.is_empty() || reactions.observers.has_entities();
+    }
+
+    /// Whether somebody has to hear of an entity's end: somebody listens to a component of its archetype, or to one of
+    /// the sets it is in, or entities are observed one by one.
+    #[inline]
+    pub(crate) fn is_end_heard(&self, entity: Entity) -> bool {
+        self.reactions.is_active() && self.is_heard(entity)
+    }
+
+    #[inline(never)]
+    fn is_heard(&self, entity: Entity) -> bool {
+        // The dead are in no set.
+        let Some(location) = self.store.locate(entity) else { return false };
+        let is_in = |&set: &SetId| self.store.set_row(set, entity).is_some();
+        self.archetypes.table_is_heard(location.table)
+            || self.reactions.observes_entities()
+            || self.reactions.heard_sets.iter().any(is_in)
+    }
+
+    /// Whether somebody has to hear of the end of any entity that there is.
+    pub(crate) fn is_any_end_heard(&self) -> bool {
+        let has_rows = |&id: &ArchetypeId| {
+            let table = self.archetypes.table(id).expect("the archetype exists");
+            self.archetypes.table_is_heard(table) && self.store.table_len(table) > 0
+        };
+        let mut sets = self.reactions.heard_sets.iter();
+        self.reactions.is_active()
+            && (self.reactions.observes_entities()
+                || sets.any(|&set| self.store.set_len(set) > 0)
+                || self.archetypes.iter().any(|id| has_rows(&id)))
     }
 
     /// Which of some components an entity has; none when it is dead.

@@ -142,3 +142,37 @@ fn restoring_a_checkpoint_announces_nothing() {
     assert_eq!(HEARD.load(Ordering::Relaxed), 1, "handlers are there as before");
     world.check().unwrap();
 }
+
+#[test]
+fn a_batch_announces_those_that_are_heard_and_despawns_all_though_values_panic() {
+    let mut world = World::new();
+    world.init_resource::<Log>();
+    let silent: Vec<Entity> = (0..6).map(|_| world.spawn(Explosive).id()).collect();
+    let heard = [world.spawn(Watched(1)).id(), world.spawn((Watched(2), Explosive)).id()];
+    taken(&mut world);
+    let batch: Vec<Entity> =
+        silent[..2].iter().chain(&heard[..1]).chain(&silent[2..]).chain(&heard[1..]).copied().collect();
+    let outcome = catch_unwind(AssertUnwindSafe(|| world.despawn_batch(batch.iter().copied())));
+    assert!(outcome.is_err(), "the first panic is passed on");
+    assert!(batch.iter().all(|&entity| !world.contains(entity)));
+    assert_eq!(taken(&mut world), ["discard", "remove", "discard", "remove"]);
+    assert_eq!(world.despawn_batch(batch), 0);
+    world.check().unwrap();
+}
+
+#[test]
+fn a_listener_that_comes_later_hears_of_entities_that_were_there() {
+    #[derive(Component)]
+    struct InTable;
+    #[derive(Component)]
+    #[component(storage = "sparse")]
+    struct InSet;
+    let mut world = World::new();
+    world.init_resource::<Log>();
+    let entities = [world.spawn(InTable).id(), world.spawn(InSet).id(), world.spawn((InTable, InSet)).id()];
+    world.register_component_hooks::<InTable>().on_remove(|world, _| log(world, "table"));
+    world.register_component_hooks::<InSet>().on_remove(|world, _| log(world, "set"));
+    entities.iter().for_each(|&entity| assert!(world.despawn(entity)));
+    assert_eq!(taken(&mut world), ["table", "set", "table", "set"]);
+    world.check().unwrap();
+}

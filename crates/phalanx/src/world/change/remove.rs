@@ -186,7 +186,7 @@ impl World {
                 world.store.remove_with_sets::<()>(entity, world.archetypes.edges.at(at), sets);
             });
         };
-        if self.reactions.is_active() {
+        if self.is_end_heard(entity) {
             let changes = self.foresee_retain(entity, &kept_all);
             self.announced(entity, &changes, retain);
         } else {

@@ -297,7 +297,7 @@ impl<P: Pool> PoolMut<'_, P> {
     #[inline]
     pub fn despawn(&mut self, key: impl PoolKey<P>) -> Result<(), PoolEntityError> {
         let entity = key.entity();
-        if !self.world.reactions.is_active() && self.world.store.despawn_as::<P, PoolRow<P::Values>>(entity) {
+        if !self.world.is_end_heard(entity) && self.world.store.despawn_as::<P, PoolRow<P::Values>>(entity) {
             return Ok(());
         }
         self.world.table_in::<P>(self.id, entity)?;
