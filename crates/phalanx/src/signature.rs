@@ -125,7 +125,11 @@ impl Signature {
     }
 
     /// The set whose `i`-th word is `word(i)`. Words from `count` on must be zero.
+    #[inline]
     fn build(count: usize, word: impl Fn(usize) -> u64) -> Self {
+        if count <= HEAD {
+            return Self { head: array::from_fn(word), tail: Box::default() };
+        }
         let mut tail: Vec<u64> = (HEAD..count).map(&word).collect();
         while tail.last() == Some(&0) {
             tail.pop();

@@ -44,9 +44,21 @@ impl PartialEq for EdgeKey {
 #[derive(Default)]
 pub(crate) struct Merge {
     cells: Cells,
-    edges: HashMap<EdgeKey, Edge>,
+    /// The positions of edges.
+    edges: HashMap<EdgeKey, usize>,
+    found: Vec<Edge>,
+    /// The move that was made last: most entities are like the one before.
+    last: Option<Last>,
     /// How often the world had forgotten its edges when these were found.
     cleared: u64,
+}
+
+/// A move of an entity with nothing that is required.
+struct Last {
+    key: EdgeKey,
+    /// The components at its end.
+    signature: Signature,
+    edge: usize,
 }
 
 /// What the steps so far make of an entity.
@@ -62,6 +74,8 @@ impl Merge {
     /// Forgets the edges, which end when tables are dropped.
     pub(crate) fn forget_edges(&mut self) {
         self.edges.clear();
+        self.found.clear();
+        self.last = None;
     }
 }
 
@@ -93,7 +107,10 @@ fn foresee(world: &mut World, queue: &Queue, entity: Entity, steps: &[usize]) ->
     for &at in steps {
         if let What::Insert { kind, .. } | What::Remove { kind } = queue.steps[at].what {
             let bundle = queue.kinds[kind as usize].bundle(world);
-            heard = heard.union(&world.bundles.info(bundle).heard);
+            let here = &world.bundles.info(bundle).heard;
+            if !here.is_empty() {
+                heard = heard.union(here);
+            }
         }
     }
     if heard.is_empty() {
@@ -220,15 +237,23 @@ impl Folded {
             );
             self.source = between;
         }
-        let target = world.archetype(pool, self.signature);
+        let last = merge.last.take();
+        let last = last.filter(|last| last.key.from == self.source && last.signature == self.signature);
+        let target = match &last {
+            Some(last) => last.key.to,
+            None => world.archetype(pool, self.signature.clone()),
+        };
+        merge.last = last;
         let stands = world.archetypes.table(self.source).unwrap_or(table);
         let mut moved = Ok(());
         if target != self.source {
             let mut filled = merge.cells.full();
             filled.retain(|&column| !world.store.table_has(stands, column));
             let key = EdgeKey { from: self.source, to: target, filled };
-            moved =
-                catch_unwind(AssertUnwindSafe(|| follow(world, merge, self.entity, &key, &self.required)));
+            moved = catch_unwind(AssertUnwindSafe(|| {
+                let edge = follow(world, merge, self.entity, &key, &self.required);
+                merge.last = edge.map(|edge| Last { key, signature: self.signature, edge });
+            }));
             if world.archetype_of(self.entity) != Some(target) {
                 // A value could not be made, and nothing has moved.
                 return moved.unwrap_or_else(|panic| resume_unwind(panic));
@@ -240,29 +265,35 @@ impl Folded {
     }
 }
 
-/// Moves the entity, filling columns from cells and by the functions of required components.
+/// Moves the entity, filling columns from cells and by the functions of required components. Returns the position of the
+/// edge, if it is kept.
 fn follow(
     world: &mut World,
     merge: &mut Merge,
     entity: Entity,
     key: &EdgeKey,
     required: &[(ComponentId, Init)],
-) {
+) -> Option<usize> {
     let inits: Vec<Init> = required.iter().map(|(_, init)| init.clone()).collect();
     let edge = |world: &World, key: &EdgeKey| {
         world.edge(key.from, key.to, |store, from, to| store.fill_edge(from, to, &key.filled, &inits))
     };
-    let Merge { cells, edges, .. } = merge;
+    let Merge { cells, edges, found, last, .. } = merge;
     // The functions of required components are not part of what tells edges apart: such an edge is used once.
-    let once;
+    let (once, at);
     let edge = if required.is_empty() {
-        if !edges.contains_key(key) {
-            edges.insert(key.clone(), edge(world, key));
-        }
-        &edges[key]
+        let same = last.as_ref().filter(|last| last.key == *key).map(|last| last.edge);
+        let position = same.or_else(|| edges.get(key).copied()).unwrap_or_else(|| {
+            found.push(edge(world, key));
+            edges.insert(key.clone(), found.len() - 1);
+            found.len() - 1
+        });
+        at = Some(position);
+        &found[position]
     } else {
-        once = edge(world, key);
+        (once, at) = (edge(world, key), None);
         &once
     };
     world.store.insert_filled(entity, edge, |at, column| cells.fill(key.filled[at], column));
+    at
 }
