@@ -152,7 +152,7 @@ pub unsafe trait Fetch: 'static + Sealed {
 
     /// Whether a column may be written: never of a fetch that only reads.
     #[doc(hidden)]
-    const WRITES: bool = false;
+    const WRITES: bool;
 
     /// Reports each column in use.
     fn visit(ids: Self::Ids, report: &mut dyn FnMut(Access));

@@ -156,6 +156,7 @@ unsafe impl Fetch for RowTick {
     type Ptrs = NonNull<Tick>;
     type SparseRows = ();
     const DENSE: bool = true;
+    const WRITES: bool = false;
     const ROWED: bool = true;
     const SKIPS: bool = true;
 
@@ -225,6 +226,7 @@ unsafe impl Fetch for EntityIds {
     type Ptrs = *const Entity;
     type SparseRows = ();
     const DENSE: bool = true;
+    const WRITES: bool = false;
     const TABLELESS: bool = true;
 
     #[inline(always)]
@@ -353,6 +355,7 @@ unsafe impl Fetch for HasCol {
     type Ptrs = bool;
     type SparseRows = ();
     const DENSE: bool = true;
+    const WRITES: bool = false;
 
     #[inline(always)]
     fn visit(_: AnyColId, _: &mut dyn FnMut(Access)) {}
@@ -394,6 +397,7 @@ unsafe impl Fetch for Now {
     type Ptrs = Tick;
     type SparseRows = ();
     const DENSE: bool = true;
+    const WRITES: bool = false;
     const TABLELESS: bool = true;
 
     #[inline(always)]

@@ -247,6 +247,7 @@ macro_rules! membership_term {
             type Ptrs = SetCells<(), ()>;
             type SparseRows = $sparse_rows;
             const DENSE: bool = false;
+            const WRITES: bool = false;
             const TABLELESS: bool = true;
             const IN_SETS: bool = $drives;
 

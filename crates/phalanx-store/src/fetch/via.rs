@@ -95,6 +95,7 @@ unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
     type Ptrs = ViaCells<L, F>;
     type SparseRows = Found<F>;
     const DENSE: bool = false;
+    const WRITES: bool = false;
     const TABLELESS: bool = true;
     const IN_SETS: bool = true;
 

@@ -56,6 +56,7 @@ macro_rules! whole_term {
             type Ptrs = WholePtrs;
             type SparseRows = ();
             const DENSE: bool = true;
+            const WRITES: bool = $writes;
             const TABLELESS: bool = true;
 
             #[inline]
@@ -122,6 +123,7 @@ unsafe impl Fetch for TableOf {
     type Ptrs = (*const Store, <EntityIds as Fetch>::Ptrs, usize);
     type SparseRows = ();
     const DENSE: bool = true;
+    const WRITES: bool = false;
     const TABLELESS: bool = true;
 
     #[inline(always)]
