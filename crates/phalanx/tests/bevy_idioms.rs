@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 #![allow(clippy::explicit_iter_loop, clippy::unnecessary_mut_passed, reason = "written as for bevy")]
+#![allow(clippy::redundant_closure_for_method_calls, reason = "written as for bevy")]
 
 #[path = "bevy_idioms/app.rs"]
 mod app;

@@ -1,5 +1,6 @@
 //! Whole entities as query data, in views, kept queries and systems: `EntityRef`, and in `whole` the others.
 #![allow(missing_docs, clippy::unwrap_used, clippy::explicit_iter_loop)]
+#![allow(clippy::redundant_closure_for_method_calls, reason = "closures name what they are given")]
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 use phalanx::prelude::*;

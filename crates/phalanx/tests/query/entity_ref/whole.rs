@@ -14,10 +14,7 @@ struct Place {
     y: u32,
 }
 
-fn sum<T: Component, F: QueryFilter>(world: &World, value: fn(&T) -> u32) -> u32
-where
-    F: 'static,
-{
+fn sum<T: Component, F: QueryFilter + 'static>(world: &World, value: fn(&T) -> u32) -> u32 {
     world.view_filtered::<&'static T, F>().iter().map(value).sum()
 }
 
