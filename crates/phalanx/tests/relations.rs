@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "what fails here is a failed test")]
 #![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 #[path = "common/random.rs"]
 mod random;
