@@ -35,7 +35,7 @@ impl Dice {
 struct Side {
     store: Store,
     copies: Copies,
-    sets: [(SetId, ColId<String>); 2],
+    sets: Vec<(SetId, ColId<String>)>,
     kept: Vec<(Arc<Image>, String)>,
 }
 
@@ -46,7 +46,7 @@ impl Side {
         for (id, tracked) in [(TEXT.id(), true), (SPARSE.id(), false), (STABLE.id(), true)] {
             copies.set(ColumnCopy::new(id, Duplicate::with(copy), tracked));
         }
-        let sets = [
+        let sets = vec![
             (store.declare_set(&[SPARSE.id().any()]), SPARSE.id()),
             (store.declare_stable_set(&[STABLE.id().any()]), STABLE.id()),
         ];
@@ -80,9 +80,15 @@ impl Side {
                 text(STABLE.id())
             );
         }
-        for (set, _) in self.sets {
+        for set in store.sets().filter(|&set| store.set_rows(set) > 0) {
             let owner = store.owner_of_set(set).map(|group| store.group_entities(group));
-            all += &format!("{:?} {:?} {owner:?}\n", store.set_entities(set), store.set_hole_rows(set));
+            all +=
+                &format!("{set:?} {:?} {:?} {owner:?}\n", store.set_entities(set), store.set_hole_rows(set));
+            for &(_, id) in self.sets.iter().filter(|(known, _)| *known == set) {
+                for &entity in store.set_entities(set) {
+                    all += &format!("{:?} ", store.value(entity, id));
+                }
+            }
         }
         all
     }
@@ -109,7 +115,7 @@ impl Side {
         let living: Vec<Entity> = self.store.entities().iter().collect();
         let some = (!living.is_empty()).then(|| living[dice.roll(living.len())]);
         let table = TableId::new(u32::try_from(dice.roll(self.store.table_count())).expect("few"));
-        match dice.roll(17) {
+        match dice.roll(18) {
             0 | 1 => self.spawn(dice),
             2 => drop(self.store.spawn_rowless()),
             3 => drop(self.store.reserve_entity()),
@@ -124,11 +130,13 @@ impl Side {
             }
             7 => drop(some.map(|entity| self.remove_row(entity))),
             8 | 9 => {
-                let (set, id) = self.sets[dice.roll(2)];
+                let (set, id) = self.sets[dice.roll(self.sets.len())];
                 let value = Init::new(id, move |now| Col(format!("made {now:?}")));
                 let _ = some.map(|entity| self.store.set_insert_made(set, entity, &[value]));
             }
-            10 => drop(some.map(|entity| self.store.set_remove(self.sets[dice.roll(2)].0, entity))),
+            10 => drop(
+                some.map(|entity| self.store.set_remove(self.sets[dice.roll(self.sets.len())].0, entity)),
+            ),
             11 => drop(self.store.drop_table(table)),
             12 => self.store.shrink_to_fit(),
             13 => {
@@ -138,13 +146,20 @@ impl Side {
                 let text = some.and_then(|entity| self.store.value_mut(entity, TEXT.id()));
                 let _ = text.map(|text| text.push('x'));
             }
-            14 => match self.store.owner_of_set(self.sets[0].0) {
-                Some(group) => self.store.remove_group(group).expect("it is there"),
-                None => {
-                    let terms = GroupTerms { owned: vec![self.sets[0].0], ..GroupTerms::default() };
-                    self.store.add_group(terms);
+            14 => {
+                let owns = GroupTerms { owned: vec![self.sets[0].0], ..GroupTerms::default() };
+                let sees = GroupTerms { seen: vec![self.sets[1].0], ..GroupTerms::default() };
+                let terms = if dice.roll(2) == 0 { owns } else { sees };
+                match self.store.find_group(&terms) {
+                    Some(group) => self.store.remove_group(group).expect("it is there"),
+                    None => drop(self.store.add_group(terms)),
                 }
-            },
+            }
+            16 if self.sets.len() < 5 => {
+                let id = ColId::<String>::named(&format!("late {}", self.sets.len()));
+                self.copies.set(ColumnCopy::new(id, Duplicate::with(copy), true));
+                self.sets.push((self.store.declare_set(&[id.any()]), id));
+            }
             15 => {
                 self.image();
                 self.try_in_vain(dice);
