@@ -13,6 +13,7 @@ thread_local! {
     static FUSE: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
+#[expect(clippy::ptr_arg, reason = "the type of the column")]
 fn copy(text: &String) -> String {
     let left = FUSE.take();
     FUSE.set(left.and_then(|left| left.checked_sub(1)));
