@@ -15,7 +15,7 @@ use super::single::Found;
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::fetch::Fetch;
-use crate::location::TableId;
+use crate::location::{EntityLocation, Row, TableId};
 
 /// The children of one entity, as a range of all children.
 #[derive(Clone, Debug)]
@@ -112,26 +112,30 @@ pub struct LevelPart<'a, F: Fetch> {
 impl<'w, F: Fetch> View<'w, F> {
     /// Lends the rows of all entities that are nobody's child.
     pub fn for_each_root(&mut self, levels: &Levels, mut each: impl FnMut(F::Item<'_>)) {
-        let tables = self.tables;
-        for &table in tables {
-            for &entity in self.store.table_entities(table) {
-                self.lend_root(levels, entity, &mut each);
+        for &table in self.tables {
+            // SAFETY: a table that is visited exists, and has the columns (I6).
+            let ptrs = unsafe { F::ptrs(self.cells, table.index()) };
+            for (row, &entity) in self.store.table_entities(table).iter().enumerate() {
+                if levels.is_child(entity) {
+                    continue;
+                }
+                let location = EntityLocation::new(table, Row::from_index(row));
+                // SAFETY: the row is the entity's (I5). The item is gone when the next one is lent, and the view is
+                // borrowed exclusively (I6).
+                unsafe {
+                    if let Some(found) = Found::in_row(ptrs, location, entity, None) {
+                        each(self.lend(&found));
+                    }
+                }
             }
         }
-        if self.rowless {
-            for &entity in self.entities.rowless() {
-                self.lend_root(levels, entity, &mut each);
+        for &entity in self.entities.rowless().filter(|_| self.rowless) {
+            if !levels.is_child(entity)
+                && let Some(found) = self.find(entity)
+            {
+                // SAFETY: as above (I6).
+                each(unsafe { self.lend(&found) });
             }
-        }
-    }
-
-    #[inline(always)]
-    fn lend_root(&mut self, levels: &Levels, entity: Entity, each: &mut impl FnMut(F::Item<'_>)) {
-        if !levels.is_child(entity)
-            && let Some(found) = self.find(entity)
-        {
-            // SAFETY: the item is gone when the next one is lent, and the view is borrowed exclusively (I6).
-            each(unsafe { self.lend(&found) });
         }
     }
 
