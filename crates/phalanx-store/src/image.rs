@@ -77,7 +77,8 @@ struct TableImage {
     shape: Option<TableShape>,
     is_set: bool,
     len: usize,
-    owners: Vec<Arc<[Entity]>>,
+    /// By block. Shared as a whole where no row came, went or moved: most checkpoints only find other values.
+    owners: Arc<Vec<Arc<[Entity]>>>,
     owner_ticks: Vec<Tick>,
     columns: Vec<ColumnImage>,
     /// The columns without memory, with their one tick each.
@@ -233,7 +234,19 @@ impl Store {
                 Arc::from(rows)
             }
         });
-        let owners: Vec<Arc<[Entity]>> = owners.collect();
+        let same = |&(before, since): &(&TableImage, Tick)| {
+            before.len == len && owner_ticks.iter().all(|&tick| tick < since)
+        };
+        let owners = match before.filter(same) {
+            Some((before, _)) => {
+                debug_assert!(
+                    self.owners_are(table, before),
+                    "I15: rows of {table:?} changed without a mark"
+                );
+                Arc::clone(&before.owners)
+            }
+            None => Arc::new(owners.collect()),
+        };
         let mut columns = Vec::with_capacity(record.columns.len());
         for column in record.columns.iter() {
             let copy = copies.get(column.id);
@@ -318,8 +331,9 @@ unsafe fn tick_in(cell: &ColumnCell, column: AnyColId, block: usize) -> Tick {
 
 /// Whether two images of a table share all blocks of owners.
 fn same_owners(image: &TableImage, before: &TableImage) -> bool {
-    let mut pairs = image.owners.iter().zip(&before.owners);
-    image.owners.len() == before.owners.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
+    let mut pairs = image.owners.iter().zip(before.owners.iter());
+    Arc::ptr_eq(&image.owners, &before.owners)
+        || image.owners.len() == before.owners.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
 }
 
 impl Image {

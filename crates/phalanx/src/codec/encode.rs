@@ -4,6 +4,8 @@
 //! agree halts the run: the node becomes [`Shape::Any`], and whoever writes the run begins anew, with the shape as it
 //! is by then. That happens once per node at most, and only for types that write themselves in several ways.
 
+use std::mem::discriminant;
+
 use phalanx_store::ENTITY_NEWTYPE;
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -60,7 +62,7 @@ fn encode_at<T: Serialize + ?Sized>(
     if depth > MAX_DEPTH {
         return Err(Halt::Failed(CodecError::new("values lie in each other too deeply to be saved")));
     }
-    if *shape == Shape::Any {
+    if matches!(shape, Shape::Any) {
         let data = value.serialize(ToData::new(false)).map_err(Halt::Failed)?;
         put_tagged(out, &data);
         return Ok(());
@@ -80,7 +82,7 @@ pub(crate) fn encode_fields<'v, T: Serialize + 'v>(
     shape: &mut Shape,
     out: &mut Vec<u8>,
 ) -> Result<(), Halt> {
-    if *shape == Shape::Unknown {
+    if matches!(shape, Shape::Unknown) {
         *shape = Shape::Struct(Vec::new());
     }
     let Shape::Struct(parts) = shape else { return Err(Halt::Contradiction) };
@@ -102,16 +104,17 @@ struct Encoder<'a> {
 
 impl<'a> Encoder<'a> {
     fn plain(self, shape: Shape) -> Result<&'a mut Vec<u8>, Halt> {
-        if *self.shape == Shape::Unknown {
+        // Shapes without parts differ in nothing but their kind.
+        if matches!(self.shape, Shape::Unknown) {
             *self.shape = shape;
-        } else if *self.shape != shape {
+        } else if discriminant(self.shape) != discriminant(&shape) {
             return Err(Halt::Contradiction);
         }
         Ok(self.out)
     }
 
     fn option(&mut self) -> Result<&mut Shape, Halt> {
-        if *self.shape == Shape::Unknown {
+        if matches!(self.shape, Shape::Unknown) {
             *self.shape = Shape::Option(Box::default());
         }
         match self.shape {
@@ -123,7 +126,7 @@ impl<'a> Encoder<'a> {
     /// The shape of what a variant holds; its number is written.
     fn variant(self, name: &'static str) -> Result<Self, Halt> {
         let Self { out, shape, depth } = self;
-        if *shape == Shape::Unknown {
+        if matches!(shape, Shape::Unknown) {
             *shape = Shape::Enum(Vec::new());
         }
         let Shape::Enum(variants) = shape else { return Err(Halt::Contradiction) };
@@ -137,7 +140,7 @@ impl<'a> Encoder<'a> {
 
     fn tuple(self) -> Result<Tuple<'a>, Halt> {
         let Self { out, shape, depth } = self;
-        let fresh = *shape == Shape::Unknown;
+        let fresh = matches!(shape, Shape::Unknown);
         if fresh {
             *shape = Shape::Tuple(Vec::new());
         }
@@ -149,7 +152,7 @@ impl<'a> Encoder<'a> {
 
     fn fields(self) -> Result<Fields<'a>, Halt> {
         let Self { out, shape, depth } = self;
-        let fresh = *shape == Shape::Unknown;
+        let fresh = matches!(shape, Shape::Unknown);
         if fresh {
             *shape = Shape::Struct(Vec::new());
         }
