@@ -46,9 +46,8 @@ fn game() -> App {
 
 /// What a run leaves behind, but for moments of change.
 fn result(app: &mut App) -> (Vec<u64>, Vec<String>, u64) {
-    let places = app.world().view::<&Place>();
-    let places = places.iter().map(|place| format!("{:.9}", place.0));
-    let places = places.collect();
+    let mut all = app.world_mut().query::<&Place>();
+    let places = all.iter(app.world()).map(|place| format!("{:.9}", place.0)).collect();
     (app.world().resource::<Seen>().0.clone(), places, app.world().resource::<Time>().frame())
 }
 
