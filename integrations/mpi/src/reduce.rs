@@ -10,19 +10,34 @@ use crate::exact::ExactSum;
 use crate::transport::Transport;
 use crate::wire::{Reader, put};
 
+fn words(numbers: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(numbers.len() * 8);
+    numbers.iter().for_each(|&number| put(&mut bytes, number));
+    bytes
+}
+
 impl<T: Transport> Cluster<T> {
-    /// Adds up lists of numbers, place by place, wrapping around.
+    /// Adds up lists of numbers, place by place, wrapping around. Each rank adds up its share of the places and tells the
+    /// others, so that a rank receives each place twice, and not once from every rank.
     pub(crate) fn sum_counts(&mut self, counts: &[u64]) -> Result<Vec<u64>, ClusterError> {
-        let mut part = Vec::with_capacity(counts.len() * 8);
-        counts.iter().for_each(|&count| put(&mut part, count));
-        let mut sums = vec![0_u64; counts.len()];
-        for (rank, part) in self.transport.gather(part)?.iter().enumerate() {
+        let (ranks, here, len) = (self.ranks(), self.rank(), counts.len());
+        let share = |rank: usize| rank * len / ranks..(rank + 1) * len / ranks;
+        let parts = (0..ranks).map(|rank| words(&counts[share(rank)])).collect();
+        let mut sums = vec![0_u64; share(here).len()];
+        for (rank, part) in self.transport.exchange(parts)?.iter().enumerate() {
             let mut reader = Reader::new(part, format!("what rank {rank} counted"));
             for sum in &mut sums {
                 *sum = sum.wrapping_add(reader.number()?);
             }
         }
-        Ok(sums)
+        let mut all = Vec::with_capacity(len);
+        for (rank, part) in self.transport.gather(words(&sums))?.iter().enumerate() {
+            let mut reader = Reader::new(part, format!("what rank {rank} added up"));
+            for _ in share(rank) {
+                all.push(reader.number()?);
+            }
+        }
+        Ok(all)
     }
 
     /// The sum of values on all ranks, exact until it is rounded at the end: their order does not matter.
@@ -32,8 +47,7 @@ impl<T: Transport> Cluster<T> {
     pub fn sum(&mut self, values: impl IntoIterator<Item = f64>) -> Result<f64, ClusterError> {
         let mut here = ExactSum::new();
         values.into_iter().for_each(|value| here.add(value));
-        let mut part = Vec::new();
-        here.words().for_each(|word| put(&mut part, word));
+        let part = words(&here.words().collect::<Vec<u64>>());
         let mut total = ExactSum::new();
         for (rank, part) in self.transport.gather(part)?.iter().enumerate() {
             let mut reader = Reader::new(part, format!("the sum of rank {rank}"));
