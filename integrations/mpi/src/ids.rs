@@ -19,8 +19,8 @@ pub struct GlobalId(pub u64);
 ///
 /// All newborns of all ranks are numbered in the order of their parents' ids, and of `nth` among those of one parent: so
 /// ids do not depend on which rank spawned whom.
-#[derive(Component, Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[component(save, name = "phalanx.mpi.Newborn")]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[component(name = "phalanx.mpi.Newborn")]
 pub struct Newborn {
     /// The entity that spawned it.
     pub parent: GlobalId,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::ClusterError;
-use crate::ids::{GlobalId, Newborn};
+use crate::ids::GlobalId;
 use crate::messages::MessageEntry;
 use crate::wire::{Reader, put_bytes};
 
@@ -64,8 +64,7 @@ impl ClusterTypes {
             P::with_value(world.get::<P>(entity)?, &mut |value| place = Some(value.place()));
             place
         };
-        let types = Self { locate, components: Vec::new(), messages: Vec::new() };
-        types.saved::<Newborn>()
+        Self { locate, components: Vec::new(), messages: Vec::new() }
     }
 
     fn add<C: SavedComponent>(
@@ -136,11 +135,9 @@ impl ClusterTypes {
         let ids = read_each(reader, count, read_plain::<GlobalId>)?;
         let mut entities = Vec::with_capacity(count);
         for id in ids {
-            // Only newborns have none yet.
-            let entity = target(world, id.unwrap_or(GlobalId(u64::MAX)));
-            if let Some(id) = id {
-                world.commands().entity(entity).insert(id);
-            }
+            let id = id.ok_or_else(|| reader.error("a row without an id"))?;
+            let entity = target(world, id);
+            world.commands().entity(entity).insert(id);
             entities.push(entity);
         }
         for entry in self.components.iter().filter(|entry| entry.halo || !only_halo) {
