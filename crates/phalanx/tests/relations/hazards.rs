@@ -57,6 +57,7 @@ fn a_cycle_is_refused_and_named() {
     world.insert(a, ChildOf(c)).unwrap();
     assert!(is_unlinked(&world, a));
     assert!(errors.lock().unwrap()[0].contains(&format!("{a} -> {c} -> {b} -> {a}")), "{errors:?}");
+    assert!(errors.lock().unwrap()[0].starts_with("command `insert ChildOf` failed"), "{errors:?}");
     world.check().unwrap();
 }
 

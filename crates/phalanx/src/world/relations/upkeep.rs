@@ -269,18 +269,14 @@ impl World {
         }
     }
 
-    /// Takes a link that must not be.
+    /// Takes away a link that must not be, and tells the error handler.
     #[cold]
-    fn refuse_link<R: Relationship>(
-        &mut self,
-        source: Entity,
-        target: Entity,
-        error: LinkError,
-    ) -> Result<(), LinkError> {
+    fn refuse_link<R: Relationship>(&mut self, source: Entity, target: Entity, error: LinkError) {
         if self.get::<R>(source).is_some_and(|link| link.get() == target) {
             let _ = self.remove::<R>(source);
         }
-        Err(error)
+        let name = format!("insert {}", short_type::<R>());
+        self.fail(SystemError::new(Failed::Command, name, error.into()));
     }
 
     /// Takes over what newly registered components declare.
