@@ -28,7 +28,7 @@ use crate::query::{
 /// let mut world = World::new();
 /// let ship = world.spawn(Speed(3.0)).id();
 /// let sailor = world.spawn(ChildOf(ship)).id();
-/// let (entity, speed) = world.view::<(Entity, Parent<ChildOf, &Speed>)>().single().unwrap();
+/// let (entity, speed) = world.view::<(Entity, Parent<ChildOf, &Speed>)>().single_inner().unwrap();
 /// assert_eq!((entity, speed.0), (sailor, 3.0));
 /// ```
 pub struct Parent<R, D>(PhantomData<fn() -> (R, D)>);
