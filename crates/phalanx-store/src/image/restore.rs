@@ -125,16 +125,17 @@ impl Store {
         let columns = target.columns.iter().enumerate().map(|(position, column)| {
             let cell = self.cell(column.id, table);
             let is_same = |block: usize| {
+                // The table may be shorter by now: only where the owners are the same does the block begin within its rows.
+                if !same_owners[block] {
+                    return None;
+                }
                 let ((known, since), cell) = (known?, cell?);
                 let shared =
                     Arc::ptr_eq(known.columns.get(position)?.blocks.get(block)?, &column.blocks[block]);
-                // Only a block whose owners are there is sure to be within the table, and to have a tick.
-                let is_old = || {
-                    // SAFETY: the table is that of the image, so the cell is that of its column (I4), and the table has
-                    // the rows of the block (I3).
-                    column.is_tracked() && unsafe { tick_in(cell, column.id, block) } < since
-                };
-                (same_owners[block] && shared && is_old()).then_some(())
+                // SAFETY: the table is that of the image, so the cell is that of its column (I4), and the table has the rows
+                // of the block (I3).
+                let is_old = || column.is_tracked() && unsafe { tick_in(cell, column.id, block) } < since;
+                (shared && is_old()).then_some(())
             };
             let source = |(block, taken)| match column.ops().bytes(taken) {
                 _ if is_same(block).is_some() => Source::Same,

@@ -324,3 +324,15 @@ fn relations_and_the_types_of_the_library_are_restored() {
     world.restore(&checkpoint).expect("of this world");
     assert_eq!(world.entities().len(), 3);
 }
+
+// The checkpoint shares its blocks with the base, and the table has no room for them any more.
+#[test]
+fn tables_that_were_emptied_and_shrunk_are_restored() {
+    let (mut world, ids) = rows(5_000);
+    let (kept, digest) = (world.checkpoint(), world.digest());
+    ids.iter().for_each(|&id| drop(world.despawn(id)));
+    world.shrink_to_fit();
+    world.restore(&kept).expect("of this world");
+    world.check().expect("whole");
+    assert_eq!(world.digest(), digest);
+}
