@@ -330,7 +330,9 @@ fn relations_and_the_types_of_the_library_are_restored() {
 fn tables_that_were_emptied_and_shrunk_are_restored() {
     let (mut world, ids) = rows(5_000);
     let (kept, digest) = (world.checkpoint(), world.digest());
-    ids.iter().for_each(|&id| drop(world.despawn(id)));
+    for &id in &ids {
+        world.despawn(id);
+    }
     world.shrink_to_fit();
     world.restore(&kept).expect("of this world");
     world.check().expect("whole");

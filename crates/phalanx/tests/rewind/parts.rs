@@ -22,7 +22,7 @@ fn hear(mut moved: MessageReader<Moved>, mut seen: ResMut<Seen>) {
 }
 
 fn fixed(time: Res<Time>, mut seen: ResMut<Seen>) {
-    seen.0.push(1000 + (time.delta_secs_f64() * 1000.0).round() as u64);
+    seen.0.push(1000 + u64::from(time.delta().subsec_millis()));
 }
 
 fn born(mut commands: Commands, time: Res<Time>) {
@@ -63,9 +63,9 @@ fn a_frame_in_parts_does_what_a_whole_frame_does() {
             // Sometimes the rest runs at once, by one of the ways to do it.
             if systems == frame % 9 {
                 if frame % 2 == 0 {
-                    parts.finish_frame()
+                    parts.finish_frame();
                 } else {
-                    parts.step(0.5)
+                    parts.step(0.5);
                 }
                 break;
             }
