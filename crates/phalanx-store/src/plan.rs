@@ -23,7 +23,7 @@ use crate::column_id::AnyColId;
 use crate::location::TableId;
 use crate::store::Store;
 use crate::table::Table;
-use crate::table_columns::{Column, ColumnList};
+use crate::table_columns::{Column, ColumnList, ColumnPairs};
 use crate::tick::Tick;
 use crate::values::Values;
 
@@ -84,10 +84,8 @@ pub struct Edge {
     pub(crate) values: TypeId,
     pub(crate) source: TableId,
     pub(crate) target: TableId,
-    /// The columns that both tables have, in the source.
-    copied: ColumnList,
-    /// The same columns in the target.
-    copies: ColumnList,
+    /// The columns that both tables have, in the source and in the target.
+    copies: ColumnPairs,
     /// The columns of the source that the target lacks.
     pub(crate) left: ColumnList,
     /// Whether a row goes from table to table, and each value is copied, given or taken: nothing is made or dropped,
@@ -139,7 +137,7 @@ impl Edge {
     /// The columns that both tables have, in the source and in the target.
     #[inline(always)]
     pub(crate) fn copies(&self) -> impl Iterator<Item = (&Column, &Column)> {
-        self.copied.zip(&self.copies)
+        self.copies.iter()
     }
 
     /// Where the columns of the values are.
@@ -344,8 +342,10 @@ impl Store {
         let (from, to) = (&self.tables[source.index()], &self.tables[target.index()]);
         Edge {
             // Both in ascending order of their ids.
-            copied: from.columns.filtered(|id| to.has(id)),
-            copies: to.columns.filtered(|id| from.has(id)),
+            copies: ColumnPairs::new(
+                from.columns.filtered(|id| to.has(id)),
+                to.columns.filtered(|id| from.has(id)),
+            ),
             left: from.columns.filtered(|id| !to.has(id)),
             plain: false,
             stamp: self.stamp,

@@ -336,7 +336,7 @@ impl Store {
     /// Whether an entity is in some set.
     #[inline]
     pub(crate) fn is_in_sets(&self, entity: Entity) -> bool {
-        self.sets.iter().any(|set| set.find(entity).is_some())
+        !self.sets.is_empty() && self.sets.iter().any(|set| set.find(entity).is_some())
     }
 
     /// Whether no entity is in any set.

@@ -264,13 +264,6 @@ impl ColumnList {
         self.iter()
     }
 
-    /// The columns of two lists, pair by pair.
-    #[inline(always)]
-    pub(crate) fn zip<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'a Column, &'a Column)> {
-        // SAFETY: both lists are borrowed, and keep the records of their columns alive (I3).
-        self.list.iter().zip(&other.list).map(|(one, other)| unsafe { (one.get(), other.get()) })
-    }
-
     /// The column at a position of the list.
     #[inline(always)]
     pub(crate) fn at(&self, position: u16) -> &Column {
@@ -282,6 +275,31 @@ impl ColumnList {
     pub(crate) fn filtered(&self, wanted: impl Fn(AnyColId) -> bool) -> Self {
         let list = self.iter().filter(|column| wanted(column.id)).map(ColumnPlace::new);
         Self { list: list.collect(), record: self.record.clone() }
+    }
+}
+
+/// Columns of two records, pair by pair; both live as long as this.
+pub(crate) struct ColumnPairs {
+    list: Box<[(ColumnPlace, ColumnPlace)]>,
+    _records: [Option<Arc<Record>>; 2],
+}
+
+impl ColumnPairs {
+    /// The columns of two lists.
+    pub(crate) fn new(one: ColumnList, other: ColumnList) -> Self {
+        debug_assert_eq!(one.len(), other.len());
+        let list = one.list.iter().copied().zip(other.list.iter().copied()).collect();
+        Self { list, _records: [one.record, other.record] }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    #[inline(always)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Column, &Column)> {
+        // SAFETY: locally: columns of records that are borrowed.
+        self.list.iter().map(|(one, other)| unsafe { (one.get(), other.get()) })
     }
 }
 

@@ -354,11 +354,15 @@ impl World {
     /// Despawns an entity and drops its components. False when it was dead already.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
-        if self.is_end_heard(entity) { self.despawn_heard(entity) } else { self.store.despawn(entity) }
+        if self.reactions.is_active() { self.despawn_heard(entity) } else { self.store.despawn(entity) }
     }
 
+    /// As [`World::despawn`], where somebody listens to something. A call of its own: the other way stays short.
     #[inline(never)]
     fn despawn_heard(&mut self, entity: Entity) -> bool {
+        if !self.is_end_heard(entity) {
+            return self.store.despawn(entity);
+        }
         if self.has_linked_relations() { self.despawn_linked(entity) } else { self.despawn_announced(entity) }
     }
 

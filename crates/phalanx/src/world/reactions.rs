@@ -185,11 +185,9 @@ impl World {
     /// the sets it is in, or entities are observed one by one.
     #[inline]
     pub(crate) fn is_end_heard(&self, entity: Entity) -> bool {
-        self.reactions.is_active() && self.is_heard(entity)
-    }
-
-    #[inline(never)]
-    fn is_heard(&self, entity: Entity) -> bool {
+        if !self.reactions.is_active() {
+            return false;
+        }
         // The dead are in no set.
         let Some(location) = self.store.locate(entity) else { return false };
         let is_in = |&set: &SetId| self.store.set_row(set, entity).is_some();
