@@ -68,9 +68,9 @@ pub struct Archetypes {
     by_table: Vec<ArchetypeId>,
     /// Indexed by table: the pool of its archetype, and General where there is none.
     pool_by_table: Vec<PoolId>,
-    /// Indexed by table: whether somebody listens to a component of its archetype.
+    /// Indexed by table: whether a component of its archetype has listeners.
     heard_by_table: Vec<bool>,
-    /// The components to which somebody listens.
+    /// The components with listeners.
     heard: Signature,
     by_signature: HashTable<ArchetypeId>,
     /// Indexed by component: the archetypes that have it, in the order of queries.
@@ -194,20 +194,20 @@ impl Archetypes {
         &self.pool_by_table
     }
 
-    /// Whether somebody listens to a component of the rows of a table: one array read.
+    /// Whether a component of the rows of a table has listeners: one array read.
     #[inline(always)]
     pub(crate) fn table_is_heard(&self, table: TableId) -> bool {
         self.heard_by_table[table.index()]
     }
 
-    /// Tells all archetypes to which components somebody listens.
+    /// Tells all archetypes which components have listeners.
     pub(crate) fn set_heard(&mut self, heard: Signature) {
         self.heard = heard;
         let living: Vec<ArchetypeId> = self.iter().collect();
         living.into_iter().for_each(|id| self.index_table(id));
     }
 
-    /// Notes whose rows the table of an archetype has, and whether somebody listens.
+    /// Notes whose rows the table of an archetype has, and whether they have listeners.
     fn index_table(&mut self, id: ArchetypeId) {
         let table = self.tables[id.index()].index();
         if self.by_table.len() <= table {
@@ -390,7 +390,7 @@ impl Archetypes {
                 return Err(format!("{id:?} and its table are in different pools"));
             }
             if self.table_is_heard(table) != signature.overlaps(&self.heard) {
-                return Err(format!("{id:?} and its table differ in whether somebody listens"));
+                return Err(format!("{id:?} and its table differ in whether there are listeners"));
             }
             for component in components.iter().filter(|component| !component.is_sparse()) {
                 let listed = self.with_component(component.id()).contains(&id);

@@ -185,7 +185,7 @@ impl Bundles {
     }
 
     /// The bundle's number, if it was met before, and whether it is [plain](BundleInfo::plain): found beside the number,
-    /// so that a change to which nobody listens reads nothing else of the bundle.
+    /// so that a change without listeners reads nothing else of the bundle.
     #[inline]
     pub(crate) fn find_plain(&mut self, key: BundleKey) -> Option<(BundleId, bool)> {
         match key {

@@ -357,7 +357,7 @@ impl World {
         if self.reactions.is_active() { self.despawn_heard(entity) } else { self.store.despawn(entity) }
     }
 
-    /// As [`World::despawn`], where somebody listens to something. A call of its own: the other way stays short.
+    /// As [`World::despawn`], where some component has listeners. A call of its own: the other way stays short.
     #[inline(never)]
     fn despawn_heard(&mut self, entity: Entity) -> bool {
         if !self.is_end_heard(entity) {

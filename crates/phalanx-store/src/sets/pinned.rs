@@ -56,7 +56,7 @@ impl DerefMut for PinnedSet {
 #[derive(Clone, Copy)]
 pub(super) struct SetAddress(NonNull<SparseSet>);
 
-// SAFETY: locally: only a number, until somebody says which store is borrowed.
+// SAFETY: locally: only a number, until a caller says which store is borrowed.
 unsafe impl Send for SetAddress {}
 // SAFETY: as above.
 unsafe impl Sync for SetAddress {}

@@ -167,7 +167,7 @@ impl World {
         if self.is_any_end_heard() { self.despawn_runs(batch) } else { self.store.despawn_batch(batch) }
     }
 
-    /// As [`World::despawn_batch`], where somebody has to hear of some: each of these is announced before it goes, and
+    /// As [`World::despawn_batch`], where some have listeners: each of these is announced before it goes, and
     /// what that brings about comes before the next one. Those between them go together.
     fn despawn_runs(&mut self, batch: impl IntoIterator<Item = Entity>) -> usize {
         let (mut list, mut count, mut panics) = (Vec::new(), 0, FirstPanic::default());

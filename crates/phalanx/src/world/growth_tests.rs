@@ -240,7 +240,7 @@ fn ways_between_archetypes_take_memory_in_proportion_to_their_number() {
 }
 
 #[test]
-fn entities_that_nobody_listens_to_go_without_an_announcement() {
+fn entities_without_listeners_go_without_an_announcement() {
     let mut world = World::new();
     world.register_component_hooks::<Second>().on_remove(|_, _| {});
     let parent = world.spawn_empty().id();

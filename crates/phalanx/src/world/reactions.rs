@@ -181,8 +181,8 @@ impl World {
         reactions.active = !reactions.heard.is_empty() || reactions.observers.has_entities();
     }
 
-    /// Whether somebody has to hear of an entity's end: somebody listens to a component of its archetype, or to one of
-    /// the sets it is in, or entities are observed one by one.
+    /// Whether an entity's end has listeners: a component of its archetype does, or one of the sets it is in, or
+    /// entities are observed one by one.
     #[inline]
     pub(crate) fn is_end_heard(&self, entity: Entity) -> bool {
         if !self.reactions.is_active() {
@@ -196,7 +196,7 @@ impl World {
             || self.reactions.heard_sets.iter().any(is_in)
     }
 
-    /// Whether somebody has to hear of the end of any entity that there is.
+    /// Whether the end of any entity that there is has listeners.
     pub(crate) fn is_any_end_heard(&self) -> bool {
         let has_rows = |&id: &ArchetypeId| {
             let table = self.archetypes.table(id).expect("the archetype exists");
