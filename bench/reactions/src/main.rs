@@ -49,7 +49,14 @@ const CASES: &[Case] = &[
     Case {
         name: "add_remove",
         items: ENTITIES,
-        lines: || vec![bevy::add_remove(false), bevy::add_remove(true), ours::add_remove(false), ours::add_remove(true)],
+        lines: || {
+            vec![
+                bevy::add_remove(false),
+                bevy::add_remove(true),
+                ours::add_remove(false),
+                ours::add_remove(true),
+            ]
+        },
         bars: &[Bar { line: "phalanx/observed", of: "bevy/observed", most: 0.7, without: None }],
     },
     Case {
@@ -69,7 +76,12 @@ const CASES: &[Case] = &[
         name: "matched",
         items: matching::CHANGED,
         lines: matching::lines,
-        bars: &[Bar { line: "phalanx/matched", of: "phalanx/scan", most: 0.3, without: Some("phalanx/none") }],
+        bars: &[Bar {
+            line: "phalanx/matched",
+            of: "phalanx/scan",
+            most: 0.3,
+            without: Some("phalanx/none"),
+        }],
     },
 ];
 
