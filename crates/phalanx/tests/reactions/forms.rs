@@ -1,5 +1,7 @@
 //! Forms in which observers can be written: functions with a condition, functions that take a `DeferredWorld`; and
-//! batches of which somebody hears.
+//! batches with listeners.
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
