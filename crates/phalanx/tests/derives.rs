@@ -6,6 +6,8 @@ mod common;
 
 #[path = "derives/components.rs"]
 mod components;
+#[path = "derives/expressions.rs"]
+mod expressions;
 #[path = "derives/in_a_world.rs"]
 mod in_a_world;
 #[path = "derives/query_data.rs"]
