@@ -101,6 +101,7 @@ pub struct ByHand {
 }
 
 impl ByHand {
+    #[allow(unused_mut, reason = "one of the libraries prepares queries with exclusive access")]
     pub fn new(mut world: World) -> Self {
         let (roots, parts) = (world.query_filtered(), world.query());
         Self { world, roots, parts, stack: Vec::new() }
