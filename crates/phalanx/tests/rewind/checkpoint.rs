@@ -330,9 +330,7 @@ fn relations_and_the_types_of_the_library_are_restored() {
 fn tables_that_were_emptied_and_shrunk_are_restored() {
     let (mut world, ids) = rows(5_000);
     let (kept, digest) = (world.checkpoint(), world.digest());
-    for &id in &ids {
-        world.despawn(id);
-    }
+    assert!(ids.iter().all(|&id| world.despawn(id)));
     world.shrink_to_fit();
     world.restore(&kept).expect("of this world");
     world.check().expect("whole");
