@@ -126,13 +126,18 @@ impl World {
     /// # Errors
     /// Says why not; a cycle is named.
     pub fn check_link<R: Relationship>(&self, source: Entity, target: Entity) -> Result<(), LinkError> {
-        let relation = short_type::<R>();
+        // Worked out for errors alone.
+        let relation = short_type::<R>;
         if !self.contains(target) {
-            return Err(LinkError::DeadTarget { relation, source, target });
+            return Err(LinkError::DeadTarget { relation: relation(), source, target });
         }
         if source == target {
             let allowed = R::ALLOW_SELF_REFERENTIAL || R::CYCLIC;
-            return if allowed { Ok(()) } else { Err(LinkError::ItsOwnTarget { relation, entity: source }) };
+            return if allowed {
+                Ok(())
+            } else {
+                Err(LinkError::ItsOwnTarget { relation: relation(), entity: source })
+            };
         }
         if R::CYCLIC || self.get::<R::RelationshipTarget>(source).is_none() {
             return Ok(());
@@ -140,7 +145,7 @@ impl World {
         if self.ancestors_of::<R>(target).any(|ancestor| ancestor == source) {
             let up = self.ancestors_of::<R>(target).take_while(|&ancestor| ancestor != source);
             return Err(LinkError::Cycle {
-                relation,
+                relation: relation(),
                 path: [source, target].into_iter().chain(up).collect(),
             });
         }
