@@ -57,8 +57,18 @@ fn a_cycle_is_refused_and_named() {
     world.insert(a, ChildOf(c)).unwrap();
     assert!(is_unlinked(&world, a));
     assert!(errors.lock().unwrap()[0].contains(&format!("{a} -> {c} -> {b} -> {a}")), "{errors:?}");
-    assert!(errors.lock().unwrap()[0].starts_with("command `insert ChildOf` failed"), "{errors:?}");
     world.check().unwrap();
+}
+
+#[test]
+fn a_refused_link_names_the_insertion() {
+    let (mut world, errors) = world();
+    let kept = Arc::clone(&errors);
+    world.set_error_handler(move |_, error| kept.lock().unwrap().push(error.to_string()));
+    let a = world.spawn_empty().id();
+    world.insert(a, ChildOf(a)).unwrap();
+    let heard = errors.lock().unwrap();
+    assert!(heard[0].starts_with("command `insert ChildOf` failed: "), "{heard:?}");
 }
 
 #[test]
