@@ -196,6 +196,12 @@ mod interrupted {
         if std::env::var_os(CHILD).is_some() {
             return run_until_interrupted();
         }
+        if interrupts_are_ignored() {
+            println!(
+                "not tested: the tests were started with SIGINT ignored, as `nohup` and background jobs of scripts do"
+            );
+            return;
+        }
         let own = std::env::current_exe().expect("the test has a file");
         let mut child = Command::new(own)
             .args(["interrupted::ctrl_c_ends_the_app_after_its_frame", "--exact", "--nocapture"])
@@ -213,6 +219,14 @@ mod interrupted {
         assert!(killed.expect("kill is there").success());
         assert!(next("dropped"), "the world is dropped as usual");
         assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    }
+
+    /// Whether this process inherited that SIGINT is ignored. A handler does not change that, and a child inherits it.
+    fn interrupts_are_ignored() -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+        ignored.is_some_and(|bits| bits & 0b10 != 0)
     }
 
     fn run_until_interrupted() {
