@@ -245,6 +245,24 @@ impl App {
     ///
     /// # Panics
     /// When parameters of a system conflict; see [`App::try_add_systems`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Resource, Default)]
+    /// # struct Frames(u32);
+    /// fn input() {}
+    /// fn movement() {}
+    /// fn count(mut frames: ResMut<Frames>) {
+    ///     frames.0 += 1;
+    /// }
+    ///
+    /// let mut app = App::new();
+    /// app.init_resource::<Frames>();
+    /// app.add_systems(Update, (input, movement).chain());
+    /// app.add_systems(Update, count.after(movement));
+    /// app.step(1.0 / 60.0);
+    /// assert_eq!(app.world().resource::<Frames>().0, 1);
+    /// ```
     #[track_caller]
     pub fn add_systems<M, S: ConfigureSystems<M> + IntoSystemConfigs<M>>(
         &mut self,

@@ -100,6 +100,18 @@ impl MessageId {
 }
 
 /// The channel of one message type: what was written, oldest first, until it expires.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Message)]
+/// struct Died(Entity);
+///
+/// let mut world = World::new();
+/// let orc = world.spawn_empty().id();
+/// world.write_message(Died(orc));
+/// let deaths = world.messages::<Died>().unwrap();
+/// assert!(deaths.iter().all(|death| death.0 == orc));
+/// ```
 pub struct Messages<M: Message> {
     live: M::Columns,
     /// The number of the first live message, or of the next message when nothing is live.

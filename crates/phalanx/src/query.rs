@@ -193,12 +193,37 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
     }
 
     /// Reads every match.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Player;
+    /// fn total(all: Query<&Health>) {
+    ///     let sum: f32 = all.iter().map(|health| health.0).sum();
+    ///     println!("{sum}");
+    /// }
+    /// ```
     #[inline]
     pub fn iter(&self) -> QueryIter<'_, D::ReadOnly, F> {
         self.as_readonly().into_iter()
     }
 
     /// Reads and writes every match.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Player;
+    /// fn heal(mut all: Query<&mut Health>) {
+    ///     for mut health in all.iter_mut() { // or: in &mut all
+    ///         health.0 += 1.0;
+    ///     }
+    /// }
+    /// ```
     #[inline]
     pub fn iter_mut(&mut self) -> QueryIter<'_, D, F> {
         self.reborrow().into_iter()
@@ -208,6 +233,24 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
     ///
     /// # Errors
     /// When it is dead or does not match.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Player;
+    /// #[derive(Component)]
+    /// struct Target(Entity);
+    ///
+    /// fn aim(shooters: Query<&Target>, all: Query<&Health>) {
+    ///     for target in &shooters {
+    ///         if let Ok(health) = all.get(target.0) {
+    ///             println!("it has {}", health.0);
+    ///         } // else it is dead, or has no health
+    ///     }
+    /// }
+    /// ```
     #[inline]
     pub fn get(&self, entity: Entity) -> Result<<D::ReadOnly as QueryData>::Item<'_>, QueryEntityError> {
         // Not through `as_readonly`: a copy of the query would be made for the sake of the error alone.
@@ -225,6 +268,21 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
     ///
     /// # Errors
     /// When it is dead or does not match.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Player;
+    /// fn hit(mut all: Query<&mut Health>, players: Query<Entity, With<Player>>) {
+    ///     for player in &players {
+    ///         if let Ok(mut health) = all.get_mut(player) {
+    ///             health.0 -= 1.0;
+    ///         }
+    ///     }
+    /// }
+    /// ```
     #[inline]
     pub fn get_mut(&mut self, entity: Entity) -> Result<D::Item<'_>, QueryEntityError> {
         let (since, context) = (self.since, &self.context);
@@ -278,6 +336,19 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
     ///
     /// # Errors
     /// When there is none, or more than one.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Player;
+    /// fn show(player: Query<&Health, With<Player>>) -> Result {
+    ///     let health = player.single()?; // an error if there are none, or several
+    ///     println!("{}", health.0);
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn single(&self) -> Result<<D::ReadOnly as QueryData>::Item<'_>, QuerySingleError> {
         only::<Self, _>(self.iter())
     }

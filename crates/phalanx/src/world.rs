@@ -352,6 +352,18 @@ impl World {
     }
 
     /// Despawns an entity and drops its components. False when it was dead already.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// let orc = world.spawn(Health(10.0)).id();
+    /// assert!(world.despawn(orc));
+    /// assert!(!world.despawn(orc), "it is dead already");
+    /// ```
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
         if self.reactions.is_active() { self.despawn_heard(entity) } else { self.store.despawn(entity) }
@@ -402,6 +414,18 @@ impl World {
     /// Reads a component, or one field of one (`get::<position::x>`).
     ///
     /// `None` when the entity is dead or lacks the component.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// let orc = world.spawn(Health(10.0)).id();
+    /// assert_eq!(world.get::<Health>(orc), Some(&Health(10.0)));
+    /// assert!(world.get::<Burning>(orc).is_none());
+    /// ```
     #[inline]
     pub fn get<T: Queryable>(&self, entity: Entity) -> Option<T::Ref<'_>> {
         self.store.get::<T::Read>(entity, T::ids()).map(T::wrap_ref)
@@ -411,6 +435,20 @@ impl World {
     /// [`clear_trackers`](World::clear_trackers).
     ///
     /// `None` when the entity is dead or lacks the component.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// let orc = world.spawn(Health(10.0)).id();
+    /// if let Some(mut health) = world.get_mut::<Health>(orc) {
+    ///     health.0 -= 3.0;
+    /// }
+    /// assert_eq!(world.get::<Health>(orc), Some(&Health(7.0)));
+    /// ```
     #[inline]
     pub fn get_mut<T: Queryable>(&mut self, entity: Entity) -> Option<T::Mut<'_>> {
         let since = self.last_tick;

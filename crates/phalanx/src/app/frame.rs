@@ -29,6 +29,18 @@ impl App {
     ///
     /// # Panics
     /// When systems cannot be ordered, or one of them panics or fails; see [`App::try_update`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Resource, Default)]
+    /// # struct Frames(u32);
+    /// let mut app = App::new();
+    /// app.init_resource::<Frames>();
+    /// app.add_systems(Update, |mut frames: ResMut<Frames>| frames.0 += 1);
+    /// app.update();
+    /// app.update();
+    /// assert_eq!(app.world().resource::<Frames>().0, 2);
+    /// ```
     #[track_caller]
     pub fn update(&mut self) {
         if let Err(error) = self.try_update() {
@@ -63,6 +75,19 @@ impl App {
     /// # Panics
     /// When `dt` is negative, not finite or too large, systems cannot be ordered, or one of them panics or fails; see
     /// [`App::try_step`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Resource, Default)]
+    /// # struct Frames(u32);
+    /// fn fall(time: Res<Time>) {
+    ///     assert_eq!(time.delta_secs(), 0.5);
+    /// }
+    ///
+    /// let mut app = App::new();
+    /// app.add_systems(Update, fall);
+    /// app.step(0.5); // the same for every run, whatever the clock says
+    /// ```
     #[track_caller]
     pub fn step(&mut self, dt: f64) {
         if let Err(error) = self.try_step(dt) {

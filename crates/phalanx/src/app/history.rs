@@ -18,6 +18,21 @@ use crate::world::{Checkpoint, NotCaptured, RestoreError, World};
 const BUDGET: usize = 512 << 20;
 
 /// The state of an app at one moment: its world, and what its systems keep.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Resource, Clone, Default)]
+/// struct Frames(u32);
+///
+/// let mut app = App::new();
+/// app.init_resource::<Frames>();
+/// app.add_systems(Update, |mut frames: ResMut<Frames>| frames.0 += 1);
+/// let begin = app.checkpoint();
+/// app.step(0.1);
+/// app.restore(&begin)?;
+/// assert_eq!(app.world().resource::<Frames>().0, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct AppCheckpoint {
     world: Checkpoint,
     systems: Vec<Kept>,

@@ -158,6 +158,25 @@ impl App {
     ///
     /// # Panics
     /// When a plugin is there already that an app may have once, or a plugin panics; it is named.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Resource, Default)]
+    /// # struct Frames(u32);
+    /// struct Physics;
+    /// impl Plugin for Physics {
+    ///     fn build(&self, app: &mut App) {
+    ///         app.add_systems(FixedUpdate, || {});
+    ///     }
+    /// }
+    /// fn sound(app: &mut App) {
+    ///     app.init_resource::<Frames>();
+    /// }
+    ///
+    /// let mut app = App::new();
+    /// app.add_plugins((Physics, sound)); // types and functions
+    /// assert!(app.is_plugin_added::<Physics>());
+    /// ```
     #[track_caller]
     pub fn add_plugins<M>(&mut self, plugins: impl Plugins<M>) -> &mut Self {
         plugins.add_to(self);

@@ -13,6 +13,17 @@ use phalanx_derive::Message;
 use super::{App, Plugin};
 
 /// Ends the app after this frame, when it is written as a message; what [`App::run`] returns, and `main` may.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// fn quit(mut exit: MessageWriter<AppExit>) {
+///     exit.write(AppExit::from_code(3));
+/// }
+///
+/// let mut app = App::new();
+/// app.add_systems(Update, quit);
+/// assert_eq!(app.run(), AppExit::from_code(3));
+/// ```
 #[derive(Message, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AppExit {
     /// All is well.
@@ -158,6 +169,22 @@ impl App {
     ///
     /// # Panics
     /// When called while a plugin is being added, or a system panics or fails.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Resource, Default)]
+    /// # struct Frames(u32);
+    /// fn count(mut frames: ResMut<Frames>, mut exit: MessageWriter<AppExit>) {
+    ///     frames.0 += 1;
+    ///     if frames.0 == 3 {
+    ///         exit.write(AppExit::Success);
+    ///     }
+    /// }
+    ///
+    /// let mut app = App::new();
+    /// app.add_plugins(ScheduleRunnerPlugin::default()).init_resource::<Frames>().add_systems(Update, count);
+    /// assert!(app.run().is_success());
+    /// ```
     #[track_caller]
     pub fn run(&mut self) -> AppExit {
         if let Some(plugin) = self.building.last() {

@@ -15,6 +15,19 @@ use phalanx_store::{Entity, Tick};
 use super::Shown;
 
 /// A number that is equal for equal values; different values almost never share one.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(Component, Clone, Hash)]
+/// struct Health(u32);
+///
+/// let (mut a, mut b) = (World::new(), World::new());
+/// a.spawn(Health(3));
+/// b.spawn(Health(3));
+/// assert_eq!(a.digest(), b.digest());
+/// b.spawn(Health(4));
+/// assert_ne!(a.digest(), b.digest());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(u64);
 

@@ -26,6 +26,21 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, '_, D, F> {
     }
 
     /// Reads and writes every table that matches, as slices of equal length.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Player;
+    /// fn heal(mut all: Query<&mut Health>) {
+    ///     for healths in all.chunks_mut() { // a slice per table
+    ///         for health in healths.iter_mut() {
+    ///             health.0 += 1.0;
+    ///         }
+    ///     }
+    /// }
+    /// ```
     #[inline]
     pub fn chunks_mut(&mut self) -> QueryChunks<'_, D, F>
     where

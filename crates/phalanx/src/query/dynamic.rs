@@ -59,6 +59,20 @@ impl QueryBuilder {
 }
 
 /// A query built at run time.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut world = World::new();
+/// let hp = world.register_dynamic(Schema::new("hp").field("current", FieldType::I32))?;
+/// let mut orc = world.spawn_empty();
+/// orc.insert_dynamic(hp, &[("current", 10.into())])?;
+/// let query = world.query_builder().with(hp).build();
+/// for table in query.tables(&world) {
+///     let current: &[i32] = table.column(hp, "current")?;
+///     assert_eq!(current, [10]);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DynamicQuery {
     all: Signature,

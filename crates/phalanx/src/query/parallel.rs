@@ -76,6 +76,17 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, '_, D, F> {
     }
 
     /// Reads and writes every match on several threads, as far as that is faster.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Player;
+    /// fn heal(mut all: Query<&mut Health>) {
+    ///     all.par_iter_mut().for_each(|mut health| health.0 += 1.0);
+    /// }
+    /// ```
     pub fn par_iter_mut(&mut self) -> ParQuery<'_, D, F> {
         ParQuery::new(self.reborrow())
     }

@@ -50,6 +50,14 @@ impl ChildOf {
 /// The world keeps it: it is there as long as there are children. `&mut Children` changes the order
 /// ([`OrderMut`](crate::relation::OrderMut)); for anything else change the [`ChildOf`] of the children, or use the
 /// methods of [`EntityWorldMut`](crate::world::EntityWorldMut).
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let mut world = World::new();
+/// let ship = world.spawn(children![Name::new("engine"), Name::new("sail")]).id();
+/// let parts = world.get::<Children>(ship).unwrap();
+/// assert_eq!(world.get::<Name>(parts[1]).unwrap().as_str(), "sail");
+/// ```
 #[derive(Component, Clone, PartialEq, Eq, Debug)]
 #[component(track = "row")]
 #[cfg_attr(feature = "serde", component(save, name = "phalanx.Children"))]

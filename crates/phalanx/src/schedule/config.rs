@@ -122,6 +122,17 @@ pub trait ConfigureSystems<Marker>: Sized {
     }
 
     /// They run after the systems of a set, or those of a function, and see what these did by commands.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Resource, Default)]
+    /// # struct Frames(u32);
+    /// fn input() {}
+    /// fn movement() {}
+    ///
+    /// let mut app = App::new();
+    /// app.add_systems(Update, (movement.after(input), input));
+    /// ```
     fn after<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
     where
         Self: IntoSystemConfigs<Marker>,
@@ -180,6 +191,21 @@ pub trait ConfigureSystems<Marker>: Sized {
     ///
     /// A function whose first parameter is [`On`](crate::system::On) becomes an [`Observer`](crate::system::Observer)
     /// that runs only then.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Resource, Default)]
+    /// # struct Frames(u32);
+    /// fn count(mut frames: ResMut<Frames>) {
+    ///     frames.0 += 1;
+    /// }
+    ///
+    /// let mut app = App::new();
+    /// app.init_resource::<Frames>();
+    /// app.add_systems(Update, count.run_if(|frames: Res<Frames>| frames.0 < 2));
+    /// (0..5).for_each(|_| app.step(0.1));
+    /// assert_eq!(app.world().resource::<Frames>().0, 2);
+    /// ```
     fn run_if<M, Configs>(self, condition: impl SystemCondition<M>) -> Configs
     where
         Self: RunIf<Marker, Configs>,
@@ -188,6 +214,18 @@ pub trait ConfigureSystems<Marker>: Sized {
     }
 
     /// Each part of the tuple runs after the part before it, and sees what that did by commands.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Resource, Default)]
+    /// # struct Frames(u32);
+    /// fn input() {}
+    /// fn movement() {}
+    /// fn draw() {}
+    ///
+    /// let mut app = App::new();
+    /// app.add_systems(Update, (input, movement, draw).chain()); // each sees what the one before queued
+    /// ```
     fn chain(self) -> SystemConfigs
     where
         Self: IntoSystemConfigs<Marker>,

@@ -10,6 +10,23 @@ use super::{FreelyMutableState, States};
 use crate::world::{FromWorld, World};
 
 /// The value of a state. There is none while a state that depends on others does not exist.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// enum Screen {
+///     #[default]
+///     Menu,
+///     Game,
+/// }
+///
+/// fn show(screen: Res<State<Screen>>) {
+///     match screen.get() {
+///         Screen::Menu => println!("press any key"),
+///         Screen::Game => println!("fight"),
+///     }
+/// }
+/// ```
 #[derive(Resource, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", resource(saving = "super::saving::state::<S>"))]
 pub struct State<S: States>(pub(super) S);
@@ -67,6 +84,27 @@ impl<S: States> Deref for PreviousState<S> {
 }
 
 /// The value that a state gets when states change next.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// enum Screen {
+///     #[default]
+///     Menu,
+///     Game,
+/// }
+///
+/// fn begin(mut next: ResMut<NextState<Screen>>) {
+///     next.set(Screen::Game);
+/// }
+///
+/// let mut app = App::new();
+/// app.init_state::<Screen>();
+/// app.add_systems(Update, begin);
+/// app.step(0.1);
+/// app.step(0.1); // states change after `PreUpdate`
+/// assert_eq!(*app.world().resource::<State<Screen>>(), Screen::Game);
+/// ```
 #[derive(Resource, Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", resource(saving = "super::saving::next::<S>"))]
 pub enum NextState<S: FreelyMutableState> {

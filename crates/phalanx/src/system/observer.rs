@@ -505,6 +505,15 @@ impl World {
     /// # Panics
     /// When parameters conflict, the function takes `&mut World`, or the order goes in a circle; see
     /// [`World::try_add_observer`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// let mut world = World::new();
+    /// world.add_observer(|on: On<Add<Health>>| println!("{} has health now", on.entity));
+    /// world.spawn(Health(10.0));
+    /// ```
     #[track_caller]
     pub fn add_observer<M>(&mut self, observer: impl IntoObserver<M>) -> ObserverId {
         match self.try_add_observer(observer) {

@@ -70,6 +70,17 @@ impl World {
     ///
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or entity indices run out.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// let orcs: Vec<Entity> = world.spawn_batch((0..100).map(|i| Health(i as f32))).collect();
+    /// assert_eq!(world.get::<Health>(orcs[7]), Some(&Health(7.0)));
+    /// ```
     #[track_caller]
     pub fn spawn_batch<B: Bundle>(&mut self, bundles: impl IntoIterator<Item = B>) -> SpawnBatch<'_> {
         let at = self.first_insertion::<B>();

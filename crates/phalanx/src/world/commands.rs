@@ -111,6 +111,18 @@ impl<'w, 's> Commands<'w, 's> {
     ///
     /// # Panics
     /// When all entity indices are in use.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// fn reinforce(mut commands: Commands) {
+    ///     let orc = commands.spawn(Health(10.0)).id(); // the id is valid at once, the entity alive at the next sync point
+    ///     commands.entity(orc).insert(Burning);
+    /// }
+    /// ```
     #[track_caller]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> EntityCommands<'_> {
         let mut entity = self.spawn_empty();
@@ -154,6 +166,19 @@ impl<'w, 's> Commands<'w, 's> {
 
     /// Changes an entity. If it is dead when the commands are flushed, its commands are skipped; what its pool forbids
     /// is skipped as well, and counted as refused.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// fn extinguish(mut commands: Commands, burning: Query<Entity, With<Burning>>) {
+    ///     for entity in &burning {
+    ///         commands.entity(entity).remove::<Burning>();
+    ///     }
+    /// }
+    /// ```
     pub fn entity(&mut self, entity: Entity) -> EntityCommands<'_> {
         EntityCommands { queue: self.queue, ids: self.ids, entity }
     }
@@ -190,6 +215,20 @@ impl<'w, 's> Commands<'w, 's> {
 
     /// Queues a command: a function on the world, or a type that implements [`Command`]. When it is applied, the world
     /// has what was recorded before. An error that it returns goes to the error handler.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// fn restart(mut commands: Commands) {
+    ///     commands.queue(|world: &mut World| {
+    ///         world.clear_entities();
+    ///         world.spawn(Health(10.0));
+    ///     });
+    /// }
+    /// ```
     pub fn queue<C: Command>(&mut self, command: C) {
         self.queue.command(command);
     }
@@ -207,6 +246,19 @@ impl Queue {
 }
 
 /// Records changes of one entity for later.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Component)]
+/// # struct Health(f32);
+/// # #[derive(Component)]
+/// # struct Burning;
+/// fn ignite(mut commands: Commands, all: Query<Entity, (With<Health>, Without<Burning>)>) {
+///     for entity in &all {
+///         commands.entity(entity).insert(Burning).remove::<Health>(); // one move, at the next sync point
+///     }
+/// }
+/// ```
 pub struct EntityCommands<'q> {
     queue: &'q mut Queue,
     ids: Ids<'q>,
@@ -253,6 +305,21 @@ impl EntityCommands<'_> {
     }
 
     /// Despawns the entity.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// fn reap(mut commands: Commands, all: Query<(Entity, &Health)>) {
+    ///     for (entity, health) in &all {
+    ///         if health.0 <= 0.0 {
+    ///             commands.entity(entity).despawn();
+    ///         }
+    ///     }
+    /// }
+    /// ```
     pub fn despawn(&mut self) {
         self.queue.despawn(self.entity);
     }

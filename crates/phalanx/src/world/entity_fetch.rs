@@ -93,6 +93,20 @@ impl World {
     ///
     /// # Panics
     /// When one is dead; see [`World::get_entity`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// let orc = world.spawn(Health(10.0)).id();
+    /// let elf = world.spawn((Health(8.0), Burning)).id();
+    /// assert!(!world.entity(orc).contains::<Burning>());
+    /// let [a, b] = world.entity([orc, elf]); // several at once
+    /// assert_ne!(a.get::<Health>(), b.get::<Health>());
+    /// ```
     #[track_caller]
     pub fn entity<F: WorldEntityFetch>(&self, entities: F) -> F::Ref<'_> {
         match self.get_entity(entities) {

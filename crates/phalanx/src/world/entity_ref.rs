@@ -159,6 +159,18 @@ impl<'w> EntityWorldMut<'w> {
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or the entity's pool does not declare a component; see
     /// [`EntityWorldMut::try_insert`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// let orc = world.spawn_empty().insert((Health(10.0), Burning)).id();
+    /// world.entity_mut(orc).insert(Health(5.0)); // replaces the value
+    /// assert_eq!(world.get::<Health>(orc), Some(&Health(5.0)));
+    /// ```
     #[track_caller]
     pub fn insert<B: Bundle>(&mut self, bundle: B) -> &mut Self {
         let inserted = self.world.insert_with(self.entity, bundle, Existing::Replace);
@@ -198,6 +210,18 @@ impl<'w> EntityWorldMut<'w> {
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or the entity's pool requires a component; see
     /// [`EntityWorldMut::try_remove`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// let orc = world.spawn((Health(10.0), Burning)).id();
+    /// world.entity_mut(orc).remove::<Burning>();
+    /// assert!(!world.entity(orc).contains::<Burning>());
+    /// ```
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self) -> &mut Self {
         let removed = self.world.remove::<B>(self.entity);

@@ -44,6 +44,21 @@ fn sweep() {
 
 /// A resource that belongs to this thread, to be read. As a parameter, it makes a system run on the thread that runs the
 /// schedule.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// use std::rc::Rc;
+///
+/// struct Window(Rc<str>); // belongs to the thread that made it
+///
+/// fn title(window: NonSend<Window>) {
+///     assert_eq!(&*window.0, "Phalanx");
+/// }
+///
+/// let mut app = App::new();
+/// app.insert_non_send(Window("Phalanx".into())).add_systems(Update, title);
+/// app.step(0.1);
+/// ```
 pub struct NonSend<'w, R: 'static> {
     value: Rc<R>,
     world: PhantomData<&'w World>,
@@ -65,6 +80,21 @@ impl<R: fmt::Debug> fmt::Debug for NonSend<'_, R> {
 
 /// A resource that belongs to this thread, to be written. As a parameter, it makes a system run on the thread that runs
 /// the schedule.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// use std::rc::Rc;
+///
+/// struct Window(Rc<str>); // belongs to the thread that made it
+///
+/// fn rename(mut window: NonSendMut<Window>) {
+///     window.0 = "Phalanx, running".into();
+/// }
+///
+/// let mut app = App::new();
+/// app.insert_non_send(Window("Phalanx".into())).add_systems(Update, rename);
+/// app.step(0.1);
+/// ```
 pub struct NonSendMut<'w, R: 'static> {
     /// There until this is dropped.
     value: Option<Rc<R>>,

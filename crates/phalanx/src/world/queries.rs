@@ -12,6 +12,18 @@ use crate::query::{
 
 impl World {
     /// Reads all entities that have `D`.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// world.spawn_batch([Health(1.0), Health(2.0)]);
+    /// let all: f32 = world.view::<&Health>().iter().map(|health| health.0).sum();
+    /// assert_eq!(all, 3.0);
+    /// ```
     pub fn view<D: ReadOnlyQueryData + 'static>(&self) -> Query<'_, '_, D> {
         self.view_filtered::<D, ()>()
     }
@@ -31,6 +43,19 @@ impl World {
     ///
     /// # Panics
     /// When two parts of `D` use the same data and one of them writes; both are named.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// world.spawn_batch([Health(1.0), Health(2.0)]);
+    /// for mut health in world.view_mut::<&mut Health>() {
+    ///     health.0 *= 10.0;
+    /// }
+    /// ```
     #[track_caller]
     pub fn view_mut<D: QueryData + 'static>(&mut self) -> Query<'_, '_, D> {
         self.view_filtered_mut::<D, ()>()

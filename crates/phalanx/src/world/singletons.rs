@@ -13,6 +13,17 @@ use crate::tracking::{Mut, Ref};
 
 impl World {
     /// Inserts a resource, and returns the one it replaces.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # let mut world = World::new();
+    /// #[derive(Resource)]
+    /// struct Score(u32);
+    ///
+    /// world.insert_resource(Score(3));
+    /// let before = world.insert_resource(Score(5)); // replaces, and gives back, the value before
+    /// assert_eq!(before.map(|score| score.0), Some(3));
+    /// ```
     pub fn insert_resource<R: Resource>(&mut self, resource: R) -> Option<R> {
         self.resources.insert(resource, self.store.tick())
     }
@@ -32,6 +43,16 @@ impl World {
     ///
     /// # Panics
     /// When the world has none; see [`World::get_resource`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # let mut world = World::new();
+    /// #[derive(Resource)]
+    /// struct Score(u32);
+    ///
+    /// world.insert_resource(Score(3));
+    /// assert_eq!(world.resource::<Score>().0, 3);
+    /// ```
     #[track_caller]
     pub fn resource<R: Resource>(&self) -> &R {
         match self.get_resource() {
@@ -56,6 +77,17 @@ impl World {
     ///
     /// # Panics
     /// When the world has none; see [`World::get_resource_mut`].
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # let mut world = World::new();
+    /// #[derive(Resource)]
+    /// struct Score(u32);
+    ///
+    /// world.insert_resource(Score(3));
+    /// world.resource_mut::<Score>().0 += 1;
+    /// assert_eq!(world.resource::<Score>().0, 4);
+    /// ```
     #[track_caller]
     pub fn resource_mut<R: Resource>(&mut self) -> Mut<'_, R> {
         match self.get_resource_mut() {

@@ -49,6 +49,18 @@ impl<'w, M: Message> MessageReader<'w, '_, M> {
     /// The unread messages, oldest first. Each counts as read when it is yielded.
     ///
     /// A message is `&M`, or with `#[message(layout = "soa")]` a struct with a reference to each field.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// #[derive(Message)]
+    /// struct Died(Entity);
+    ///
+    /// fn mourn(mut deaths: MessageReader<Died>) {
+    ///     for death in deaths.read() { // each one once
+    ///         println!("{} died", death.0);
+    ///     }
+    /// }
+    /// ```
     pub fn read(&mut self) -> Unread<'_, M> {
         self.messages.read(self.cursor)
     }
@@ -145,6 +157,18 @@ pub struct MessageWriter<'w, M: Message> {
 
 impl<M: Message> MessageWriter<'_, M> {
     /// Writes a message.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// #[derive(Message)]
+    /// struct Died(Entity);
+    ///
+    /// fn reap(mut deaths: MessageWriter<Died>, all: Query<Entity>) {
+    ///     for entity in &all {
+    ///         deaths.write(Died(entity));
+    ///     }
+    /// }
+    /// ```
     pub fn write(&mut self, message: M) -> MessageId {
         self.messages.write(message)
     }

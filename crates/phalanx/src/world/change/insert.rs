@@ -18,6 +18,17 @@ impl World {
     ///
     /// # Panics
     /// When the bundle has a component twice, a name is taken, or all entity indices are in use.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[derive(Component, Debug, PartialEq)]
+    /// # struct Health(f32);
+    /// # #[derive(Component)]
+    /// # struct Burning;
+    /// # let mut world = World::new();
+    /// let orc = world.spawn((Health(10.0), Burning)).id();
+    /// assert_eq!(world.get::<Health>(orc), Some(&Health(10.0)));
+    /// ```
     // Always, because a bundle that is passed on through memory is copied on the way.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
