@@ -1,17 +1,31 @@
-//! Archetypes: which sets of components exist, and the table of each.
+//! Archetypes: the sets of components that entities have, each with a table of its own.
 //!
-//! ```text
-//!   signatures  [ {}, {Pos}, {Pos, Vel}, .. ]     matching reads only these
-//!   tables      [ --,   t2,      t3,     .. ]     index for index beside them
-//!   homes       [ General, General, Orcs, .. ]    whose it is, and the how-many-th it was
-//!   holders     Pos ─▶ [1, 2], Vel ─▶ [2]         component to archetypes: start from the rarest
-//!   journal     created 1, created 2, dropped 1   what a kept query has not seen yet
+//! Entities with the same table components, in the same pool, share an archetype; adding or removing such a component moves
+//! the entity's row to another one. Sparse components do not count. A program needs archetypes only to look at what a world
+//! is made of ([`World::archetypes`](crate::World::archetypes)), or to change all entities of one at once.
+//!
 //! ```
+//! use phalanx::prelude::*;
 //!
-//! A set has one archetype per pool: in General found by hash and then by comparison, elsewhere by its mask.
-//! Archetype 0 is General's empty set, whose entities have no row; in other pools every entity has one. Ids of
-//! dropped archetypes are given again; the journal tells in which order that happened. The edges between
-//! archetypes, which stay within a pool, are in `transitions`.
+//! #[derive(Component)]
+//! struct Health(f32);
+//!
+//! let mut world = World::new();
+//! let id = world.register_component::<Health>();
+//! world.spawn(Health(10.0));
+//! assert_eq!(world.archetypes().with_component(id).len(), 1);
+//! ```
+
+//   signatures  [ {}, {Pos}, {Pos, Vel}, .. ]     matching reads only these
+//   tables      [ --,   t2,      t3,     .. ]     index for index beside them
+//   homes       [ General, General, Orcs, .. ]    whose it is, and the how-many-th it was
+//   holders     Pos ─▶ [1, 2], Vel ─▶ [2]         component to archetypes: start from the rarest
+//   journal     created 1, created 2, dropped 1   what a kept query has not seen yet
+//
+// A set has one archetype per pool: in General found by hash and then by comparison, elsewhere by its mask.
+// Archetype 0 is General's empty set, whose entities have no row; in other pools every entity has one. Ids of
+// dropped archetypes are given again; the journal tells in which order that happened. The edges between
+// archetypes, which stay within a pool, are in `archetype/edges`.
 
 use hashbrown::HashTable;
 use phalanx_store::{AnyColId, Edge, Store, TableId};

@@ -1,8 +1,30 @@
 //! What a world can do with values of a type beyond keeping them: copy them, hash them, show them.
 //!
-//! A [`Capture`] is filled by the derives, which ask the compiler at the type (`probe`), and read by checkpoints,
-//! digests and comparisons. What it lacks cannot be done, and is said by name when it is asked for. Columns are kept
-//! without their type; [`ColumnCapture`] puts the two together again. This file knows no world.
+//! Checkpoints copy values, digests hash them, comparisons show them. The derives find out what a type can do: plain data
+//! is copied as bytes, other types by `Clone`; digests need numbers, `Hash`, or [`#[derive(Digestible)]`](Digestible). What
+//! cannot be done is said by the name of the type when it is asked for.
+//!
+//! ```
+//! use phalanx::prelude::*;
+//!
+//! #[derive(Component, Clone, Digestible)]
+//! struct Health {
+//!     current: f32,
+//!     max: f32,
+//! }
+//!
+//! let mut world = World::new();
+//! let orc = world.spawn(Health { current: 3.0, max: 10.0 }).id();
+//! let before = world.digest();
+//! let checkpoint = world.checkpoint();
+//! world.despawn(orc);
+//! world.restore(&checkpoint).unwrap();
+//! assert_eq!(world.digest(), before);
+//! ```
+
+// A [`Capture`] is filled by the derives, which ask the compiler at the type (`probe`), and read by checkpoints,
+// digests and comparisons. What it lacks cannot be done, and is said by name when it is asked for. Columns are kept
+// without their type; [`ColumnCapture`] puts the two together again. This file knows no world.
 
 use std::any::Any;
 use std::fmt;

@@ -1,7 +1,30 @@
-//! Groups of a world: their names, and what can go wrong with them.
+//! Groups: entities with certain sparse components, kept together.
 //!
-//! What a group is, and how it is kept right by every change, is the store's business (`sets/groups` there). Here is
-//! what errors say about it. How groups are written is in `parts`; `world/groups` makes and reads them.
+//! A group over sparse sets is kept right by every change from the moment it is made. Sets that it owns ([`Own`]) are
+//! ordered so that its members are the first rows of each: they are slices of one length, side by side. Sets that it only
+//! looks at ([`Get`]) keep their order. A set has at most one owner.
+//!
+//! ```
+//! use phalanx::prelude::*;
+//!
+//! #[derive(Component)]
+//! #[component(storage = "sparse")]
+//! struct Stunned { left: f32 }
+//! #[derive(Component)]
+//! #[component(storage = "sparse")]
+//! struct Burning { dps: f32 }
+//!
+//! let mut world = World::new();
+//! let group = world.group::<Own<(Stunned, Burning)>, Get<()>, ()>()?;
+//! world.spawn((Stunned { left: 1.0 }, Burning { dps: 3.0 }));
+//! world.spawn(Stunned { left: 2.0 });
+//! let (stunned, burning) = group.slices_mut(&mut world);
+//! assert_eq!((stunned.len(), burning.len()), (1, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// What a group is, and how it is kept right by every change, is the store's business (`sets/groups` there). Here is
+// what errors say about it. How groups are written is in `parts`; `world/groups` makes and reads them.
 
 use std::fmt;
 

@@ -32,11 +32,16 @@
 //! | [`#[derive(Component)]`](derive@Component) | tags, whole values, fields as columns, tracking, storage, requirements |
 //! | [`query`] | rows, chunks of slices, filters, changes, parallel and dynamic queries; order and speed |
 //! | [`pool`] | closed kinds of entities, declared as a struct and checked by the compiler |
+//! | [`group`] | sparse components that are walked together |
+//! | [`relation`] | parents, children, and other links between entities |
 //! | [`system`] and [`schedule`] | functions as systems, their order, and what runs at the same time |
 //! | [`app`] and [`state`] | phases, frames, fixed steps, plugins, running to the end; what a program is doing at the moment |
+//! | [`observer`] and [`lifecycle`] | reacting to components that come, go and change, and to events |
+//! | [`capture`] | checkpoints, rewinding, digests, differences |
+//! | `save` (feature `serde`) | saving and loading |
 //!
 //! Features: `parallel` (default) runs queries and systems on several threads; `trace` puts a `tracing` span
-//! around each run of a phase or system; `ctrl_c` lets ctrl-C end an app cleanly.
+//! around each run of a phase or system; `ctrl_c` lets ctrl-C end an app cleanly; `serde` saves and loads worlds.
 //!
 //! This crate contains no unsafe code: rows live in `phalanx-store`, the one small crate that does.
 

@@ -1,20 +1,40 @@
 //! Messages: values that systems leave for each other, from one frame to the end of the next.
 //!
-//! ```text
-//!   sequence    0 .. expired .. first                    first + live.len()
-//!   live                        [m, m, m, m, m, m, m, m]    one slice, oldest first
-//!   ends                              ^        ^            where earlier frames ended, at most `keep`
-//!   a cursor                             ^                  the next message its reader will see
+//! A [`MessageWriter`](crate::system::MessageWriter) leaves them, every [`MessageReader`](crate::system::MessageReader) sees
+//! each of them once, whether it runs before or after the writer. What nobody reads ends with the next frame.
+//!
 //! ```
+//! use phalanx::prelude::*;
 //!
-//! Every message has a number that is never given again. A cursor is such a number, so a reader sees
-//! each message once, and nothing has to be noted down per reader. What expires does so by frames, read
-//! or not: no reader can make a channel grow. User code runs last: expired messages first leave the live
-//! ones, of all channels when a world ends its frame, and only then are dropped.
+//! #[derive(Message)]
+//! struct Died(Entity);
 //!
-//! `live` is one vector, or one per field with `#[message(layout = "soa")]`: [`Columns`]. All that is kept is in one
-//! piece, however many frames it is from, so what is unread is one slice, or one per field.
-//! This file knows no world; [`MessageRegistry`] holds the channels of one.
+//! fn reap(mut deaths: MessageWriter<Died>, all: Query<Entity>) {
+//!     deaths.write_batch(all.iter().map(Died));
+//! }
+//! fn mourn(mut deaths: MessageReader<Died>) {
+//!     assert_eq!(deaths.read().count(), 1);
+//! }
+//!
+//! let mut app = App::new();
+//! app.world_mut().spawn_empty();
+//! app.add_systems(Update, (reap, mourn).chain());
+//! app.step(0.1);
+//! ```
+
+//   sequence    0 .. expired .. first                    first + live.len()
+//   live                        [m, m, m, m, m, m, m, m]    one slice, oldest first
+//   ends                              ^        ^            where earlier frames ended, at most `keep`
+//   a cursor                             ^                  the next message its reader will see
+//
+// Every message has a number that is never given again. A cursor is such a number, so a reader sees
+// each message once, and nothing has to be noted down per reader. What expires does so by frames, read
+// or not: no reader can make a channel grow. User code runs last: expired messages first leave the live
+// ones, of all channels when a world ends its frame, and only then are dropped.
+//
+// `live` is one vector, or one per field with `#[message(layout = "soa")]`: [`Columns`]. All that is kept is in one
+// piece, however many frames it is from, so what is unread is one slice, or one per field.
+// This file knows no world; [`MessageRegistry`] holds the channels of one.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -9,9 +9,11 @@
 //!   }
 //! ```
 //!
-//! This file holds what a pool is as a type: which components it declares, and where each one's bit is.
-//! What a world knows of its pools is in `pool/record`, handles to their entities in `pool/handle`. Every
-//! entity is in exactly one pool; [`General`] allows everything and is where `world.spawn` puts entities.
+//! Every entity is in exactly one pool; [`General`] allows everything and is where `world.spawn` puts entities. Ordinary
+//! queries see the entities of all pools.
+
+// This file holds what a pool is as a type: which components it declares, and where each one's bit is. What a world
+// knows of its pools is in `pool/record`, handles to their entities in `pool/handle`.
 
 use phalanx_store::{AnyColId, ColCell, ColId, Tick, Values};
 

@@ -16,6 +16,33 @@
 //! rows cannot, in any library, because it must be able to stop anywhere.
 //!
 //! This module knows archetypes and the store, not the world; `world/queries` joins them.
+//!
+//! ```
+//! use phalanx::prelude::*;
+//!
+//! #[derive(Component)]
+//! struct Position(f32);
+//! #[derive(Component)]
+//! struct Velocity(f32);
+//! #[derive(Component)]
+//! struct Frozen;
+//!
+//! fn movement(mut movers: Query<(&mut Position, &Velocity), Without<Frozen>>) {
+//!     for (mut position, velocity) in &mut movers {
+//!         position.0 += velocity.0;
+//!     }
+//! }
+//! # let mut world = World::new();
+//! # let e = world.spawn((Position(1.0), Velocity(2.0))).id();
+//! # world.run_system_once(movement).unwrap();
+//! # assert_eq!(world.get::<Position>(e).unwrap().0, 3.0);
+//! ```
+//!
+//! Data are `Entity`, `&T`, `&mut T`, `Option<..>`, [`Has`], [`Ref`](crate::tracking::Ref), [`AnyOf`], fields such as
+//! `&position::x`, tuples of them and `#[derive(QueryData)]` structs; filters are [`With`], [`Without`], [`Or`], [`Changed`],
+//! [`Added`], [`InPool`] and tuples of them.
+
+// This module knows archetypes and the store, not the world; `world/queries` joins them.
 
 use std::marker::PhantomData;
 

@@ -1,11 +1,27 @@
 //! The components a world knows: ids, names, columns, requirements.
 //!
-//! Ids are given in order of registration, from 0, by each world for itself. A typed component finds its
-//! id through the process-wide id of its first column: one array read, no hash. Names are unique in a
-//! world, for typed and run-time components alike.
+//! A component is registered when it is first used, or by [`World::register_component`](crate::World::register_component);
+//! its id is a number that is good for that world alone. Names are unique in a world, for typed and run-time
+//! components alike.
 //!
-//! Registering never half-happens: when a component or one that it requires cannot be registered, the
-//! registry is as it was before.
+//! ```
+//! use phalanx::prelude::*;
+//!
+//! #[derive(Component)]
+//! struct Health(f32);
+//!
+//! let mut world = World::new();
+//! let id = world.register_component::<Health>();
+//! assert_eq!(world.component_id::<Health>(), Some(id));
+//! assert!(world.components().get(id).unwrap().name().ends_with("Health"));
+//! ```
+
+// Ids are given in order of registration, from 0, by each world for itself. A typed component finds its
+// id through the process-wide id of its first column: one array read, no hash. Names are unique in a
+// world, for typed and run-time components alike.
+//
+// Registering never half-happens: when a component or one that it requires cannot be registered, the
+// registry is as it was before.
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;

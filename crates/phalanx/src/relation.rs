@@ -5,9 +5,21 @@
 //!   target   Children [engine, sail]        follows: who points here, in an order that can be set
 //! ```
 //!
-//! Both sides live in sparse sets, so linking makes no archetype and moves no row. This file and `list` and
-//! `collection` say what a relation is as types; `world/relations` keeps both sides in agreement. Nothing here knows
-//! worlds (ADR 0055).
+//! [`ChildOf`] and [`Children`] are parents and children; `#[relationship(..)]` and `#[relationship_target(..)]` declare
+//! others. Linking makes no archetype and moves no row. A link that would close a cycle is refused.
+//!
+//! ```
+//! use phalanx::prelude::*;
+//!
+//! let mut world = World::new();
+//! let ship = world.spawn((Name::new("ship"), children![Name::new("engine"), Name::new("sail")])).id();
+//! assert_eq!(world.get::<Children>(ship).unwrap().len(), 2);
+//! world.despawn(ship); // takes its children along
+//! assert!(world.entities().is_empty());
+//! ```
+
+// This file and `list` and `collection` say what a relation is as types; `world/relations` keeps both sides in
+// agreement. Nothing here knows worlds (ADR 0055).
 
 use std::fmt;
 use std::ops::Deref;

@@ -1,14 +1,27 @@
-//! The singletons of a world: at most one value of each resource type.
+//! Resources: values of which a world has at most one per type, such as a score, a clock or the settings.
 //!
-//! ```text
-//!   index: TypeId -> ResourceId      only ever looked up, never walked
-//!   slots: [value?, ticks], ...      one per type seen, in the order they were first seen
 //! ```
+//! use phalanx::prelude::*;
 //!
-//! Invariant: a slot holds nothing or a value of the type whose id it is; a slot, once given to a type,
-//! stays its own. Whatever touches all values, dropping included, goes by slot, so nothing depends on
-//! hash order. User code runs last: an old value is handed out, or dropped, when the new one is in place.
-//! This file knows no world: the caller brings the tick, and turns an absence into a panic or an error.
+//! #[derive(Resource, Default)]
+//! struct Score(u32);
+//!
+//! fn count(mut score: ResMut<Score>) {
+//!     score.0 += 1;
+//! }
+//!
+//! let mut app = App::new();
+//! app.init_resource::<Score>().add_systems(Update, count);
+//! app.step(0.1);
+//! assert_eq!(app.world().resource::<Score>().0, 1);
+//! ```
+
+//   index: TypeId -> ResourceId      only ever looked up, never walked
+//   slots: [value?, ticks], ...      one per type seen, in the order they were first seen
+//
+// Invariant: a slot holds nothing or a value of the type whose id it is; a slot, once given to a type,
+// stays its own. Whatever touches all values, dropping included, goes by slot, so nothing depends on
+// hash order. User code runs last: an old value is handed out, or dropped, when the new one is in place.
 
 use std::any::{Any, TypeId};
 use std::sync::Arc;

@@ -1,16 +1,19 @@
 //! Schedules: which systems run, in which order, and what may run at the same time.
 //!
-//! ```text
-//!   configs   (input, movement.after(input), (collide, reap).chain())     what the user writes
-//!   graph     nodes and edges; a set is two nodes
-//!   sync      levels: how many sync points come before a system
-//!   sort      Kahn's algorithm, level by level, insertion order breaks ties
-//!   plan      the order, cut into stages: exclusive systems stand alone, the others share a session
-//!   executor  one stage after the other; inside a stage serial, or several threads
+//! ```
+//! use phalanx::prelude::*;
+//!
+//! fn input() {}
+//! fn movement() {}
+//! fn collide() {}
+//! fn reap() {}
+//!
+//! let mut app = App::new();
+//! app.add_systems(Update, (input, movement.after(input), (collide, reap).chain()));
 //! ```
 //!
 //! **Order is visibility.** What a system did by commands is applied before the systems that are ordered after it
-//! run; what the others did is there at the end at the latest (ADR 0040).
+//! run; what the others did is there at the end at the latest.
 //!
 //! **Deterministic by construction.** Two systems that conflict and have no declared order run in the order they
 //! were added, unless a sync point comes between them. Only systems that do not conflict overlap, and commands are
@@ -19,6 +22,13 @@
 //! **Panics.** A panic in a system is passed on with the system's name; of several, the first in the order. The
 //! others that run at that moment finish, none is started any more. Commands of systems that finished are applied,
 //! those of the one that panicked are forgotten; entities that it spawned are there without components.
+
+//   configs   (input, movement.after(input), (collide, reap).chain())     what the user writes
+//   graph     nodes and edges; a set is two nodes
+//   sync      levels: how many sync points come before a system
+//   sort      Kahn's algorithm, level by level, insertion order breaks ties
+//   plan      the order, cut into stages: exclusive systems stand alone, the others share a session
+//   executor  one stage after the other; inside a stage serial, or several threads
 
 use phalanx_store::Tick;
 

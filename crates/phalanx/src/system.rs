@@ -1,16 +1,37 @@
 //! Systems: functions over a world whose parameters say what they use.
 //!
-//! ```text
-//!   fn movement(time: Res<Time>, mut movers: Query<(&mut Position, &Velocity)>)
+//! Parameters are [`Query`](crate::query::Query), [`Res`], [`ResMut`], [`Commands`](crate::world::Commands),
+//! [`MessageReader`], [`MessageWriter`], [`Local`], [`Single`], `&World`, `Option` and tuples of parameters and
+//! `#[derive(SystemParam)]` structs; `&mut World` alone makes a system exclusive. What a system uses decides what may run
+//! beside it; when it runs is the schedule's business.
 //!
-//!   init     once      ids and prepared queries are made, access is declared and checked
-//!   update   per run   queries catch up with new archetypes
-//!   lock     per run   flags are taken: the guards
-//!   item     per run   what the function sees; it borrows the guards, so nothing outlives its flag
-//!   apply    later     what was recorded goes to the world
 //! ```
+//! use phalanx::prelude::*;
 //!
-//! A system does not know when it runs or what runs beside it: that is the schedule's business.
+//! #[derive(Component)]
+//! struct Health(f32);
+//!
+//! fn heal(time: Res<Time>, mut runs: Local<u32>, mut all: Query<&mut Health>) {
+//!     *runs += 1;
+//!     for mut health in &mut all {
+//!         health.0 += time.delta_secs();
+//!     }
+//! }
+//!
+//! let mut app = App::new();
+//! app.add_systems(Update, heal);
+//! app.step(0.1);
+//! ```
+
+//   fn movement(time: Res<Time>, mut movers: Query<(&mut Position, &Velocity)>)
+//
+//   init     once      ids and prepared queries are made, access is declared and checked
+//   update   per run   queries catch up with new archetypes
+//   lock     per run   flags are taken: the guards
+//   item     per run   what the function sees; it borrows the guards, so nothing outlives its flag
+//   apply    later     what was recorded goes to the world
+//
+// A system does not know when it runs or what runs beside it: that is the schedule's business.
 
 pub use access::{Access, Part};
 pub use combine::{Map, Pipe, WithInput};

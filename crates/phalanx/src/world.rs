@@ -1,8 +1,12 @@
 //! The world: entities, components, resources and messages under one roof.
 //!
-//! This file holds the struct, single entities and reading. Structural change is in `world/change`
-//! (which resolves archetypes; rows move in the store), batches in `world/batch`, run-time components in
-//! `world/dynamic`. Outside systems nothing is checked at run time: `&World` reads, `&mut World` writes.
+//! [`World`] is what everything else works on. Outside systems nothing is checked at run time: `&World` reads, `&mut World`
+//! writes. Entities are handled by [`EntityWorldMut`], [`EntityRef`] and [`EntityMut`]; [`Commands`] record changes for later;
+//! [`DeferredWorld`] is what hooks and observers see.
+
+// This file holds the struct, single entities and reading. Structural change is in `world/change`
+// (which resolves archetypes; rows move in the store), batches in `world/batch`, run-time components in
+// `world/dynamic`. Outside systems nothing is checked at run time: `&World` reads, `&mut World` writes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
