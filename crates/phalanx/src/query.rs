@@ -1,46 +1,31 @@
 //! Queries: all entities that have what you ask for.
 //!
-//! `Query<D, F>` asks for data `D` of the entities that pass filter `F`. The same data and filter mean
-//! the same prepared state, kept by the world; a run costs a lookup, then loops over tables.
-//!
-//! **Order.** Led by tables, a query visits pools in order of their registration, General first; within a pool
-//! archetypes in order of their creation, rows by position in their table; General's entities without any table
-//! component last, by index. Where every match must have a sparse component, and the shortest set of such a
-//! component has fewer rows than those tables or no table component is asked for, that set drives the walk: entities come
-//! in the set's dense order, holes of a stable set are skipped. [`Query::driven_by`] and [`Query::driven_by_tables`]
-//! decide it for good; [`Query::explain`] tells. Tables, chunks and parallel jobs always go by tables. Either way
-//! the order depends only on the world's history.
-//!
-//! **Speed.** `for_each`, `sum`, `count` and everything else built on `fold` run a plain loop per table, which
-//! the compiler vectorises; so do chunks, and nested loops over [`Query::tables_mut`]. A plain `for` over
-//! rows cannot, in any library, because it must be able to stop anywhere.
-//!
-//! This module knows archetypes and the store, not the world; `world/queries` joins them.
+//! `Query<D, F>` asks for data `D` of the entities that pass filter `F`. Data are `Entity`, `&T`, `&mut T`, `Option<..>`,
+//! [`Has`], [`Ref`](crate::tracking::Ref), [`AnyOf`], fields such as `&position::x`, tuples and `#[derive(QueryData)]` structs;
+//! filters are [`With`], [`Without`], [`Or`], [`Changed`], [`Added`], [`InPool`] and tuples.
 //!
 //! ```
-//! use phalanx::prelude::*;
-//!
-//! #[derive(Component)]
-//! struct Position(f32);
-//! #[derive(Component)]
-//! struct Velocity(f32);
-//! #[derive(Component)]
-//! struct Frozen;
-//!
+//! # use phalanx::prelude::*;
+//! # #[derive(Component)] struct Position(f32);
+//! # #[derive(Component)] struct Velocity(f32);
+//! # #[derive(Component)] struct Frozen;
 //! fn movement(mut movers: Query<(&mut Position, &Velocity), Without<Frozen>>) {
 //!     for (mut position, velocity) in &mut movers {
 //!         position.0 += velocity.0;
 //!     }
 //! }
-//! # let mut world = World::new();
-//! # let e = world.spawn((Position(1.0), Velocity(2.0))).id();
-//! # world.run_system_once(movement).unwrap();
-//! # assert_eq!(world.get::<Position>(e).unwrap().0, 3.0);
 //! ```
 //!
-//! Data are `Entity`, `&T`, `&mut T`, `Option<..>`, [`Has`], [`Ref`](crate::tracking::Ref), [`AnyOf`], fields such as
-//! `&position::x`, tuples of them and `#[derive(QueryData)]` structs; filters are [`With`], [`Without`], [`Or`], [`Changed`],
-//! [`Added`], [`InPool`] and tuples of them.
+//! **Order.** A query goes by tables: pools in order of registration, General first, archetypes in order of creation, rows by
+//! position, and last, by index, General's entities without any table component. Where every match must have a sparse
+//! component, and the shortest such set has fewer rows than those tables, or no table component is asked for, that set
+//! drives the walk in its dense order; holes of a stable set are skipped. [`Query::driven_by`] and
+//! [`Query::driven_by_tables`] decide it, [`Query::explain`] tells. Tables, chunks and parallel jobs always go by tables.
+//! Either way the order depends only on the world's history.
+//!
+//! **Speed.** `for_each`, `sum`, `count` and all else built on `fold` run a plain loop per table, which the compiler
+//! vectorises; so do chunks, and nested loops over [`Query::tables_mut`]. A plain `for` over rows cannot, in any library,
+//! because it must be able to stop anywhere.
 
 // This module knows archetypes and the store, not the world; `world/queries` joins them.
 
