@@ -15,6 +15,7 @@ macro_rules! pages {
 pages! {
     Introduction "README.md"
     FirstSteps "first-steps.md"
+    SmallGame "a-small-game.md"
     Entities "entities.md"
     Queries "queries.md"
     Change "change.md"
