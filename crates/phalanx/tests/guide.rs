@@ -300,7 +300,8 @@ fn documented(text: &str, programs: &mut String, with_example: &mut BTreeSet<Str
             }
             continue;
         }
-        let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let code = without_prose(line);
+        let words: Vec<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
         let declares = ["struct", "enum", "trait", "fn", "type", "macro_rules"];
         if let Some(at) = words.iter().position(|word| declares.contains(word)) {
             if has_example {
@@ -312,6 +313,36 @@ fn documented(text: &str, programs: &mut String, with_example: &mut BTreeSet<Str
             has_example = false;
         }
     }
+}
+
+/// A line of code without its comment and without what stands in quotes: words there are no use of a name.
+fn without_prose(line: &str) -> String {
+    let code = line.split("//").next().unwrap_or_default();
+    code.split('"').step_by(2).collect::<Vec<_>>().join("\"\"")
+}
+
+#[test]
+fn comments_and_texts_are_no_use_of_a_name() {
+    assert_eq!(without_prose("spawn(Name::new(\"Timer\")); // a Timer"), "spawn(Name::new(\"\")); ");
+}
+
+/// What most programs are made of.
+const MOST_USED: &str = "World App Query QueryState Commands EntityCommands EntityRef EntityMut EntityWorldMut Res ResMut \
+     Local Mut Ref With Without Or Has Changed Added Component Bundle Resource Message Messages MessageReader MessageWriter \
+     Plugin State NextState States SystemSet Schedule Time Timer Observer On Event Children Group Single Digest AppExit \
+     NonSend NonSendMut spawn spawn_batch despawn get get_mut entity insert_resource resource resource_mut view view_mut \
+     add_systems step update run add_plugins iter iter_mut single chunks_mut par_iter_mut queue write read add_observer \
+     trigger run_if chain after";
+
+#[test]
+fn what_most_programs_use_has_an_example_in_its_own_documentation() {
+    let (mut code, mut with_example) = (String::new(), BTreeSet::new());
+    for file in files_below(&root().join("crates/phalanx/src"), "rs") {
+        documented(&std::fs::read_to_string(file).expect("a source file"), &mut code, &mut with_example);
+    }
+    let without: Vec<&str> =
+        MOST_USED.split_whitespace().filter(|name| !with_example.contains(*name)).collect();
+    assert!(without.is_empty(), "without an example of their own: {without:?}");
 }
 
 // A name has an example in its own documentation, or stands in another program that is compiled: of the documentation, the
@@ -329,7 +360,7 @@ fn every_name_of_the_prelude_has_an_example() {
         let mut inside = false;
         for line in page(&name).lines() {
             if line.starts_with("```") {
-                inside = line.starts_with("```rust");
+                inside = line == "```rust" || line == "```rust,no_run";
             } else if inside {
                 code.push_str(line);
                 code.push('\n');
@@ -339,6 +370,7 @@ fn every_name_of_the_prelude_has_an_example() {
     for file in files_below(&root().join("crates/phalanx/examples"), "rs") {
         code.push_str(&std::fs::read_to_string(file).expect("an example"));
     }
+    let code = code.lines().map(without_prose).collect::<Vec<_>>().join("\n");
     let used: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let names = prelude();
     assert!(names.len() > 150, "the prelude was not read: {names:?}");
