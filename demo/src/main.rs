@@ -31,7 +31,8 @@ fn main() -> AppExit {
     match Options::from_args(std::env::args().skip(1)) {
         Ok(Some(options)) => start(options),
         Ok(None) => {
-            print!("{}", options::HELP);
+            // Who closes the pipe has seen enough.
+            let _ = io::stdout().lock().write_all(options::HELP.as_bytes());
             AppExit::Success
         }
         Err(error) => {
