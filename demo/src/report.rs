@@ -137,17 +137,15 @@ impl Use {
     }
 }
 
-/// Draws the phases of a frame, one below the other; what stands in one column of a phase may run side by side.
+/// Draws the phases of a frame that have systems, one below the other; what stands in one column of a phase may run side
+/// by side.
 pub fn write_picture(app: &App, file: &str) -> io::Result<()> {
-    let draw = |name: &str, picture: Result<String, _>| {
-        picture.map(|svg| (name.to_owned(), svg)).map_err(io::Error::other)
-    };
-    let phases = [
-        draw("FixedUpdate", app.schedule(FixedUpdate).to_svg())?,
-        draw("PreUpdate", app.schedule(PreUpdate).to_svg())?,
-        draw("Update", app.schedule(Update).to_svg())?,
-        draw("PostUpdate", app.schedule(PostUpdate).to_svg())?,
-    ];
+    let once = ["PreStartup", "Startup", "PostStartup"];
+    let phases = app.phase_views().filter(|(_, view)| !view.is_empty());
+    let phases =
+        phases.map(|(label, view)| Ok((label.to_string(), view.to_svg().map_err(io::Error::other)?)));
+    let mut phases: Vec<(String, String)> = phases.collect::<io::Result<_>>()?;
+    phases.retain(|(name, _)| !once.contains(&name.as_str()));
     let size = |svg: &str, name: &str| -> usize {
         let value = svg.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split('"').next());
         value.and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -201,7 +199,18 @@ mod tests {
         write_picture(&app, file.to_str().expect("a plain path")).expect("it can be drawn");
         let picture = std::fs::read_to_string(&file).expect("it was written");
         std::fs::remove_file(&file).expect("it is ours");
-        for name in ["FixedUpdate", "PreUpdate", "Update", "PostUpdate", "walk_x", "survey", "aim", "tally"] {
+        for name in [
+            "FixedUpdate",
+            "PreUpdate",
+            "Update",
+            "PostUpdate",
+            "Last",
+            "walk_x",
+            "survey",
+            "aim",
+            "tally",
+            "end",
+        ] {
             assert!(picture.contains(name), "the picture lacks {name}");
         }
     }
