@@ -147,7 +147,6 @@ impl Groups {
     }
 
     /// All groups with their names, in order of creation.
-    #[cfg(feature = "serde")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SetGroupId, &str)> {
         self.names.iter().map(|(id, name)| (*id, name.as_str()))
     }

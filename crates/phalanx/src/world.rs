@@ -62,7 +62,7 @@ pub use remote::{Answer, Remote, RemoteClosed, TryRunError};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
 pub use spawn_at::SpawnAtError;
-pub use stats::{ArchetypeStats, ColumnStats, PoolStats, SetStats, WorldStats};
+pub use stats::{ArchetypeStats, ColumnStats, GroupStats, PoolStats, SetStats, WorldStats};
 pub use whole::TryInsertBatchError;
 
 mod any_error;

@@ -5,9 +5,12 @@
 
 use std::fmt;
 
+use super::Schedule;
 use super::error::OrderCycle;
 use super::graph::Members;
 use super::label::{IntoSystemSet, SetId};
+use super::sort::Sorted;
+use super::task::Task;
 use super::view::ScheduleView;
 use crate::system::ParamError;
 
@@ -140,6 +143,29 @@ impl fmt::Display for Waited {
     }
 }
 
+impl Schedule {
+    /// Why a task did not run in the last run, if it did not.
+    pub(super) fn skip_reason(&self, task: &Task) -> Option<SkipReason> {
+        let reason = match task.skipped()? {
+            Skip::Condition(at) => SkipReason::Condition { condition: task.condition_name(*at) },
+            Skip::Gate(gate) => {
+                let gate = &self.gates[*gate];
+                let sets = match &gate.members {
+                    Members::Sets(sets) => sets.iter().map(ToString::to_string).collect(),
+                    Members::Systems(_) => Vec::new(),
+                };
+                SkipReason::Set { condition: gate.task.name.clone(), sets }
+            }
+            Skip::Param(error) => {
+                let param = crate::system::names::short_type_name(error.param());
+                SkipReason::Param { param, needs: error.reason().to_owned() }
+            }
+            Skip::Stepping => SkipReason::Stepping,
+        };
+        Some(reason)
+    }
+}
+
 impl ScheduleView<'_> {
     /// Of the systems of a function, or of a set, those that did not run in the last run, and why.
     ///
@@ -164,22 +190,7 @@ impl ScheduleView<'_> {
     /// Why one system did not run in the last run, if it did not.
     pub(super) fn skipped_at(&self, at: usize) -> Option<Skipped> {
         let task = &self.schedule.nodes[at].task;
-        let reason = match task.skipped()? {
-            Skip::Condition(at) => SkipReason::Condition { condition: task.condition_name(*at) },
-            Skip::Gate(gate) => {
-                let gate = &self.schedule.gates[*gate];
-                let sets = match &gate.members {
-                    Members::Sets(sets) => sets.iter().map(ToString::to_string).collect(),
-                    Members::Systems(_) => Vec::new(),
-                };
-                SkipReason::Set { condition: gate.task.name.clone(), sets }
-            }
-            Skip::Param(error) => {
-                let param = crate::system::names::short_type_name(error.param());
-                SkipReason::Param { param, needs: error.reason().to_owned() }
-            }
-            Skip::Stepping => SkipReason::Stepping,
-        };
+        let reason = self.schedule.skip_reason(task)?;
         Some(Skipped { system: task.name.clone(), reason })
     }
 
@@ -190,9 +201,22 @@ impl ScheduleView<'_> {
     /// When the constraints contradict each other.
     pub fn why_waited<M>(&self, systems: impl IntoSystemSet<M>) -> Result<Vec<Waited>, OrderCycle> {
         let sorted = self.sorted()?;
-        let order = self.systems(&sorted);
+        Ok(self.waits_of(&sorted, &self.named(&systems.into_set())))
+    }
+
+    /// As [`why_waited`](Self::why_waited), for all systems, in the order they run.
+    ///
+    /// # Errors
+    /// When the constraints contradict each other.
+    pub fn waits(&self) -> Result<Vec<Waited>, OrderCycle> {
+        let sorted = self.sorted()?;
+        Ok(self.waits_of(&sorted, &self.systems(&sorted)))
+    }
+
+    fn waits_of(&self, sorted: &Sorted, systems: &[usize]) -> Vec<Waited> {
+        let order = self.systems(sorted);
         let mut waits = Vec::new();
-        for at in self.named(&systems.into_set()) {
+        for &at in systems {
             for &earlier in order.iter().take_while(|&&system| system != at) {
                 let declared = sorted.graph.followers(earlier).binary_search(&at).is_ok();
                 let parts = self.shared_parts(earlier, at);
@@ -202,7 +226,7 @@ impl ScheduleView<'_> {
                 }
             }
         }
-        Ok(waits)
+        waits
     }
 
     /// The systems of a function or of a set, in the order they were added.

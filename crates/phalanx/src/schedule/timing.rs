@@ -6,7 +6,7 @@
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use super::{Schedule, Skips};
+use super::{Schedule, SkipReason, Skips};
 
 /// The time that one system took, and how often it did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +22,10 @@ pub struct Timing {
     pub total: Duration,
     /// When the last run began, and on which thread.
     pub started: Option<(Instant, ThreadId)>,
-    /// Whether the system did not run the last time; [`why_skipped`](super::ScheduleView::why_skipped) says why.
+    /// Whether the system did not run the last time.
     pub skipped: bool,
+    /// Why it did not run the last time, if it did not.
+    pub reason: Option<SkipReason>,
     /// How often it was passed over, and why; counted whether times are taken or not.
     pub skips: Skips,
 }
@@ -33,9 +35,9 @@ impl Schedule {
     pub fn timings(&self) -> Vec<Timing> {
         let timing = |node: &super::graph::Node| {
             let super::task::Spent { runs, last, total, started } = node.task.spent;
-            let (system, skips, skipped) =
-                (node.task.name.clone(), node.task.skips, node.task.skipped().is_some());
-            Timing { system, runs, last, total, started, skipped, skips }
+            let (system, skips) = (node.task.name.clone(), node.task.skips);
+            let reason = self.skip_reason(&node.task);
+            Timing { system, runs, last, total, started, skipped: reason.is_some(), reason, skips }
         };
         self.nodes.iter().map(timing).collect()
     }

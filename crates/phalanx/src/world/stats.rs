@@ -5,10 +5,12 @@
 
 use std::fmt;
 
+use phalanx_store::{SetGroupId, SetId};
+
 use super::World;
 use crate::archetype::ArchetypeId;
 use crate::pool::{PoolId, PoolRecord, Strategy};
-use crate::registry::ComponentInfo;
+use crate::registry::{ComponentId, ComponentInfo};
 
 /// The memory of one column of an archetype.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +78,20 @@ pub struct SetStats {
     pub row_bytes: usize,
 }
 
+/// One group, and how many entities are in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupStats {
+    /// The components whose sets it orders.
+    pub owned: Vec<String>,
+    /// The components that it only guarantees.
+    pub guaranteed: Vec<String>,
+    /// The components that its members lack.
+    pub without: Vec<String>,
+    /// How many entities are in the group.
+    pub entities: usize,
+}
+
 /// The size of a world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -104,6 +120,8 @@ pub struct WorldStats {
     pub archetypes: Vec<ArchetypeStats>,
     /// The sparse sets of components, in order of registration.
     pub sets: Vec<SetStats>,
+    /// The groups, in order of creation.
+    pub groups: Vec<GroupStats>,
     /// The pools in order of registration, `General` first.
     pub pools: Vec<PoolStats>,
 }
@@ -136,6 +154,7 @@ impl World {
             index_bytes: self.store.index_bytes(),
             archetypes: self.archetypes.iter().map(|id| self.archetype_stats(id)).collect(),
             sets: self.components.iter().filter_map(|info| self.set_stats(info)).collect(),
+            groups: self.groups.iter().filter_map(|(id, _)| self.group_stats(id)).collect(),
             pools: self.archetypes.pools().iter().map(|pool| self.pool_stats(pool)).collect(),
         }
     }
@@ -152,6 +171,27 @@ impl World {
             record_bytes: tables.map(|table| self.store.record_bytes(table)).collect(),
             mask_bytes: pool.mask_bytes(),
         }
+    }
+
+    fn group_stats(&self, id: SetGroupId) -> Option<GroupStats> {
+        let terms = self.store.group_terms(id).ok()?;
+        let name = |id: ComponentId| self.components.info(id).name().to_owned();
+        let in_sets = |sets: &[SetId]| -> Vec<String> {
+            sets.iter()
+                .filter_map(|set| self.set_components.get(set.index()).copied().flatten())
+                .map(name)
+                .collect()
+        };
+        let mut without = in_sets(&terms.without_sets);
+        let in_tables =
+            |info: &&ComponentInfo| info.columns().first().is_some_and(|first| terms.without.contains(first));
+        without.extend(self.components.iter().filter(in_tables).map(|info| info.name().to_owned()));
+        Some(GroupStats {
+            owned: in_sets(&terms.owned),
+            guaranteed: in_sets(&terms.seen),
+            without,
+            entities: self.store.group_len(id).ok()?,
+        })
     }
 
     fn set_stats(&self, info: &ComponentInfo) -> Option<SetStats> {

@@ -56,6 +56,31 @@ fn members_come_first_in_every_owned_set_and_in_one_order() {
     world.check().unwrap();
 }
 
+#[test]
+fn stats_tell_what_a_group_orders_and_how_many_are_in_it() {
+    let mut world = World::new();
+    let group: Ab = world.group().unwrap();
+    world.group::<Own<()>, Get<(A, C)>, Without<D>>().unwrap();
+    world.spawn((A(1), B(1)));
+    world.spawn((A(2), B(2), Frozen));
+    world.spawn((A(3), C(3)));
+    world.spawn((A(3), C(3), D(1)));
+    let told = |world: &World| {
+        let short =
+            |names: &[String]| names.iter().map(|name| name.rsplit(':').next().unwrap().to_owned()).collect();
+        let groups = world.stats().groups.into_iter().map(|group| {
+            let parts: [Vec<String>; 3] =
+                [&group.owned, &group.guaranteed, &group.without].map(|names| short(names));
+            (parts.map(|names| names.join(" ")), group.entities)
+        });
+        groups.collect::<Vec<_>>()
+    };
+    let second = (["", "A C", "D"].map(str::to_owned), 1);
+    assert_eq!(told(&world), [(["A B", "", "Frozen"].map(str::to_owned), 1), second.clone()]);
+    world.ungroup(group).unwrap();
+    assert_eq!(told(&world), [second]);
+}
+
 // E-025, E-076.
 #[test]
 fn a_second_owner_is_an_error_that_names_both_groups() {

@@ -64,6 +64,10 @@ fn a_condition_of_a_set_is_named_with_the_set() {
     assert_eq!(why(&app, alone).len(), 1);
     let timings = app.schedule(Update).timings();
     assert_eq!(timings.iter().map(|system| system.skips.by_set).collect::<Vec<_>>(), [1, 1, 1]);
+    let reasons = timings.iter().map(|system| system.reason.as_ref().map(ToString::to_string));
+    let shared = "condition `odd`, which it shares with other systems, did not hold";
+    let expected = ["condition `no` of set `B` did not hold", shared, shared];
+    assert_eq!(reasons.collect::<Vec<_>>(), expected.map(|reason| Some(reason.to_owned())));
 }
 
 #[test]
@@ -129,6 +133,13 @@ fn who_holds_what_a_system_waits_for() {
         ["`draw` waits for `apart`: it was ordered after it"]
     );
     assert_eq!(waits(view.why_waited(apart).expect("ordered")), [""; 0]);
+    assert_eq!(
+        waits(view.waits().expect("ordered")),
+        [
+            "`reads` waits for `writes`: both use `Position.x`, and it was added later",
+            "`draw` waits for `apart`: it was ordered after it"
+        ]
+    );
 }
 
 #[test]
