@@ -23,7 +23,7 @@ function el(name, attributes, ...children) {
 
 let calls = 0;
 
-/** Calls a method of the app. Whole numbers beyond 2^53 only occur in "bits", which the page does not use. */
+/** Calls a method of the app. Whole numbers beyond 2^53, which would be rounded here, come and go as texts. */
 async function call(method, params) {
   const answer = await fetch("/api", {
     method: "POST",

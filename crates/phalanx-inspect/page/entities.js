@@ -188,7 +188,7 @@ parts.entities = (() => {
   function parsed(type, text) {
     if (type === "text" || type === "entity") return text;
     const value = text.trim();
-    return /^-?\d+$/.test(value) && Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER ? value
+    return /^[ui]/.test(type) && /^-?\d+$/.test(value) && !Number.isSafeInteger(Number(value)) ? value
       : value !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
   }
 

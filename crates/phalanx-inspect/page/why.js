@@ -97,7 +97,9 @@ parts.map = (() => {
     if (!found) return;
     count.textContent = number(found.points.length) + (found.points.length < found.total ? " of " + number(found.total) : "") + " entities";
     const [context, width, height] = canvasOf(canvas);
-    const near = found.points.filter(([x, y]) => typeof x === "number" && typeof y === "number");
+    // Numbers that are too big to be exact come as texts; for a picture they need not be.
+    const near = found.points.filter(([x, y]) => x != null && y != null).map(([x, y, of]) => [Number(x), Number(y), of])
+      .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y));
     if (!near.length) return;
     const now = [Math.min(...near.map((p) => p[0])), Math.max(...near.map((p) => p[0])), Math.min(...near.map((p) => p[1])), Math.max(...near.map((p) => p[1]))];
     // The frame only grows, so that the picture stands still.

@@ -90,7 +90,7 @@ fn whole_entity(world: &World, entity: Entity) -> Json {
     });
     Json::object([
         ("entity", entity.to_string().into()),
-        ("bits", entity.to_bits().into()),
+        ("bits", values::exact(entity.to_bits().into())),
         ("name", name_of(world, entity).into()),
         ("archetype", format!("{archetype:?}").into()),
         ("pool", pool.into()),
@@ -320,7 +320,7 @@ pub fn points(world: &World, params: &Json) -> Result<Json, Failure> {
         let rows = table.entities();
         while let Some(&entity) = rows.get(skip) {
             skip += step;
-            let number = |id, field| world.get_field(entity, id, field).map_or(Json::Null, values::to_json);
+            let number = |id, field| world.get_field(entity, id, field).map_or(Json::Null, values::sent);
             let class = colour.map_or(Json::Null, |(id, path)| match path {
                 Some(path) => number(id, path),
                 None => world.entity(entity).contains_id(id).into(),

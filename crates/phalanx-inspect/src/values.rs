@@ -2,6 +2,7 @@
 //!
 //! Nothing is guessed: a number that does not fit its field, a name that two components share, or an entity that was
 //! never there is an error that says so. Text is cut off at [`MAX_TEXT`], so that one value cannot fill an answer.
+//! Whole numbers that a browser would round ([`MAX_EXACT`]) leave as texts, and are taken back as such.
 
 use std::fmt::{self, Write};
 
@@ -14,6 +15,9 @@ use crate::protocol::Failure;
 
 /// No text of a value is longer in an answer.
 const MAX_TEXT: usize = 2000;
+
+/// JavaScript keeps whole numbers exact up to here, 2^53 - 1.
+const MAX_EXACT: u128 = (1 << 53) - 1;
 
 /// The last part of a name: `Health` of `game::units::Health` or `game.Health`, `Slot<f32>` of `game::Slot<f32>`.
 pub fn short(name: &str) -> &str {
@@ -81,7 +85,11 @@ pub fn entity(world: &World, json: &Json) -> Result<Entity, Failure> {
 pub fn any_entity(world: &World, json: &Json) -> Result<Entity, Failure> {
     let found = match json {
         Json::Int(bits) => u64::try_from(*bits).ok().and_then(Entity::from_bits),
-        Json::Text(text) => parse_entity(world, text),
+        Json::Text(text) => parse_entity(world, text).or_else(|| {
+            // The bits of an entity whose slot was used often.
+            let bits = text.parse::<u64>().ok().filter(|bits| u128::from(*bits) > MAX_EXACT);
+            bits.and_then(Entity::from_bits)
+        }),
         _ => None,
     };
     found.ok_or_else(|| Failure::params("an entity is written as \"12v0\", or as its bits"))
@@ -98,7 +106,20 @@ pub fn parse_entity(world: &World, text: &str) -> Option<Entity> {
     world.entities().iter().find(|entity| entity.index() == index)
 }
 
-/// A value as JSON.
+/// A whole number as it is sent: a text where a browser would round it.
+pub fn exact(number: i128) -> Json {
+    if number.unsigned_abs() > MAX_EXACT { Json::Text(number.to_string()) } else { Json::Int(number) }
+}
+
+/// A value as it is sent.
+pub fn sent(value: Value) -> Json {
+    match to_json(value) {
+        Json::Int(number) => exact(number),
+        json => json,
+    }
+}
+
+/// A value as JSON, to be compared: whole numbers stay numbers.
 pub fn to_json(value: Value) -> Json {
     match value {
         Value::F32(value) => Json::Number(value.to_string().parse().unwrap_or_else(|_| value.into())),
@@ -127,6 +148,8 @@ pub fn to_value(world: &World, json: &Json, wanted: FieldType) -> Result<Value, 
             Json::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
                 T::try_from(number.to_string().parse::<i128>().ok()?).ok()
             }
+            // As it was sent.
+            Json::Text(text) => T::try_from(text.parse::<i128>().ok()?).ok(),
             _ => None,
         }
     }
@@ -182,7 +205,7 @@ pub fn set(world: &mut World, entity: Entity, name: &str, path: &str, json: &Jso
 /// Reads a field as JSON; `null` when its type is not known.
 pub fn get(world: &World, entity: Entity, info: &ComponentInfo, found: &NamedField<'_>) -> Json {
     match found.kind {
-        FieldKind::Scalar(_) => world.get_field(entity, info.id(), found.name).map_or(Json::Null, to_json),
+        FieldKind::Scalar(_) => world.get_field(entity, info.id(), found.name).map_or(Json::Null, sent),
         FieldKind::Text => {
             world.get_field_text(entity, info.id(), found.name).map_or(Json::Null, |text| cut(text).into())
         }
@@ -248,10 +271,29 @@ mod tests {
             ("-1", FieldType::U64),
             ("1.5", FieldType::I32),
             ("true", FieldType::F32),
+            ("\"1.0\"", FieldType::U64),
+            ("\"18446744073709551616\"", FieldType::U64),
+            ("\"\"", FieldType::I64),
         ] {
             assert!(value(text, of).is_err(), "{text}");
         }
         assert_eq!(to_json(Value::F32(0.1)).to_string(), "0.1");
+    }
+
+    #[test]
+    fn whole_numbers_that_a_browser_would_round_are_texts_both_ways() {
+        let world = World::new();
+        for (value, of, text) in [
+            (Value::U64(u64::MAX), FieldType::U64, "\"18446744073709551615\""),
+            (Value::I64(i64::MIN), FieldType::I64, "\"-9223372036854775808\""),
+            (Value::U64((1 << 53) + 1), FieldType::U64, "\"9007199254740993\""),
+            (Value::U64(1 << 53), FieldType::U64, "\"9007199254740992\""),
+            (Value::I64(1 - (1 << 53)), FieldType::I64, "-9007199254740991"),
+        ] {
+            let json = sent(value);
+            assert_eq!(json.to_string(), text);
+            assert_eq!(to_value(&world, &json, of), Ok(value));
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use phalanx_inspect::Inspector;
 
 use devtools::Browser;
 use json::Json;
-use world::{Frozen, Health, Name, Position, Running, Velocity};
+use world::{Frozen, Health, Name, Position, Running, Serial, Velocity};
 
 #[allow(dead_code, reason = "the test uses a part")]
 #[path = "server/client.rs"]
@@ -25,6 +25,9 @@ mod json;
 #[allow(dead_code, reason = "the test uses a part")]
 #[path = "server/world.rs"]
 mod world;
+
+/// 2^53 + 1, which a browser's own numbers round to 2^53.
+const ROUNDED: u64 = 9_007_199_254_740_993;
 
 /// Two thousand that walk in circles, some frozen, one with a name that is markup, and a castle of three.
 fn people(world: &mut World) {
@@ -42,7 +45,13 @@ fn people(world: &mut World) {
         }
     }
     world.spawn((Position::default(), Frozen, Name("<img src=x onerror=alert(1)>".to_owned())));
-    world.spawn((Position { x: 3.0, y: 4.0 }, Health { hp: 31, armour: [0, 0] }, Name("statue".to_owned())));
+    let serial = Serial { number: ROUNDED, offset: 0 };
+    world.spawn((
+        Position { x: 3.0, y: 4.0 },
+        Health { hp: 31, armour: [0, 0] },
+        Name("statue".to_owned()),
+        serial,
+    ));
     let castle = world.spawn(Name("castle".to_owned())).id();
     let tower = world.spawn((Name("tower".to_owned()), ChildOf(castle))).id();
     world.spawn((Name("bell".to_owned()), ChildOf(tower)));
@@ -113,6 +122,16 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
     page.fill("[data-field=\"Health.hp\"]", "many");
     page.key("Enter");
     page.wait("document.querySelector('#toast').textContent.includes('is no i32')");
+
+    // A number beyond 2^53 is shown as it is, taken as it is, and undone to what it was.
+    page.wait(&format!("document.querySelector('[data-field=\"Serial.number\"]').value === '{ROUNDED}'"));
+    page.fill("[data-field=\"Serial.number\"]", "18446744073709551615");
+    page.key("Enter");
+    page.wait("!document.querySelector('#undo').disabled");
+    assert_eq!(matching(&app, "Serial.number = 18446744073709551615"), 1, "nothing was rounded");
+    page.click("#undo");
+    page.wait(&format!("document.querySelector('[data-field=\"Serial.number\"]').value === '{ROUNDED}'"));
+    assert_eq!(matching(&app, &format!("Serial.number = {ROUNDED}")), 1, "the old value is back");
 
     // Why is it not moved? The steps of the guide.
     page.click("#detail .head button");

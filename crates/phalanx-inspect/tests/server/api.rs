@@ -3,7 +3,7 @@
 use phalanx_inspect::Inspector;
 
 use crate::json::Json;
-use crate::world::Running;
+use crate::world::{Running, Serial};
 
 fn total(result: &Json) -> usize {
     result.get("total").and_then(Json::as_usize).expect("a number")
@@ -157,6 +157,31 @@ fn fields_are_written_and_what_does_not_fit_is_refused() {
         assert_eq!(code, -32602);
         assert!(reason.contains(part), "{reason}");
     }
+}
+
+#[test]
+fn whole_numbers_of_64_bits_are_exact_on_the_way_out_and_back() {
+    let app = Running::with(Inspector::default().allow_edits(), |world| {
+        world.spawn(Serial { number: (1 << 53) + 1, offset: i64::MIN });
+    });
+    let shown = app.address.call("world.get", "{\"entity\":\"0v0\"}").to_string();
+    assert!(shown.contains("\"type\":\"u64\",\"value\":\"9007199254740993\""), "{shown}");
+    assert!(shown.contains("\"type\":\"i64\",\"value\":\"-9223372036854775808\""), "{shown}");
+    let set = |value: &str| {
+        let params =
+            format!("{{\"entity\":\"0v0\",\"component\":\"Serial\",\"field\":\"number\",\"value\":{value}}}");
+        app.address.call("world.set", &params).to_string()
+    };
+    // As a number, as a text, and back to what was told as the old value.
+    assert_eq!(
+        set("18446744073709551615"),
+        "{\"old\":\"9007199254740993\",\"new\":\"18446744073709551615\"}"
+    );
+    assert_eq!(set("\"7\""), "{\"old\":\"18446744073709551615\",\"new\":7}");
+    assert_eq!(set("\"9007199254740993\""), "{\"old\":7,\"new\":\"9007199254740993\"}");
+    assert_eq!(found(&app, "Serial.number = 9007199254740993, Serial.offset < -9223372036854775807"), 1);
+    let wrong = "{\"entity\":\"0v0\",\"component\":\"Serial\",\"field\":\"number\",\"value\":\"18446744073709551616\"}";
+    assert!(app.address.fails("world.set", wrong).1.contains("is no u64"));
 }
 
 #[test]

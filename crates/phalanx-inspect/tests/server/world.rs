@@ -26,6 +26,13 @@ pub struct Health {
     pub armour: [u8; 2],
 }
 
+/// Numbers that a browser would round.
+#[derive(Component, Clone, Debug, Default)]
+pub struct Serial {
+    pub number: u64,
+    pub offset: i64,
+}
+
 #[derive(Component, Clone, Debug, Default)]
 #[component(storage = "sparse")]
 pub struct Frozen;
