@@ -1,4 +1,4 @@
-// Tables: archetypes with rows, bytes and fill, memory as a map, sparse sets, pools, and advice on storage.
+// Tables: archetypes with rows, bytes and fill, memory as a map, sparse sets, groups, pools, and advice on storage.
 
 parts.tables = (() => {
   const root = $("tables");
@@ -57,13 +57,17 @@ parts.tables = (() => {
       content.push(table("Sparse sets", ["Component", "#Entities", "#Holes", "#Pages", "#Bytes"],
         found.sets.map((s) => [s.component, number(s.entities), number(s.holes), number(s.pages), bytes(s.bytes)])));
     }
+    if (found.groups.length) {
+      content.push(table("Groups", ["Orders the sets of", "Guarantees", "Without", "#Entities"],
+        found.groups.map((g) => [chips(g.owned), chips(g.guaranteed), chips(g.without), number(g.entities)])));
+    }
     if (found.pools.length > 1) {
       content.push(table("Pools", ["Pool", "Records", "#Entities", "#Archetypes"],
         found.pools.map((p) => [p.pool, p.strategy, number(p.entities), number(p.archetypes)])));
     }
-    content.push(table("Components", ["Component", "Storage", "#Entities", "#Density", "#Moves per second"],
+    content.push(table("Components", ["Component", "Storage", "#Entities", "#Density", "#Moves per second", "#Loops per second"],
       found.advisor.components.map((c) => [c.name.split("::").pop(), c.sparse ? "sparse" : "table", number(c.entities),
-        Math.round((c.entities / Math.max(1, found.entities)) * 100) + " %", number(c.moves)])));
+        Math.round((c.entities / Math.max(1, found.entities)) * 100) + " %", number(c.moves), number(c.iterations)])));
     const top = root.scrollTop;
     root.replaceChildren(...content);
     root.scrollTop = top;

@@ -2,13 +2,17 @@
 //!
 //! The store counts moves between archetypes, but not of which component: that would cost every move. Instead a
 //! sample of entities is looked at after each frame while a page is open; the share of each component among the changes
-//! that were seen, times the exact number of moves, is its number of moves. The rest follows from the sizes of tables.
+//! that were seen, times the exact number of moves, is its number of moves.
+//!
+//! Nor does a query count its runs. How often a component is looped over is told by the systems: how often each ran (times
+//! are taken while somebody looks), and which components it declares to read or write. A system that asks for the whole
+//! world declares nothing, so what it does is not counted. The rest follows from the sizes of tables.
 
 use std::time::{Duration, Instant};
 
 use phalanx::archetype::ArchetypeId;
-use phalanx::prelude::{Entity, World};
-use phalanx::registry::ComponentInfo;
+use phalanx::prelude::{App, Entity, World};
+use phalanx::registry::{ComponentId, ComponentInfo};
 use phalanx::world::WorldStats;
 
 use crate::json::Json;
@@ -28,17 +32,40 @@ pub struct Advisor {
     moves: u64,
     /// Moves per second per component, by its index, in the last window.
     rates: Vec<f64>,
+    loops: Loops,
     turn: usize,
+}
+
+/// How often systems ran that loop over a component.
+#[derive(Default)]
+struct Loops {
+    /// How often each phase was sorted when `uses` was asked for.
+    sorted: Vec<u64>,
+    /// The components that each system reads or writes, phase by phase, as timings are told.
+    uses: Vec<Vec<ComponentId>>,
+    /// How often each system had run when the window began.
+    runs: Vec<u64>,
+    /// Runs per second per component, by its index, in the last window.
+    rates: Vec<f64>,
 }
 
 impl Advisor {
     pub fn new() -> Self {
         let now = Instant::now();
-        Self { sample: Vec::new(), seen: Vec::new(), began: now, moves: 0, rates: Vec::new(), turn: 0 }
+        let (sample, seen, rates, loops) = (Vec::new(), Vec::new(), Vec::new(), Loops::default());
+        Self { sample, seen, began: now, moves: 0, rates, loops, turn: 0 }
     }
 
-    /// Looks at the sample after a frame.
-    pub fn look(&mut self, world: &World) {
+    /// Looks at the sample after a frame, and at the systems now and then.
+    pub fn look(&mut self, app: &App) {
+        self.look_at(app.world());
+        if self.began.elapsed() >= WINDOW {
+            self.loops.count(app, self.began.elapsed());
+            self.end_window(app.world());
+        }
+    }
+
+    fn look_at(&mut self, world: &World) {
         let Self { sample, seen, .. } = self;
         seen.resize(world.components().len(), 0);
         sample.retain_mut(|(entity, before)| {
@@ -53,9 +80,6 @@ impl Advisor {
             *before = now;
             true
         });
-        if self.began.elapsed() >= WINDOW {
-            self.end_window(world);
-        }
     }
 
     fn end_window(&mut self, world: &World) {
@@ -89,13 +113,15 @@ impl Advisor {
         let mut advice = Vec::new();
         let components = world.components().iter().map(|info| {
             let having = having(world, stats, info);
-            let rate = self.rates.get(info.id().index()).copied().unwrap_or(0.0);
-            advice.extend(advise(info, having, stats.entities, rate));
+            let of = |rates: &[f64]| rates.get(info.id().index()).copied().unwrap_or(0.0);
+            let (rate, loops) = (of(&self.rates), of(&self.loops.rates));
+            advice.extend(advise(info, having, stats.entities, rate, loops));
             Json::object([
                 ("name", info.name().into()),
                 ("entities", having.into()),
                 ("sparse", info.is_sparse().into()),
                 ("moves", rate.round().into()),
+                ("iterations", loops.round().into()),
             ])
         });
         let components = Json::list(components.collect::<Vec<_>>());
@@ -103,6 +129,53 @@ impl Advisor {
         advice.extend(empty_room(stats));
         Json::object([("components", components), ("advice", Json::list(advice))])
     }
+}
+
+impl Loops {
+    /// Ends a window of this length.
+    fn count(&mut self, app: &App, window: Duration) {
+        let timings = app.timings();
+        let systems = timings.iter().flat_map(|phase| &phase.systems);
+        // One that is passed over has asked its conditions, which counts as a run in its timing.
+        let runs: Vec<u64> = systems.map(|system| system.runs.saturating_sub(system.skips.total())).collect();
+        let sorted: Vec<u64> = app.phase_views().map(|(_, view)| view.times_sorted()).collect();
+        if sorted != self.sorted || runs.len() != self.uses.len() {
+            self.sorted = sorted;
+            self.uses = uses(app);
+            self.runs.clone_from(&runs);
+        }
+        self.rates = vec![0.0; app.world().components().len()];
+        for ((now, before), used) in runs.iter().zip(&self.runs).zip(&self.uses) {
+            let rate = now.saturating_sub(*before) as f64 / window.as_secs_f64();
+            used.iter().for_each(|id| self.rates[id.index()] += rate);
+        }
+        self.runs = runs;
+    }
+}
+
+/// The components that each system declares, in the order in which timings are told.
+fn uses(app: &App) -> Vec<Vec<ComponentId>> {
+    let mut all = Vec::new();
+    for ((_, view), phase) in app.phase_views().zip(app.timings()) {
+        let views = view.system_views().unwrap_or_default();
+        all.extend(phase.systems.iter().map(|timing| {
+            let Some(system) = views.iter().find(|system| system.name == timing.system) else {
+                return Vec::new();
+            };
+            // `Position.x` is a part of `Position`; only queries loop, so resources of that name do not count.
+            let parts = system.reads.iter().chain(&system.writes);
+            let names = parts.map(|part| part.split('.').next().unwrap_or(part));
+            let mut ids: Vec<ComponentId> = names
+                .filter(|_| !system.queries.is_empty())
+                .filter_map(|name| app.world().components().iter().find(|info| short(info.name()) == name))
+                .map(ComponentInfo::id)
+                .collect();
+            ids.sort_unstable();
+            ids.dedup();
+            ids
+        }));
+    }
+    all
 }
 
 /// How many entities have a component.
@@ -115,7 +188,7 @@ pub fn having(world: &World, stats: &WorldStats, info: &ComponentInfo) -> usize 
     with.map(|archetype| archetype.entities).sum()
 }
 
-fn advise(info: &ComponentInfo, having: usize, entities: usize, rate: f64) -> Option<String> {
+fn advise(info: &ComponentInfo, having: usize, entities: usize, rate: f64, loops: f64) -> Option<String> {
     let name = short(info.name());
     let density = having as f64 / entities.max(1) as f64;
     let percent = (density * 100.0).round();
@@ -127,8 +200,12 @@ fn advise(info: &ComponentInfo, having: usize, entities: usize, rate: f64) -> Op
         ));
     }
     if info.is_sparse() && density > 0.7 && having > 10_000 {
+        let often = match loops {
+            0.0 => String::new(),
+            loops => format!(", and systems loop over it {} times per second", thousands(loops)),
+        };
         return Some(format!(
-            "`{name}` is sparse, but {percent} % of all entities have it: in tables, loops over it would be faster"
+            "`{name}` is sparse, but {percent} % of all entities have it{often}: in tables, loops over it would be faster"
         ));
     }
     None
@@ -201,12 +278,44 @@ mod tests {
                     world.entity_mut(*entity).remove::<Stunned>();
                 }
             }
-            advisor.look(&world);
+            advisor.look_at(&world);
         }
         advisor.end_window(&world);
         let text = advisor.to_json(&world, &world.stats()).to_string();
         assert!(text.contains("`Stunned` moved") && text.contains("make it sparse"), "{text}");
         assert!(!text.contains("`Body` moved"), "{text}");
+    }
+
+    #[derive(Component, Default)]
+    #[component(layout = "soa")]
+    struct Place {
+        x: f32,
+        y: f32,
+    }
+
+    #[test]
+    fn loops_over_a_component_are_counted_by_the_systems_that_ran() {
+        fn walk(mut all: Query<&mut Place>) {
+            all.iter_mut().for_each(|place| *place.x += *place.y);
+        }
+        fn look(_: Query<(&Place, &Body)>) {}
+        fn never(_: Query<&Stunned>) {}
+        let mut app = App::new();
+        app.configure(AppConfig { timings: true, ..AppConfig::default() });
+        app.add_systems(Update, (walk, look, never.run_if(|| false)));
+        app.world_mut().spawn((Place::default(), Body));
+        app.world_mut().register_component::<Stunned>();
+        app.step(0.1);
+        let mut loops = Loops::default();
+        loops.count(&app, Duration::from_secs(2));
+        (0..10).for_each(|_| app.step(0.1));
+        loops.count(&app, Duration::from_secs(2));
+        let rate = |name: &str| {
+            let info =
+                app.world().components().iter().find(|info| short(info.name()) == name).expect("known");
+            loops.rates[info.id().index()]
+        };
+        assert_eq!((rate("Place"), rate("Body"), rate("Stunned")), (10.0, 5.0, 0.0));
     }
 
     #[test]

@@ -270,6 +270,15 @@ pub fn tables(world: &World, advisor: &Advisor) -> Json {
             ("bytes", (set.page_bytes + set.row_bytes).into()),
         ])
     });
+    let groups = stats.groups.iter().map(|group| {
+        let names = |names: &[String]| Json::list(names.iter().map(|name| short(name)));
+        Json::object([
+            ("owned", names(&group.owned)),
+            ("guaranteed", names(&group.guaranteed)),
+            ("without", names(&group.without)),
+            ("entities", group.entities.into()),
+        ])
+    });
     let pools = stats.pools.iter().map(|pool| {
         Json::object([
             ("pool", pool.name.into()),
@@ -281,6 +290,7 @@ pub fn tables(world: &World, advisor: &Advisor) -> Json {
     Json::object([
         ("archetypes", Json::list(archetypes)),
         ("sets", Json::list(sets)),
+        ("groups", Json::list(groups)),
         ("pools", Json::list(pools)),
         ("entities", stats.entities.into()),
         ("bytes", stats.bytes().into()),

@@ -126,7 +126,8 @@ impl FrameTool for Tool {
         self.state.steps = self.state.steps.saturating_sub(1);
         self.frame_start = (stepping || self.shared.is_wanted()).then(Instant::now);
         if let Some(now) = self.frame_start {
-            self.set_timing(app, self.state.timeline_until.is_some_and(|until| now < until));
+            let noted = [self.state.timeline_until, self.state.advisor_until];
+            self.set_timing(app, noted.into_iter().flatten().any(|until| now < until));
         }
         if stepping { FrameAction::RunFor(STEP) } else { FrameAction::Run }
     }
@@ -156,7 +157,7 @@ impl State {
             self.timeline.note(app, self.frames, start, self.frame_time);
         }
         if self.advisor_until.is_some_and(|until| start < until) {
-            self.advisor.look(app.world());
+            self.advisor.look(app);
         }
     }
 

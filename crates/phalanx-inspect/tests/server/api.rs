@@ -1,9 +1,10 @@
 //! What the JSON interface answers.
 
+use phalanx::prelude::{Get, Own, Without};
 use phalanx_inspect::Inspector;
 
 use crate::json::Json;
-use crate::world::{Running, Serial};
+use crate::world::{Frozen, Health, Running, Serial};
 
 fn total(result: &Json) -> usize {
     result.get("total").and_then(Json::as_usize).expect("a number")
@@ -292,6 +293,19 @@ fn tables_systems_timeline_and_trace_are_told() {
     assert_eq!(total(&points), 11);
     let discovered = app.address.call("rpc.discover", "{}").to_string();
     assert!(discovered.contains("\"world.query\"") && discovered.contains("\"edits\":false"), "{discovered}");
+}
+
+#[test]
+fn groups_of_sparse_sets_are_told_with_what_they_order() {
+    let app = Running::with(Inspector::default(), |world| {
+        world.group::<Own<(Frozen,)>, Get<()>, Without<Health>>().expect("a group");
+        world.spawn(Frozen);
+        world.spawn((Frozen, Health::default()));
+    });
+    let tables = app.address.call("world.tables", "{}").to_string();
+    let group =
+        "\"groups\":[{\"owned\":[\"Frozen\"],\"guaranteed\":[],\"without\":[\"Health\"],\"entities\":1}]";
+    assert!(tables.contains(group), "{tables}");
 }
 
 #[test]
