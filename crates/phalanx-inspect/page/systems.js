@@ -2,9 +2,10 @@
 
 parts.systems = (() => {
   const root = $("systems");
+  const HINT = "Each bar is one run of a system, a mark below is one that was skipped; point at it to see which, and why it waited or did not run.";
   const plots = el("div", { class: "plots" });
   const timeline = el("canvas", { id: "timeline", "aria-label": "Timeline of the last frames" });
-  const hint = el("p", { class: "note" }, "Each bar is one run of a system; point at it to see which.");
+  const hint = el("p", { class: "note" }, HINT);
   const graph = el("div", {});
   root.append(plots,
     el("div", { class: "card" }, el("div", { class: "head" }, el("h2", {}, "Last frames, by thread"), el("span", { class: "grow" }),
@@ -34,6 +35,16 @@ parts.systems = (() => {
     }
   }
 
+  /** Why a bar did not begin earlier: what it had to wait for, and then what its thread was busy with. */
+  function waited(found, frame, thread, from, reason, ready) {
+    const busy = frame.bars.filter((b) => b[1] === thread && !b[5] && b[2] + b[3] <= from).sort((a, b) => b[2] + b[3] - a[2] - a[3])[0];
+    const until = busy ? busy[2] + busy[3] : 0;
+    const held = reason == null ? "" : found.reasons[reason] + ", which ended at " + ready.toFixed(1) + " µs";
+    if (!busy || until <= (ready ?? 0)) return held || "it waited for no other system";
+    const then = "thread " + thread + " was busy with `" + found.systems[busy[0]].name + "` until " + until.toFixed(1) + " µs";
+    return held ? held + "; then " + then : then;
+  }
+
   let bars = [];
   function drawTimeline(found) {
     const lane = 24;
@@ -49,18 +60,21 @@ parts.systems = (() => {
       const wide = frame.length * scale;
       context.fillStyle = css("--bar");
       context.fillRect(left, 0, wide, height - 18);
-      for (const [system, thread, from, length, runs, skipped] of frame.bars) {
+      for (const [system, thread, from, length, runs, skipped, reason, ready] of frame.bars) {
         const { phase, name } = found.systems[system];
         const bar = { x: left + from * scale, y: thread * lane + 3, w: Math.max(2, length * scale), h: lane - 6 };
-        context.fillStyle = skipped ? css("--line") : colourOf(name);
+        context.fillStyle = skipped ? css("--faint") : colourOf(name);
+        // What did not run is a thin mark, wide enough to be pointed at.
+        if (skipped) Object.assign(bar, { w: Math.max(bar.w, 4), y: bar.y + bar.h - 5, h: 5 });
         context.fillRect(bar.x, bar.y, bar.w, bar.h);
         context.font = "11px " + css("--sans");
         if (!skipped && bar.w > context.measureText(name).width + 8) {
           context.fillStyle = "#fff";
           context.fillText(name, bar.x + 4, bar.y + 13);
         }
-        bars.push({ ...bar, text: phase + " / " + name + ": " + (skipped ? "did not run"
-          : length.toFixed(1) + " µs" + (runs > 1 ? ", the last of " + runs + " runs" : "") + ", on thread " + thread) });
+        bars.push({ ...bar, text: phase + " / " + name + ": " + (skipped ? "did not run: " + found.reasons[reason]
+          : length.toFixed(1) + " µs" + (runs > 1 ? ", the last of " + runs + " runs" : "") + ", on thread " + thread + "; "
+            + waited(found, frame, thread, from, reason, ready)) });
       }
       context.font = "11px " + css("--sans");
       const label = frame.frame + " · " + (frame.length / 1000).toFixed(2) + " ms";
@@ -74,7 +88,7 @@ parts.systems = (() => {
   }
   timeline.addEventListener("mousemove", (event) => {
     const hit = bars.filter((b) => event.offsetX >= b.x - 1 && event.offsetX <= b.x + b.w + 1 && event.offsetY >= b.y && event.offsetY <= b.y + b.h).pop();
-    hint.textContent = hit ? hit.text : "Each bar is one run of a system; point at it to see which.";
+    hint.textContent = hit ? hit.text : HINT;
   });
 
   async function save() {
@@ -90,7 +104,7 @@ parts.systems = (() => {
     const waves = el("div", { class: "waves" });
     let wave = null, last = -1, level = 0;
     const boxes = found.systems.map((system) => {
-      const marks = [system.exclusive ? "alone" : "", system.defers ? "commands" : "", system.skipped ? "did not run" : system.conditions.length ? "if " + system.conditions.join(", ") : ""];
+      const marks = [system.exclusive ? "alone" : "", system.defers ? "commands" : "", system.skipped ? system.skipped.replace(/^[^:]*: /, "did not run: ") : system.conditions.length ? "if " + system.conditions.join(", ") : ""];
       return el("button", { class: "system", title: "reads " + (system.reads.join(", ") || "nothing") + "\nwrites " + (system.writes.join(", ") || "nothing") },
         el("b", {}, system.name), el("small", {}, marks.filter(Boolean).join(" · ") || "\u00a0"));
     });

@@ -70,9 +70,9 @@ fn call(app: &mut App, state: &mut State, method: &str, params: &Json) -> Result
         "app.schedule" => Ok(schedule(app)),
         "app.timeline" => {
             let frames = params.get("frames").and_then(Json::as_usize).unwrap_or(60);
-            Ok(state.want_timeline().to_json(frames))
+            Ok(state.want_timeline(app).to_json(frames))
         }
-        "app.trace" => Ok(state.want_timeline().to_trace()),
+        "app.trace" => Ok(state.want_timeline(app).to_trace()),
         "app.pause" => Ok(state.pause(true, 0)),
         "app.resume" => Ok(state.pause(false, 0)),
         "app.step" => {

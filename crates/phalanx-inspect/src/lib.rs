@@ -47,6 +47,7 @@ mod shared;
 mod timeline;
 mod tool;
 mod values;
+mod waits;
 mod why;
 
 /// The plugin that serves the inspector.

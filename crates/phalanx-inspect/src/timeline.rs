@@ -1,7 +1,9 @@
-//! The last frames: when each system ran, on which thread, and what was skipped.
+//! The last frames: when each system ran, on which thread, for whom it waited, and why it was skipped.
 //!
 //! A frame is a list of bars, read from the timings of the app when it has ended; the ring keeps the last [`KEPT`].
-//! Of a system that ran several times in one frame the last run is known, and how many there were.
+//! Of a system that ran several times in one frame the last run is known, and how many there were. Whom a system has to
+//! wait for is asked of the schedule when that was sorted anew ([`Waits`]); for whom it did wait in a frame follows from
+//! the times, when somebody asks. Reasons are texts that occur again and again: a bar has the number of one.
 
 use std::collections::VecDeque;
 use std::thread::ThreadId;
@@ -10,17 +12,29 @@ use std::time::{Duration, Instant};
 use phalanx::prelude::App;
 
 use crate::json::Json;
+use crate::waits::Waits;
 
 /// How many frames are kept.
 const KEPT: usize = 240;
+/// No more different reasons are kept; the last one says so.
+const MAX_REASONS: usize = 4096;
+const LAST_REASON: usize = MAX_REASONS - 1;
 
-struct Bar {
-    system: usize,
+/// One run of a system in one frame, or that it did not run.
+pub struct Bar {
+    pub system: usize,
     thread: usize,
-    start: Duration,
-    length: Duration,
+    pub start: Duration,
+    pub length: Duration,
     runs: u64,
-    skipped: bool,
+    /// The reason for which it did not run.
+    skipped: Option<usize>,
+}
+
+impl Bar {
+    pub fn end(&self) -> Duration {
+        self.start + self.length
+    }
 }
 
 struct Frame {
@@ -39,6 +53,8 @@ pub struct Timeline {
     /// How often each had run when the last frame ended.
     runs: Vec<u64>,
     threads: Vec<ThreadId>,
+    reasons: Vec<String>,
+    waits: Waits,
 }
 
 impl Timeline {
@@ -49,6 +65,8 @@ impl Timeline {
             systems: Vec::new(),
             runs: Vec::new(),
             threads: vec![std::thread::current().id()],
+            reasons: Vec::new(),
+            waits: Waits::default(),
         }
     }
 
@@ -56,6 +74,8 @@ impl Timeline {
     pub fn note(&mut self, app: &App, number: u64, start: Instant, length: Duration) {
         let mut bars = Vec::new();
         let mut at = 0;
+        // Whoever else wants times may have had them counted since the last frame that was noted.
+        let follows = self.frames.back().is_some_and(|last| last.number + 1 == number);
         for phase in app.timings() {
             for timing in phase.systems {
                 if self.systems.get(at).is_none_or(|(_, name)| *name != timing.system) {
@@ -64,7 +84,9 @@ impl Timeline {
                     // What is known of the systems behind it has another place now.
                     self.frames.clear();
                 }
-                let runs = timing.runs.saturating_sub(std::mem::replace(&mut self.runs[at], timing.runs));
+                let before = std::mem::replace(&mut self.runs[at], timing.runs);
+                let since = timing.runs.saturating_sub(before);
+                let runs = if follows { since } else { since.min(1) };
                 if let Some((began, thread)) = timing.started.filter(|(began, _)| runs > 0 && *began >= start)
                 {
                     let known = self.threads.iter().position(|known| *known == thread);
@@ -72,8 +94,15 @@ impl Timeline {
                         self.threads.push(thread);
                         self.threads.len() - 1
                     });
-                    let (start, length, skipped) = (began - start, timing.last, timing.skipped);
-                    bars.push(Bar { system: at, thread, start, length, runs, skipped });
+                    let skipped = timing.reason.map(|reason| self.reason(&reason.to_string()));
+                    bars.push(Bar {
+                        system: at,
+                        thread,
+                        start: began - start,
+                        length: timing.last,
+                        runs,
+                        skipped,
+                    });
                 }
                 at += 1;
             }
@@ -85,28 +114,60 @@ impl Timeline {
         self.frames.push_back(Frame { number, start, length, bars });
     }
 
+    /// The number of a reason.
+    fn reason(&mut self, text: &str) -> usize {
+        let known = self.reasons.iter().position(|known| known == text);
+        known.unwrap_or_else(|| {
+            // Only a program that makes new systems without end has so many.
+            match self.reasons.len() {
+                MAX_REASONS => {}
+                LAST_REASON => self.reasons.push("its reason was not kept: there were too many".to_owned()),
+                _ => self.reasons.push(text.to_owned()),
+            }
+            self.reasons.len() - 1
+        })
+    }
+
+    /// Learns whom systems wait for, if the schedules have changed since.
+    pub fn learn(&mut self, app: &App) {
+        self.waits.learn(app, &self.systems);
+    }
+
     /// The last frames, as the page draws them; times in microseconds.
     pub fn to_json(&self, count: usize) -> Json {
         let first = self.frames.len().saturating_sub(count);
-        let frames = self.frames.iter().skip(first).map(|frame| {
+        let mut reasons = self.reasons.clone();
+        let mut number = |text: String| {
+            let known = reasons.iter().position(|known| *known == text);
+            known.unwrap_or_else(|| {
+                reasons.push(text);
+                reasons.len() - 1
+            })
+        };
+        let mut frames = Vec::new();
+        for frame in self.frames.iter().skip(first) {
             let bars = frame.bars.iter().map(|bar| {
+                let wait = if bar.skipped.is_none() { self.waits.of(bar, &frame.bars) } else { None };
+                let (until, why) = wait.map(|(until, why)| (micros(until), number(why))).unzip();
                 Json::List(vec![
                     bar.system.into(),
                     bar.thread.into(),
                     micros(bar.start),
                     micros(bar.length),
                     bar.runs.into(),
-                    bar.skipped.into(),
+                    bar.skipped.is_some().into(),
+                    bar.skipped.or(why).into(),
+                    until.into(),
                 ])
             });
-            Json::object([
+            let bars = Json::list(bars.collect::<Vec<_>>());
+            frames.push(Json::object([
                 ("frame", frame.number.into()),
                 ("start", micros(frame.start)),
                 ("length", micros(frame.length)),
-                ("bars", Json::list(bars)),
-            ])
-        });
-        let frames = Json::list(frames);
+                ("bars", bars),
+            ]));
+        }
         let systems = self
             .systems
             .iter()
@@ -114,33 +175,53 @@ impl Timeline {
         Json::object([
             ("systems", Json::list(systems)),
             ("threads", self.threads.len().into()),
-            ("frames", frames),
+            ("frames", Json::List(frames)),
+            ("reasons", Json::list(reasons)),
         ])
     }
 
-    /// The same in the trace format of Chrome.
+    /// The same in the trace format of Chrome: frames on a line of their own, a line for each thread, what waited with
+    /// its reason, what was skipped as a mark.
     pub fn to_trace(&self) -> Json {
-        let event = |name: &str, kind: &str, thread: usize, start: Duration, length: Duration| {
-            Json::object([
-                ("name", name.into()),
-                ("cat", kind.into()),
-                ("ph", "X".into()),
-                ("pid", 1_u32.into()),
-                ("tid", thread.into()),
-                ("ts", micros(start)),
-                ("dur", micros(length)),
-            ])
+        let named = |name: &str, thread: usize| {
+            let args = Json::object([("name", name.into())]);
+            event("thread_name", "__metadata", "M", thread, vec![("args", args)])
         };
-        let mut events = Vec::new();
+        let mut events = vec![named("frames", 0)];
+        events.extend((0..self.threads.len()).map(|thread| named(&format!("thread {thread}"), thread + 1)));
         for frame in &self.frames {
-            events.push(event(&format!("frame {}", frame.number), "frame", 0, frame.start, frame.length));
-            for bar in frame.bars.iter().filter(|bar| !bar.skipped) {
+            let name = format!("frame {}", frame.number);
+            let times = vec![("ts", micros(frame.start)), ("dur", micros(frame.length))];
+            events.push(event(&name, "frame", "X", 0, times));
+            for bar in &frame.bars {
                 let (phase, name) = &self.systems[bar.system];
-                events.push(event(name, phase, bar.thread + 1, frame.start + bar.start, bar.length));
+                let mut rest = vec![("ts", micros(frame.start + bar.start))];
+                if let Some(reason) = bar.skipped {
+                    let args = Json::object([("skipped", self.reasons[reason].as_str().into())]);
+                    rest.extend([("s", "t".into()), ("args", args)]);
+                    events.push(event(&format!("{name} (skipped)"), phase, "i", bar.thread + 1, rest));
+                    continue;
+                }
+                rest.push(("dur", micros(bar.length)));
+                if let Some((_, why)) = self.waits.of(bar, &frame.bars) {
+                    rest.push(("args", Json::object([("waited", why.into())])));
+                }
+                events.push(event(name, phase, "X", bar.thread + 1, rest));
             }
         }
         Json::object([("traceEvents", Json::List(events)), ("displayTimeUnit", "ms".into())])
     }
+}
+
+fn event(name: &str, kind: &str, phase: &str, thread: usize, rest: Vec<(&str, Json)>) -> Json {
+    let common: [(&str, Json); 5] = [
+        ("name", name.into()),
+        ("cat", kind.into()),
+        ("ph", phase.into()),
+        ("pid", 1_u32.into()),
+        ("tid", thread.into()),
+    ];
+    Json::Object(common.into_iter().chain(rest).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 fn micros(time: Duration) -> Json {

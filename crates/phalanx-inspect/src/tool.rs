@@ -162,8 +162,9 @@ impl State {
     }
 
     /// Somebody looks at the timeline: times are taken for a while.
-    pub fn want_timeline(&mut self) -> &Timeline {
+    pub fn want_timeline(&mut self, app: &App) -> &Timeline {
         self.timeline_until = Some(Instant::now() + NOTED_FOR);
+        self.timeline.learn(app);
         &self.timeline
     }
 

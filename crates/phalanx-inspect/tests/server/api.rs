@@ -282,17 +282,61 @@ fn tables_systems_timeline_and_trace_are_told() {
         }
     };
     assert!(timeline.contains("{\"phase\":\"Update\",\"name\":\"walk\"}"), "{timeline}");
+    assert!(
+        timeline.contains("\"its condition `at_no_time` did not hold\""),
+        "why a system was skipped: {timeline}"
+    );
+    assert!(
+        timeline.contains("\"`heal` waits for `walk`: it was ordered after it\""),
+        "and waited: {timeline}"
+    );
     let trace = app.address.raw(
         format!("GET /trace.json?token={} HTTP/1.1\r\n{}\r\n", app.address.token, app.address.host())
             .as_bytes(),
     );
-    let trace = Json::parse(trace.split_once("\r\n\r\n").expect("a body").1).expect("JSON").to_string();
-    assert!(trace.starts_with("{\"traceEvents\":[{") && trace.contains("\"ph\":\"X\""), "{trace}");
+    let trace = Json::parse(trace.split_once("\r\n\r\n").expect("a body").1).expect("JSON");
+    check_trace(&trace);
     let points =
         app.address.call("world.points", "{\"x\":\"Position.x\",\"y\":\"Position.y\",\"colour\":\"Frozen\"}");
     assert_eq!(total(&points), 11);
     let discovered = app.address.call("rpc.discover", "{}").to_string();
     assert!(discovered.contains("\"world.query\"") && discovered.contains("\"edits\":false"), "{discovered}");
+}
+
+/// What Perfetto needs of each event: <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>
+fn check_trace(trace: &Json) {
+    let Some(Json::List(events)) = trace.get("traceEvents") else { panic!("{trace}") };
+    let number = |event: &Json, key: &str| match event.get(key) {
+        Some(Json::Number(number)) => *number,
+        Some(Json::Int(number)) => number.to_string().parse().expect("a number"),
+        other => panic!("{key} is {other:?} in {event}"),
+    };
+    let (mut kinds, mut last) = (Vec::new(), 0.0);
+    for event in events {
+        let text =
+            |key: &str| event.get(key).and_then(Json::as_text).unwrap_or_else(|| panic!("{key} in {event}"));
+        assert!(!text("name").is_empty());
+        let (pid, tid) = (number(event, "pid"), number(event, "tid"));
+        assert!(pid >= 0.0 && tid >= 0.0, "{event}");
+        match text("ph") {
+            "X" => {
+                assert!(number(event, "ts") >= 0.0 && number(event, "dur") >= 0.0, "{event}");
+                if tid == 0.0 {
+                    assert!(number(event, "ts") >= last, "frames follow each other");
+                    last = number(event, "ts");
+                }
+            }
+            "i" => {
+                assert!(number(event, "ts") >= 0.0 && text("s") == "t", "{event}");
+                assert!(event.get("args").and_then(|args| args.get("skipped")).is_some(), "{event}");
+            }
+            "M" => assert!(event.get("args").and_then(|args| args.get("name")).is_some(), "{event}"),
+            other => panic!("{other} is no kind that is written"),
+        }
+        kinds.push(text("ph").to_owned());
+    }
+    assert!(["X", "i", "M"].iter().all(|kind| kinds.iter().any(|known| known == kind)), "{trace}");
+    assert!(trace.to_string().contains("\"args\":{\"waited\":\"`heal` waits for `walk`"), "{trace}");
 }
 
 #[test]

@@ -73,6 +73,10 @@ pub fn heal(mut all: Query<&mut Health>) {
 
 pub fn never(_: Query<&Position>) {}
 
+fn at_no_time() -> bool {
+    false
+}
+
 /// An app on its thread.
 pub struct Running {
     pub address: Address,
@@ -90,7 +94,7 @@ impl Running {
         let thread = std::thread::spawn(move || {
             let mut app = App::new();
             app.add_plugins(inspector.quiet().in_release(true));
-            app.add_systems(Update, (walk, heal.after(walk), never.run_if(|| false)));
+            app.add_systems(Update, (walk, heal.after(walk), never.run_if(at_no_time)));
             set_up(app.world_mut());
             let address = app.world().resource::<InspectorAddress>().0.clone();
             send.send(address).expect("the test waits");
