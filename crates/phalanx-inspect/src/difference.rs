@@ -3,7 +3,7 @@
 //! Both moments are frames of the history, or the present. `App::look_back` restores a frame, and the present after it.
 
 use phalanx::component::Layout;
-use phalanx::prelude::{App, Entity, World};
+use phalanx::prelude::{App, Entity, Time, World};
 
 use crate::json::Json;
 use crate::protocol::Failure;
@@ -19,14 +19,17 @@ pub fn difference(app: &mut App, params: &Json) -> Result<Json, Failure> {
         return Err(Failure::params("`from` and `to` are numbers of frames to look back"));
     };
     let entity = any_entity(app.world(), params.get("entity").unwrap_or(&Json::Null))?;
+    let look = |world: &World| (world.resource::<Time>().frame(), Snapshot::of(world, entity));
     let mut at = |frames: usize| match frames {
         // What was edited since the last frame counts, too.
-        0 => Ok(Snapshot::of(app.world(), entity)),
-        frames => app.look_back(frames, |world| Snapshot::of(world, entity)).map_err(Failure::params),
+        0 => Ok(look(app.world())),
+        frames => app.look_back(frames, look).map_err(Failure::params),
     };
-    let (before, after) = (at(from)?, at(to)?);
+    let ((from_frame, before), (to_frame, after)) = (at(from)?, at(to)?);
     Ok(Json::object([
         ("entity", entity.to_string().into()),
+        ("fromFrame", from_frame.into()),
+        ("toFrame", to_frame.into()),
         ("livedBefore", before.is_some().into()),
         ("livesAfter", after.is_some().into()),
         ("changes", Json::List(changes(before.as_ref(), after.as_ref()))),

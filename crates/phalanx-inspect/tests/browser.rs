@@ -177,6 +177,20 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
     page.click("#compare");
     page.wait("document.querySelector('#changes').textContent.includes('Velocity.0')");
     page.picture(&pictures().join("compare-1280.png"));
+    // Two frames of the past: the present is not one of them, so what was edited since is not a change.
+    page.fill("#compare-from", "1");
+    page.fill("#compare-to", "4");
+    page.key("Enter");
+    page.wait("document.querySelector('#compare-from').value === '4' && document.querySelector('#compare-to').value === '1'");
+    page.wait(&format!(
+        "document.querySelector('#changes').textContent.replaceAll(',', '').includes('frame {}')",
+        before + 2 - 4
+    ));
+    assert_eq!(
+        page.eval("document.querySelector('#changes').textContent.includes('(now)')"),
+        Json::Bool(false),
+        "neither of them is now"
+    );
     // Rewind: the app is where it was.
     page.wait("!document.querySelector('#rewind-box').hidden");
     page.eval("{ const r = document.querySelector('#rewind'); r.value = String(Number(r.max) - 5); r.dispatchEvent(new Event('change')); }");

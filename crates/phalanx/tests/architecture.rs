@@ -26,7 +26,7 @@ const LAYERS: &[&[&str]] = &[
     &["resources", "messages", "commands", "observers", "relation", "name", "entity_ref", "world"],
     &["system"],
     &["schedule", "app", "state"],
-    &["save", "inspect"],
+    &["save"],
     &["prelude", "guide"],
 ];
 

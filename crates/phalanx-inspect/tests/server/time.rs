@@ -103,6 +103,8 @@ fn a_difference_tells_what_an_entity_was_some_frames_ago() {
     let changed = |name: &str| (name.to_owned(), "changed".to_owned());
     assert_eq!(changes("{\"entity\":\"0\",\"from\":4}"), [changed("Position.x")]);
     let found = app.address.call("world.difference", "{\"entity\":\"0\",\"from\":4,\"to\":1}");
+    let number = |key: &str| found.get(key).and_then(Json::as_usize).expect("a number");
+    assert_eq!(number("toFrame") - number("fromFrame"), 3, "both frames are named");
     let Some(Json::List(found)) = found.get("changes") else { panic!("{found}") };
     let value = |key: &str| match found[0].get(key) {
         Some(Json::Number(value)) => *value,
