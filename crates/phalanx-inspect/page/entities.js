@@ -12,12 +12,25 @@ parts.entities = (() => {
     if (fresh) list.scrollTop = 0;
   }
 
-  async function load(page, fresh) {
+  // When the search began and ended that the list shows; it goes on for as long as it is not whole.
+  const searched = { began: 0, ended: 0, whole: false };
+
+  /** Asks for a page of the list; `fresh` begins the search anew, `again` keeps what is shown until that is whole. */
+  async function load(page, fresh, again) {
     const own = asking;
-    pages.set(page, null);
+    if (!again) pages.set(page, null);
+    if (fresh) Object.assign(searched, { began: performance.now(), whole: false });
     try {
       const result = await call("world.query", { query, offset: page * PAGE, limit: PAGE, fresh });
       if (own !== asking) return;
+      if (result.complete && !searched.whole) Object.assign(searched, { ended: performance.now(), whole: true });
+      if (again) {
+        if (!result.complete) {
+          setTimeout(() => { if (own === asking) load(page, false, true); }, 60);
+          return;
+        }
+        pages = new Map();
+      }
       $("query").classList.remove("wrong");
       const note = $("query-note");
       note.classList.remove("wrong");
@@ -30,28 +43,33 @@ parts.entities = (() => {
       if (!result.complete) setTimeout(() => { if (own === asking) load(page, false); }, 60);
     } catch (error) {
       if (own !== asking) return;
+      Object.assign(searched, { ended: performance.now(), whole: true });
       $("query").classList.add("wrong");
       $("query-note").classList.add("wrong");
       $("query-note").textContent = error.message;
     }
   }
 
+  // Browsers end an element at some 30 million pixels; in a list that is longer, each pixel of the bar stands for more.
+  const height = () => Math.min(total * ROW, 15e6);
+  /** How many pixels of the whole list lie above what is in sight. */
+  function above() {
+    const whole = total * ROW, view = list.clientHeight;
+    return whole <= height() ? list.scrollTop : (list.scrollTop / Math.max(1, height() - view)) * (whole - view);
+  }
+
   function draw() {
-    // Browsers end an element at some 30 million pixels; a list that is longer is drawn denser.
-    const height = Math.min(total * ROW, 15e6);
-    const scale = total * ROW > height ? (total * ROW) / height : 1;
-    all.style.height = height + "px";
-    const top = list.scrollTop;
-    const first = Math.max(0, Math.floor((top * scale) / ROW) - 3);
+    all.style.height = height() + "px";
+    const top = list.scrollTop, hidden = above();
+    const first = Math.max(0, Math.floor(hidden / ROW) - 3);
     const last = Math.min(total, first + Math.ceil(list.clientHeight / ROW) + 8);
     const rows = [];
     for (let at = first; at < last; at++) {
       const page = Math.floor(at / PAGE);
       if (!pages.has(page)) load(page, false);
       const found = (pages.get(page) || [])[at % PAGE];
-      const offset = scale === 1 ? at * ROW : top + (at * ROW - top * scale);
       const row = el("div", { class: "row" + (found && found.entity === picked ? " picked" : ""), role: "option" });
-      row.style.top = offset + "px";
+      row.style.top = top + at * ROW - hidden + "px";
       if (found) {
         row.dataset.entity = found.entity;
         row.append(el("span", { class: "id" }, found.entity));
@@ -273,7 +291,7 @@ parts.entities = (() => {
     const rows = [...all.querySelectorAll("[data-entity]")];
     const at = rows.findIndex((row) => row.dataset.entity === picked);
     const next = rows[at < 0 ? 0 : at + step];
-    if (next) { pick(next.dataset.entity); list.scrollTop += step * ROW * (at > 3 ? 1 : 0); }
+    if (next) { pick(next.dataset.entity); list.scrollTop += (step * ROW * (at > 3 ? 1 : 0) * height()) / Math.max(1, total * ROW); }
   });
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "z" && event.target.tagName !== "INPUT") {
@@ -296,11 +314,11 @@ parts.entities = (() => {
       refresh();
       // The list follows the world more slowly than the entity that is looked at.
       rounds += 1;
-      if (rounds % 8 === 0 && pages.size) {
-        const top = Math.floor(list.scrollTop / ROW / PAGE);
-        const near = [...pages.keys()].filter((page) => Math.abs(page - top) > 2);
-        near.forEach((page) => pages.delete(page));
-        load(Math.min(top, Math.max(0, Math.ceil(total / PAGE) - 1)), true);
+      // A search over many entities goes on for a while: it is begun anew only when it has ended, and as long ago as it took.
+      const rest = Math.max(1800, searched.ended - searched.began);
+      if (rounds % 8 === 0 && pages.size && searched.whole && performance.now() - searched.ended > rest) {
+        const top = Math.floor(above() / ROW / PAGE);
+        load(Math.min(top, Math.max(0, Math.ceil(total / PAGE) - 1)), true, true);
       }
     },
   };

@@ -248,3 +248,35 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
     }
     assert_eq!(page.eval("JSON.stringify(window.phalanxErrors)"), Json::from("[]"), "no error in the page");
 }
+
+#[test]
+fn a_list_of_a_million_entities_has_only_what_is_in_sight_and_reaches_its_end() {
+    let Some(program) = devtools::find() else {
+        assert!(std::env::var_os("PHALANX_BROWSER").is_none(), "no Chromium was found");
+        eprintln!("skipped: no Chromium was found; install the package `chromium` to run this test");
+        return;
+    };
+    let app = Running::with(Inspector::default(), |world| {
+        world.spawn_batch((0..1_000_000).map(|_| Velocity(0.0, 0.0))).for_each(drop);
+    });
+    let url = format!("http://127.0.0.1:{}/?token={}", app.address.port, app.address.token);
+    let mut page = Browser::start(&program).open(&url);
+    page.size(1280, 800);
+    page.wait("document.querySelector('#query-note').textContent === '1,000,000 entities'");
+    for (part, first) in [("0", "0v0"), ("1", "999999v0")] {
+        page.eval(&format!(
+            "{{ const l = document.querySelector('#list'); l.scrollTop = {part} * l.scrollHeight; }}"
+        ));
+        page.wait(&format!("document.querySelector('#list [data-entity=\"{first}\"]') !== null"));
+        assert_eq!(page.eval("document.querySelectorAll('#list .row').length < 100"), Json::Bool(true));
+    }
+    // The last row is in sight, whole.
+    page.wait(
+        "(() => { const row = document.querySelector('#list [data-entity=\"999999v0\"]').getBoundingClientRect(); \
+         const list = document.querySelector('#list').getBoundingClientRect(); \
+         return row.top >= list.top && row.bottom <= list.bottom + 1; })()",
+    );
+    page.click("#list [data-entity=\"999999v0\"]");
+    page.wait("document.querySelector('#detail h3')?.textContent === '999999v0'");
+    assert_eq!(page.eval("JSON.stringify(window.phalanxErrors)"), Json::from("[]"), "no error in the page");
+}

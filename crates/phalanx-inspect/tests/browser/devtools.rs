@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::json::Json;
@@ -29,7 +30,9 @@ pub struct Browser {
 
 impl Browser {
     pub fn start(program: &Path) -> Self {
-        let profile = std::env::temp_dir().join(format!("phalanx-browser-{}", std::process::id()));
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let profile = std::env::temp_dir().join(format!("phalanx-browser-{}-{number}", std::process::id()));
         let mut child = Command::new(program)
             .args([
                 "--headless=new",

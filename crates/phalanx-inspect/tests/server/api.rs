@@ -96,6 +96,40 @@ fn pages_of_a_list_follow_each_other() {
 }
 
 #[test]
+fn a_million_entities_are_listed_in_small_answers_and_searched_piece_by_piece() {
+    // Without a budget a search looks at one piece per call, and a frame answers one call.
+    let inspector = Inspector::default().budget(std::time::Duration::ZERO);
+    let app = Running::with(inspector, |world| {
+        world.spawn_batch((0..1_000_000_u32).map(|n| Serial { number: n.into(), offset: 0 })).for_each(drop);
+    });
+    let number = |json: &Json, key: &str| json.get(key).and_then(Json::as_usize).expect("a number");
+    for offset in [0, 500_000, 999_900, 999_950, 2_000_000] {
+        let result = app.address.call("world.query", &format!("{{\"offset\":{offset},\"limit\":100}}"));
+        assert_eq!(
+            (total(&result), result.get("complete")),
+            (1_000_000, Some(&Json::Bool(true))),
+            "{offset}"
+        );
+        let Some(Json::List(entities)) = result.get("entities") else { panic!("{result}") };
+        assert_eq!(entities.len(), 1_000_000_usize.saturating_sub(offset).min(100), "{offset}");
+        assert!(result.to_string().len() < 16 << 10, "a page is small");
+    }
+    let most = app.address.call("world.query", "{\"limit\":1000000}").to_string();
+    assert!(most.len() < 160 << 10, "no page has more than a thousand: {} bytes", most.len());
+    // A field has to be asked of each candidate: 64 of them in each piece, however many there are.
+    let query = "{\"query\":\"Serial.number >= 999999\"}";
+    for piece in 1..=20 {
+        let result = app.address.call("world.query", query);
+        assert_eq!((number(&result, "scanned"), total(&result)), (64 * piece, 0));
+        assert_eq!(result.get("complete"), Some(&Json::Bool(false)));
+    }
+    let points =
+        app.address.call("world.points", "{\"x\":\"Serial.number\",\"y\":\"Serial.offset\",\"limit\":99999}");
+    let Some(Json::List(sample)) = points.get("points") else { panic!("{points}") };
+    assert_eq!((total(&points), sample.len()), (1_000_000, 5000), "a map is a sample");
+}
+
+#[test]
 fn an_entity_shows_fields_text_and_what_cannot_be_shown() {
     let app = Running::start(Inspector::default());
     let entity = first(&app, "Health.hp = 30");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use phalanx_inspect::Inspector;
 
 use crate::client::{memory, status};
-use crate::world::Running;
+use crate::world::{Name, Running};
 
 #[test]
 fn without_the_token_host_or_site_everything_is_forbidden() {
@@ -211,6 +211,37 @@ fn clients_that_never_read_or_never_ask_do_not_hold_the_app() {
     }
     drop(silent);
     app.wait_frames(3);
+}
+
+#[test]
+fn a_client_that_does_not_take_a_large_answer_is_given_up() {
+    // Each name is cut at 2,000 letters, and each letter is escaped by six: more than the system keeps for a socket.
+    let app = Running::with(Inspector::default(), |world| {
+        (0..1000).for_each(|_| drop(world.spawn(Name("<".repeat(2000)))));
+    });
+    let body = "{\"method\":\"world.query\",\"params\":{\"query\":\"Name\",\"limit\":1000}}";
+    let mut stream = app.address.connect();
+    let request = format!(
+        "POST /api HTTP/1.1\r\n{}Authorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        app.address.host(),
+        app.address.token,
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).expect("it is taken");
+    // The answer is on its way; five seconds later it has been taken, or is given up.
+    stream.peek(&mut [0]).expect("the answer begins");
+    let begun = app.frame();
+    std::thread::sleep(Duration::from_secs(8));
+    assert!(app.frame() > begun, "frames go on");
+    assert_eq!(status(&app.address.post("{\"method\":\"world.stats\"}")), 200, "others are served");
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer);
+    let (head, rest) = text.split_once("\r\n\r\n").expect("a head");
+    let promised = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+    let promised: usize = promised.and_then(|length| length.parse().ok()).expect("a length");
+    assert!(promised > 10 << 20, "the answer is large: {promised} bytes");
+    assert!(rest.len() < promised, "the rest was not sent");
 }
 
 #[test]
