@@ -71,7 +71,7 @@ fn start(mut options: Options) -> AppExit {
         }
     }
     if options.inspect {
-        app.add_plugins(inspect::plugin());
+        inspect::add(&mut app);
         app.set_runner(|mut app| inspect::run(&mut app));
         return app.run();
     }

@@ -7,6 +7,7 @@ function showTab(name) {
   tab = name;
   for (const button of $("tabs").children) button.setAttribute("aria-selected", String(button.dataset.tab === name));
   for (const section of document.querySelectorAll(".tab")) section.hidden = section.id !== name;
+  parts.map.layOut();
   next = 0;
 }
 for (const button of $("tabs").children) button.addEventListener("click", () => showTab(button.dataset.tab));
@@ -81,6 +82,7 @@ async function loop() {
     next = now + (part.every || 250);
     try { await part.tick(); } catch (error) { toast(error.message); }
   }
+  if (!document.hidden) await parts.map.tickBeside(now);
   setTimeout(loop, 50);
 }
 

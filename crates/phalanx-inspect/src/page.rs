@@ -16,6 +16,7 @@ const PROGRAM: &[&str] = &[
     include_str!("../page/tables.js"),
     include_str!("../page/systems.js"),
     include_str!("../page/why.js"),
+    include_str!("../page/map.js"),
     include_str!("../page/main.js"),
 ];
 
