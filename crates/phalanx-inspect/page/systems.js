@@ -139,17 +139,35 @@ parts.systems = (() => {
     return el("div", { class: "phase card" }, el("h2", {}, found.phase), waves, note, ...warnings);
   }
 
-  let drawn = "";
+  /** What ran in the last frame is known from its bars, so the schedule need not be asked for it. */
+  function mark(schedule, { systems, frames, reasons }) {
+    for (const [at, , , , , skipped, reason] of frames.length ? frames[frames.length - 1].bars : []) {
+      const phase = schedule.phases.find((found) => found.phase === systems[at].phase);
+      const system = phase?.systems?.find((found) => found.name === systems[at].name);
+      if (system) system.skipped = skipped ? "`" + system.name + "` did not run: " + reasons[reason] : null;
+    }
+  }
+
+  // Working out the order of systems costs the app more than telling when they ran, and seldom changes.
+  let drawn = "", schedule = null, known = "", asked = 0;
   async function tick() {
     drawPlots();
-    const [times, schedule] = await Promise.all([act("app.timeline", { frames: 12 }), act("app.schedule")]);
-    if (times) drawTimeline(times);
+    const times = await act("app.timeline", { frames: 12 });
+    if (!times) return;
+    drawTimeline(times);
+    const names = JSON.stringify(times.systems);
+    if (!schedule || names !== known || performance.now() - asked > 5000) {
+      schedule = await act("app.schedule") || schedule;
+      [known, asked] = [names, performance.now()];
+    }
+    if (!schedule) return;
+    mark(schedule, times);
     const text = JSON.stringify(schedule);
-    if (schedule && text !== drawn) {
+    if (text !== drawn) {
       drawn = text;
       graph.replaceChildren(...schedule.phases.map(phaseOf));
     }
-    if (schedule) parts.why.know(schedule);
+    parts.why.know(schedule);
   }
 
   return { tick, every: 500 };

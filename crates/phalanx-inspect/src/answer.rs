@@ -21,17 +21,17 @@ use crate::why::why;
 /// No more searches are kept.
 const MAX_SEARCHES: usize = 8;
 
-/// Answers a call, within a time if it can be cut short.
-pub fn answer(app: &mut App, state: &mut State, request: &Json, until: Instant) -> String {
+/// Answers a call, within a time if it can be cut short. Writing the answer as text is left to whoever asked.
+pub fn answer(app: &mut App, state: &mut State, request: &Json, until: Instant) -> Json {
     let id = request.get("id").cloned().unwrap_or(Json::Null);
     let raw = request.get("raw").is_some();
     let result = catch_unwind(AssertUnwindSafe(|| checked_call(app, state, request, until)));
     let panicked =
         || Err(Failure(-32603, "a function of the app panicked while this was answered".to_owned()));
     match result.unwrap_or_else(|_| panicked()) {
-        Ok(result) if raw => result.to_string(),
-        Ok(result) => success(&id, result).to_string(),
-        Err(Failure(code, reason)) => failure(&id, code, &reason).to_string(),
+        Ok(result) if raw => result,
+        Ok(result) => success(&id, result),
+        Err(Failure(code, reason)) => failure(&id, code, &reason),
     }
 }
 

@@ -42,6 +42,8 @@ enum Test {
 }
 
 enum With {
+    /// What a field of 32 bits is compared with: 0.1 is the nearest such number, as it is in a program.
+    Single(f32),
     Number(f64),
     Int(i128),
     Bool(bool),
@@ -172,6 +174,9 @@ fn comparable(world: &World, kind: FieldKind, op: Op, value: &Literal) -> Result
         (FieldKind::Scalar(FieldType::Bool | FieldType::Entity), _) => {
             return Err("compare it with true, false or an entity".to_owned());
         }
+        (FieldKind::Scalar(FieldType::F32), Literal::Value(value @ (Json::Int(_) | Json::Number(_)))) => {
+            With::Single(value.to_string().parse().map_err(|_| "compare it with a number".to_owned())?)
+        }
         (FieldKind::Scalar(_), Literal::Value(Json::Int(value))) => With::Int(*value),
         (FieldKind::Scalar(_), Literal::Value(Json::Number(value))) => With::Number(*value),
         (FieldKind::Scalar(_), _) => return Err("compare it with a number".to_owned()),
@@ -182,7 +187,9 @@ fn comparable(world: &World, kind: FieldKind, op: Op, value: &Literal) -> Result
     let equality = matches!(op, Op::Equal | Op::NotEqual);
     match with {
         With::Bool(_) | With::Entity(_) if !equality => Err("only = and != compare it".to_owned()),
-        With::Number(_) | With::Int(_) if op == Op::Contains => Err("`~` is for texts".to_owned()),
+        With::Single(_) | With::Number(_) | With::Int(_) if op == Op::Contains => {
+            Err("`~` is for texts".to_owned())
+        }
         with => Ok(with),
     }
 }
@@ -209,16 +216,14 @@ impl Test {
     }
 }
 
+/// Called for each candidate of a search: nothing here allocates, but for entities.
 fn compare(value: Value, with: &With) -> Option<Ordering> {
     match (to_json(value), with) {
         (Json::Int(value), With::Int(with)) => Some(value.cmp(with)),
-        (Json::Int(value), With::Number(with)) => {
-            value.to_string().parse().ok().and_then(|value: f64| value.partial_cmp(with))
-        }
-        (Json::Number(value), With::Int(with)) => {
-            with.to_string().parse().ok().and_then(|with: f64| value.partial_cmp(&with))
-        }
+        (Json::Int(value), With::Number(with)) => (value as f64).partial_cmp(with),
+        (Json::Number(value), With::Int(with)) => value.partial_cmp(&(*with as f64)),
         (Json::Number(value), With::Number(with)) => value.partial_cmp(with),
+        (Json::Single(value), With::Single(with)) => value.partial_cmp(with),
         (Json::Bool(value), With::Bool(with)) => Some(value.cmp(with)),
         (Json::Text(_), With::Entity(with)) => {
             let same = *with == value.as_entity() && with.is_some();

@@ -20,6 +20,8 @@ pub enum Json {
     Int(i128),
     /// Any other number.
     Number(f64),
+    /// A number that was a `f32`: written as short as that allows. The parser makes none.
+    Single(f32),
     /// A text.
     Text(String),
     /// `[..]`
@@ -121,6 +123,8 @@ impl fmt::Display for Json {
             // JSON has no word for these.
             Self::Number(number) if !number.is_finite() => write!(f, "\"{number}\""),
             Self::Number(number) => write!(f, "{number}"),
+            Self::Single(number) if !number.is_finite() => write!(f, "\"{number}\""),
+            Self::Single(number) => write!(f, "{number}"),
             Self::Text(text) => write_text(f, text),
             Self::List(items) => {
                 f.write_char('[')?;
@@ -397,6 +401,8 @@ mod tests {
     #[test]
     fn numbers_without_a_word_are_texts() {
         assert_eq!(Json::Number(f64::NAN).to_string(), "\"NaN\"");
+        assert_eq!(Json::Single(f32::INFINITY).to_string(), "\"inf\"");
         assert_eq!(Json::Number(0.5).to_string(), "0.5");
+        assert_eq!(Json::Single(0.1).to_string(), "0.1", "and not as 0.10000000149011612");
     }
 }

@@ -180,7 +180,8 @@ fn ask(context: &Context, request: Json) -> Result<String, Refused> {
     if !context.shared.leave(Call { request, reply }) {
         return Err(Refused(503, "too many requests wait for an answer"));
     }
-    answer.recv_timeout(ANSWER_TIME).map_err(|_| Refused(504, "the app ran no frame for ten seconds"))
+    let answer = answer.recv_timeout(ANSWER_TIME);
+    answer.map(|json| json.to_string()).map_err(|_| Refused(504, "the app ran no frame for ten seconds"))
 }
 
 /// Sends each new state, until the page goes away or does not read.

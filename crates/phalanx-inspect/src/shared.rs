@@ -24,7 +24,8 @@ const MAX_CALLS: usize = 256;
 /// A request that waits for its answer.
 pub struct Call {
     pub request: Json,
-    pub reply: SyncSender<String>,
+    /// Becomes text on the thread that sends it, so that frames do not pay for that.
+    pub reply: SyncSender<Json>,
 }
 
 /// See the module.

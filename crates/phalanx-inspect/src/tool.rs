@@ -24,6 +24,8 @@ const EVERY: Duration = Duration::from_millis(100);
 const COUNTED_EVERY: Duration = Duration::from_secs(1);
 /// How long frames are noted after somebody asked for what is noted of them.
 const NOTED_FOR: Duration = Duration::from_secs(3);
+/// How often the sample of the advisor is looked at, at most: an app may run thousands of frames a second.
+const SAMPLED_EVERY: Duration = Duration::from_millis(15);
 /// How long a paused frame waits for a call, so that a loop around the app does not spin.
 const PAUSED_WAIT: Duration = Duration::from_millis(4);
 /// How long a step of a paused app is that asks the clock.
@@ -51,6 +53,7 @@ pub struct State {
     pub advisor: Advisor,
     timeline_until: Option<Instant>,
     advisor_until: Option<Instant>,
+    sampled: Option<Instant>,
     paused: bool,
     steps: usize,
     /// The system that ran last, while a frame runs system by system.
@@ -71,6 +74,7 @@ impl Tool {
             advisor: Advisor::new(),
             timeline_until: None,
             advisor_until: None,
+            sampled: None,
             paused: false,
             steps: 0,
             system: None,
@@ -156,7 +160,10 @@ impl State {
         if self.timeline_until.is_some_and(|until| start < until) {
             self.timeline.note(app, self.frames, start, self.frame_time);
         }
-        if self.advisor_until.is_some_and(|until| start < until) {
+        if self.advisor_until.is_some_and(|until| start < until)
+            && self.sampled.is_none_or(|last| start.duration_since(last) >= SAMPLED_EVERY)
+        {
+            self.sampled = Some(start);
             self.advisor.look(app);
         }
     }

@@ -122,7 +122,7 @@ pub fn sent(value: Value) -> Json {
 /// A value as JSON, to be compared: whole numbers stay numbers.
 pub fn to_json(value: Value) -> Json {
     match value {
-        Value::F32(value) => Json::Number(value.to_string().parse().unwrap_or_else(|_| value.into())),
+        Value::F32(value) => Json::Single(value),
         Value::F64(value) => Json::Number(value),
         Value::U8(value) => Json::Int(value.into()),
         Value::U16(value) => Json::Int(value.into()),
