@@ -50,6 +50,16 @@ mod values;
 mod waits;
 mod why;
 
+/// The program of the package's README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct PackageReadme;
+
+/// The program of the page of the guide, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/inspector.md")]
+pub struct Guide;
+
 /// The plugin that serves the inspector.
 #[derive(Clone, Debug)]
 pub struct Inspector {
