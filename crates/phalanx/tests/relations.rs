@@ -11,6 +11,8 @@ mod random;
 mod children;
 #[path = "relations/cloning.rs"]
 mod cloning;
+#[path = "relations/despawning.rs"]
+mod despawning;
 #[path = "relations/disabling.rs"]
 mod disabling;
 #[path = "relations/hazards.rs"]

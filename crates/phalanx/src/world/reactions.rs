@@ -15,6 +15,7 @@ use phalanx_store::{Entity, SetId};
 
 use super::World;
 use super::failure::SystemError;
+use super::relations::Declared;
 use crate::archetype::ArchetypeId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
@@ -84,6 +85,9 @@ pub(crate) struct Reactions {
     heard: Signature,
     /// The sets of those among them that are sparse.
     heard_sets: Vec<SetId>,
+    /// The sets of those among these that are heard by more than the upkeep of a relation whose sources die with their
+    /// target.
+    loud_sets: Vec<SetId>,
     /// Indexed by component: how many listeners it has.
     listeners: Vec<u32>,
     /// Indexed by component.
@@ -149,6 +153,8 @@ impl World {
         listeners[id.index()] += 1;
         if listeners[id.index()] == 1 {
             self.set_heard(self.reactions.heard.with(id));
+        } else {
+            self.update_loud();
         }
     }
 
@@ -158,6 +164,8 @@ impl World {
         *listeners -= 1;
         if *listeners == 0 {
             self.set_heard(self.reactions.heard.without(id));
+        } else {
+            self.update_loud();
         }
     }
 
@@ -168,11 +176,30 @@ impl World {
         self.archetypes.set_heard(heard.clone());
         self.reactions.heard_sets = heard.iter().filter_map(|id| self.set_of(id)).collect();
         self.reactions.heard = heard;
+        self.update_loud();
         self.update_active();
         self.archetypes.edges.clear();
         self.archetypes.pools_mut().forget_edges();
         self.store.close_cursors();
         self.update_set_policies();
+    }
+
+    /// Finds out anew which sets are heard by more than the upkeep of a relation.
+    #[cold]
+    fn update_loud(&mut self) {
+        let reactions = &self.reactions;
+        let is_loud = |&id: &ComponentId| {
+            let declared = self.components.info(id).attached::<Declared>();
+            let has_hook = |event: Lifecycle| {
+                reactions.hooks.get(id.index()).is_some_and(|hooks| hooks[event as usize].is_some())
+            };
+            reactions.listeners[id.index()] > 1
+                || !declared.is_some_and(|declared| declared.dies_as_tree)
+                || has_hook(Lifecycle::Remove)
+                || has_hook(Lifecycle::Despawn)
+        };
+        let loud = reactions.heard.iter().filter(is_loud);
+        self.reactions.loud_sets = loud.filter_map(|id| self.set_of(id)).collect();
     }
 
     /// Finds out anew whether anybody has to hear of changes: where entities are observed, of their end.
@@ -194,6 +221,16 @@ impl World {
         self.archetypes.table_is_heard(location.table)
             || self.reactions.observes_entities()
             || self.reactions.heard_sets.iter().any(is_in)
+    }
+
+    /// As [`World::is_end_heard`], not counting the upkeep of relations whose sources die with their target.
+    #[inline]
+    pub(crate) fn is_end_heard_by_others(&self, entity: Entity) -> bool {
+        let Some(location) = self.store.locate(entity) else { return false };
+        let is_in = |&set: &SetId| self.store.set_row(set, entity).is_some();
+        self.archetypes.table_is_heard(location.table)
+            || self.reactions.observes_entities()
+            || self.reactions.loud_sets.iter().any(is_in)
     }
 
     /// Whether the end of any entity that there is has listeners.

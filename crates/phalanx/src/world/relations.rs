@@ -27,11 +27,12 @@ pub use lists::{
 };
 pub use many::{LinkedBy, Links};
 pub use spawner::{ChildSpawner, ChildSpawnerCommands, RelatedSpawner, RelatedSpawnerCommands};
-pub(crate) use upkeep::Relations;
+pub(crate) use upkeep::{Declared, Relations};
 pub use upkeep::{describe_relationship, describe_relationship_target};
 
 mod cascade;
 mod children;
+mod despawn;
 mod lists;
 mod many;
 mod recorded;

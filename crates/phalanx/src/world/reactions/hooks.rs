@@ -203,6 +203,8 @@ impl World {
         let is_hooked = |hooks: &Hooks| hooks.iter().any(Option::is_some);
         if !is_hooked(&before) && is_hooked(&hooks) {
             self.listen(id);
+        } else {
+            self.update_loud();
         }
     }
 }

@@ -125,9 +125,7 @@ impl EntityWorldMut<'_> {
         let sources: Vec<Entity> =
             world.get::<S>(target).map(|list| list.iter().collect()).unwrap_or_default();
         // The last first, which leaves a list at its end.
-        for source in sources.into_iter().rev() {
-            world.despawn(source);
-        }
+        world.despawn_batch(sources.into_iter().rev());
         self
     }
 

@@ -1,4 +1,4 @@
-//! The hooks of both halves of a relation, and despawning along linked relations.
+//! The hooks of both halves of a relation.
 //!
 //! Hooks change no structure. They add to and take from lists that are there; they queue the insertion of a first list,
 //! the removal of an empty one, and the removal of links that were refused or lost their target. Each queued function
@@ -12,12 +12,14 @@ use hashbrown::{HashMap, HashSet};
 use phalanx_store::Entity;
 
 use super::LinkError;
+use super::despawn::{Linked, is_cyclic};
 use super::many::CheckEdges;
 use crate::component::Descriptor;
 use crate::names::short_type;
 use crate::query::Everyone;
 use crate::registry::ComponentId;
 use crate::relation::{ChildOf, Relationship, RelationshipSourceCollection, RelationshipTarget};
+use crate::world::batch::for_each_despite_panics;
 use crate::world::{ComponentHooks, DeferredWorld, Failed, HookContext, SystemError, World};
 
 /// What a world knows of its relations besides the components.
@@ -26,7 +28,7 @@ pub(crate) struct Relations {
     /// First lists of targets, which are inserted when the change that brought them is complete.
     waiting: HashMap<(TypeId, Entity), Box<dyn Any + Send + Sync>>,
     /// The relations whose sources die with their target.
-    linked: Vec<Linked>,
+    pub(super) linked: Vec<Linked>,
     /// Indexed by the pointing half of a relation: how often links of it came or went.
     changes: Vec<u64>,
     /// Which time this is that the number of changes begins anew: one for all worlds.
@@ -39,7 +41,7 @@ static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
 
 impl Relations {
     /// Takes note that links of a relation come or go.
-    fn link_changes(&mut self, relation: ComponentId) {
+    pub(super) fn link_changes(&mut self, relation: ComponentId) {
         if self.changes.len() <= relation.index() {
             self.changes.resize(relation.index() + 1, 0);
         }
@@ -65,20 +67,14 @@ impl Relations {
     }
 }
 
-/// A relation whose sources die with their target.
-#[derive(Clone, Copy)]
-struct Linked {
-    /// Adds the sources of an entity to a list.
-    sources: fn(&World, Entity, &mut Vec<Entity>),
-    cyclic: bool,
-}
-
 /// What a component declares of a relation.
 #[derive(Clone, Copy)]
 pub(crate) struct Declared {
     linked: Option<Linked>,
     /// Whether the component lists those that point.
     is_list: bool,
+    /// Whether the sources of the relation die with their target, so that a whole tree of them needs no upkeep.
+    pub(crate) dies_as_tree: bool,
     pub(crate) check: fn(&World) -> Result<(), String>,
 }
 
@@ -87,7 +83,8 @@ pub(crate) struct Declared {
 pub fn describe_relationship<R: Relationship>(descriptor: &mut Descriptor, hooks: &mut ComponentHooks) {
     hooks.declare_on_insert(linked::<R>, "the upkeep of a relation");
     hooks.declare_on_discard(unlinking::<R>, "the upkeep of a relation");
-    descriptor.attach(Declared { linked: None, is_list: false, check: check_links::<R> });
+    let dies_as_tree = R::RelationshipTarget::LINKED_SPAWN && !is_cyclic::<R>();
+    descriptor.attach(Declared { linked: None, is_list: false, dies_as_tree, check: check_links::<R> });
 }
 
 /// Tells a world that a component lists those who point at its entity.
@@ -98,14 +95,9 @@ pub fn describe_relationship_target<S: RelationshipTarget>(
 ) {
     hooks.declare_on_insert(listed::<S>, "the upkeep of a relation");
     hooks.declare_on_discard(unlisting::<S>, "the upkeep of a relation");
-    let sources: fn(&World, Entity, &mut Vec<Entity>) = |world, target, out| {
-        if let Some(list) = world.get::<S>(target) {
-            out.extend(list.iter());
-        }
-    };
-    let cyclic = S::Relationship::CYCLIC || S::Relationship::ALLOW_SELF_REFERENTIAL;
-    let linked = S::LINKED_SPAWN.then_some(Linked { sources, cyclic });
-    descriptor.attach(Declared { linked, is_list: true, check: check_lists::<S> });
+    let linked = S::LINKED_SPAWN.then(Linked::of::<S>);
+    let dies_as_tree = S::LINKED_SPAWN && !is_cyclic::<S::Relationship>();
+    descriptor.attach(Declared { linked, is_list: true, dies_as_tree, check: check_lists::<S> });
 }
 
 /// Whether a relation is that of children and parents, along which trees are disabled.
@@ -196,9 +188,9 @@ fn unlisting<S: RelationshipTarget>(mut world: DeferredWorld<'_>, context: HookC
     }
     world.commands().queue(move |world: &mut World| {
         let dies = S::LINKED_SPAWN && !world.contains(target);
-        for source in sources.into_iter().rev() {
+        for_each_despite_panics(sources.into_iter().rev(), |source| {
             if world.get::<S::Relationship>(source).is_none_or(|link| link.get() != target) {
-                continue;
+                return;
             }
             // A list that came instead keeps those that it names.
             let is_listed =
@@ -208,7 +200,7 @@ fn unlisting<S: RelationshipTarget>(mut world: DeferredWorld<'_>, context: HookC
             } else if !is_listed {
                 let _ = world.remove::<S::Relationship>(source);
             }
-        }
+        });
     });
 }
 
@@ -283,66 +275,6 @@ impl World {
     pub(crate) fn declare_relation(&mut self, id: ComponentId) {
         if let Some(linked) = self.components.info(id).attached::<Declared>().and_then(|all| all.linked) {
             self.relations.linked.push(linked);
-        }
-    }
-
-    /// Whether despawning an entity may take others along.
-    #[inline]
-    pub(crate) fn has_linked_relations(&self) -> bool {
-        !self.relations.linked.is_empty()
-    }
-
-    /// Despawns an entity and all that are linked to it, over any number of links: those that point first, so that
-    /// nobody ever points at a dead entity. False when it was dead.
-    pub(crate) fn despawn_linked(&mut self, entity: Entity) -> bool {
-        let mut stack = Vec::new();
-        self.linked_sources(entity, &mut stack);
-        if stack.is_empty() {
-            return self.despawn_announced(entity);
-        }
-        let linked = &self.relations.linked;
-        // Two relations can form a cycle that neither has.
-        let mut seen: Option<HashSet<Entity>> =
-            (linked.len() > 1 || linked.iter().any(|linked| linked.cyclic)).then(|| HashSet::from([entity]));
-        let mut retain_new = |stack: &mut Vec<Entity>, from: usize| {
-            if let Some(seen) = &mut seen {
-                let new: Vec<Entity> = stack.drain(from..).filter(|&source| seen.insert(source)).collect();
-                stack.extend(new);
-            }
-        };
-        retain_new(&mut stack, 0);
-        while let Some(&top) = stack.last() {
-            let before = stack.len();
-            self.linked_sources(top, &mut stack);
-            retain_new(&mut stack, before);
-            if stack.len() == before {
-                stack.pop();
-                self.despawn_announced(top);
-            }
-        }
-        self.despawn_announced(entity)
-    }
-
-    /// Adds the entities that die with another one, directly.
-    pub(crate) fn linked_sources(&self, entity: Entity, out: &mut Vec<Entity>) {
-        for linked in &self.relations.linked {
-            crate::steps::count();
-            (linked.sources)(self, entity, out);
-        }
-    }
-
-    /// All entities that die with another one, nearest first.
-    pub(crate) fn all_linked(&self, entity: Entity) -> Vec<Entity> {
-        let mut seen: HashSet<Entity> = HashSet::from([entity]);
-        let (mut found, mut sources, mut current, mut at) = (Vec::new(), Vec::new(), entity, 0);
-        loop {
-            self.linked_sources(current, &mut sources);
-            found.extend(sources.drain(..).filter(|&source| seen.insert(source)));
-            match found.get(at) {
-                Some(&next) => current = next,
-                None => return found,
-            }
-            at += 1;
         }
     }
 
