@@ -39,7 +39,7 @@ pub(crate) struct Stage {
     pub(crate) pace: Pace,
     /// Whether the last run used several threads.
     pub(crate) ran_on_threads: bool,
-    seen: Option<(Cursor, usize)>,
+    seen: Option<(Cursor, usize, (u64, u64))>,
 }
 
 impl Plan {
@@ -86,10 +86,11 @@ fn connect_gates(nodes: &mut [Node], gates: &mut [Gate], gated: &[Vec<usize>]) {
 }
 
 impl Stage {
-    /// Whether archetypes or components came or went since the stage last ran.
+    /// Whether archetypes, components or links of relations came or went since the stage last ran.
     #[inline]
     pub(crate) fn is_behind(&mut self, world: &World) -> bool {
-        let now = Some((world.archetypes().cursor(), world.components().len()));
+        let now = (world.archetypes().cursor(), world.components().len(), world.version_of_all_links());
+        let now = Some(now);
         let behind = self.seen != now;
         self.seen = now;
         behind

@@ -257,3 +257,27 @@ fn a_restored_world_has_its_own_order() {
     world.run_system(run).unwrap();
     assert_eq!((world.get::<Sum>(a), world.get::<Sum>(b)), (Some(&Sum(1)), Some(&Sum(3))));
 }
+
+#[derive(Resource, Default)]
+struct Deepest(usize);
+
+#[test]
+fn the_order_of_a_scheduled_system_follows_links_that_make_no_archetype() {
+    let mut app = App::new();
+    app.init_resource::<Deepest>();
+    app.add_systems(Update, |order: Cascade<ChildOf>, mut deepest: ResMut<Deepest>| {
+        deepest.0 = order.depth()
+    });
+    let [a, b, c] = [(); 3].map(|()| app.world_mut().spawn_empty().id());
+    let depth = |app: &mut App| {
+        app.step(0.1);
+        app.world().resource::<Deepest>().0
+    };
+    assert_eq!(depth(&mut app), 0);
+    app.world_mut().insert(b, ChildOf(a)).unwrap();
+    assert_eq!(depth(&mut app), 1);
+    app.world_mut().insert(c, ChildOf(b)).unwrap();
+    assert_eq!(depth(&mut app), 2);
+    app.world_mut().remove::<ChildOf>(b).unwrap();
+    assert_eq!(depth(&mut app), 1);
+}

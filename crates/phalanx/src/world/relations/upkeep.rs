@@ -31,6 +31,8 @@ pub(crate) struct Relations {
     pub(super) linked: Vec<Linked>,
     /// Indexed by the pointing half of a relation: how often links of it came or went.
     changes: Vec<u64>,
+    /// How often links of any relation came or went.
+    all_changes: u64,
     /// Which time this is that the number of changes begins anew: one for all worlds.
     epoch: u64,
     /// How edges of relations of many to many are verified.
@@ -46,6 +48,7 @@ impl Relations {
             self.changes.resize(relation.index() + 1, 0);
         }
         self.changes[relation.index()] += 1;
+        self.all_changes += 1;
         if self.epoch == 0 {
             self.all_changed();
         }
@@ -283,6 +286,12 @@ impl World {
         let id = self.component_id::<R>();
         let changes = id.and_then(|id| self.relations.changes.get(id.index()));
         (self.relations.epoch, changes.copied().unwrap_or(0))
+    }
+
+    /// What differs whenever links of any relation came or went.
+    #[inline]
+    pub(crate) fn version_of_all_links(&self) -> (u64, u64) {
+        (self.relations.epoch, self.relations.all_changes)
     }
 
     /// Whether a component lists those that point at its entity.
