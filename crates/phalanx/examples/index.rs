@@ -10,11 +10,20 @@ use phalanx::prelude::*;
 struct Faction(u8);
 #[derive(Component, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Level(u32);
+#[derive(Component)]
+struct Pay(u32);
+
+/// The index names those that are looked at; the others are not visited.
+fn pay(factions: Index<Faction>, mut all: Query<&mut Pay>) {
+    for mut pay in all.iter_where_mut(&factions, &Faction(3)) {
+        pay.0 += 10;
+    }
+}
 
 fn main() {
     let mut world = World::new();
     let everyone: Vec<Entity> =
-        world.spawn_batch((0..100_000).map(|n: u32| (Faction((n % 7) as u8), Level(n)))).collect();
+        world.spawn_batch((0..100_000).map(|n: u32| (Faction((n % 7) as u8), Level(n), Pay(0)))).collect();
 
     // The first question makes the index; later ones look only at what was written since.
     println!("{} serve the third faction", world.entities_with(&Faction(3)).len());
@@ -25,6 +34,11 @@ fn main() {
     let best = world.entities_in_range(Level(99_998)..);
     assert_eq!(best, everyone[99_998..]);
     println!("the best are {best:?}");
+
+    // Systems ask the same index.
+    world.run_system_once(pay).unwrap();
+    let paid = world.view::<(&Faction, &Pay)>().iter().filter(|(_, pay)| pay.0 == 10).count();
+    assert_eq!(paid, world.entities_with(&Faction(3)).len());
 
     world.spawn((Name::new("keep"), children![Name::new("gate"), Name::new("tower")]));
     world.spawn((Name::new("camp"), children![Name::new("gate")]));

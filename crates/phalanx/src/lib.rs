@@ -161,11 +161,11 @@ pub mod prelude {
         state_exists,
     };
     pub use crate::system::{
-        Cascade, Deferred, If, In, InMut, InRef, IntoSystem, Local, LocalBuilder, MessageMutator,
-        MessageReader, MessageWriter, NonSendMarker, Observer, On, ParallelCommands, ParamBuilder, ParamSet,
-        Populated, PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut, Single, System,
-        SystemBuffer, SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName, SystemParam,
-        SystemParamBuilder, SystemState, and, not, observers, or,
+        Cascade, Deferred, If, In, InMut, InRef, Index, IntoSystem, Local, LocalBuilder, MessageMutator,
+        MessageReader, MessageWriter, NonSendMarker, Observer, On, OrderedIndex, ParallelCommands,
+        ParamBuilder, ParamSet, Populated, PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut,
+        Single, System, SystemBuffer, SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName,
+        SystemParam, SystemParamBuilder, SystemState, and, not, observers, or,
     };
     pub use crate::tracking::{Mut, Ref, Tick};
     pub use crate::value::{FieldType, Value};

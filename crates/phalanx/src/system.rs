@@ -48,9 +48,10 @@ pub use observer::{
 };
 pub use output::SystemOutput;
 pub use param::{
-    Cascade, Deferred, If, Local, MessageMutator, MessageReader, MessageWriter, NonSendMarker,
-    ParallelCommands, ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive, RemovalId,
-    RemovedComponents, Res, ResMut, Single, SystemBuffer, SystemChangeTick, SystemName, SystemParam,
+    Cascade, Deferred, If, Index, Local, MessageMutator, MessageReader, MessageWriter, NonSendMarker,
+    OrderedIndex, ParallelCommands, ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive,
+    RemovalId, RemovedComponents, Res, ResMut, Single, SystemBuffer, SystemChangeTick, SystemName,
+    SystemParam,
 };
 pub use registered::{RegisteredSystemError, SystemId};
 pub use state::{LocalBuilder, ParamBuilder, SystemParamBuilder, SystemState};

@@ -90,7 +90,7 @@ mod from_world;
 pub(crate) mod groups;
 #[cfg(test)]
 mod growth_tests;
-mod index;
+pub(crate) mod index;
 mod kept_queries;
 #[cfg(feature = "serde")]
 mod loading;

@@ -9,6 +9,7 @@
 pub use about::{SystemChangeTick, SystemName};
 pub use cascade::Cascade;
 pub use deferred::{Deferred, SystemBuffer};
+pub use index::{Index, OrderedIndex};
 pub use local::Local;
 pub use message::{MessageReader, MessageWriter};
 pub use mutator::{MessageMutator, PopulatedMessageReader};
@@ -32,6 +33,7 @@ mod cascade;
 mod channel;
 mod commands;
 mod deferred;
+mod index;
 mod list;
 mod local;
 mod message;

@@ -1,49 +1,64 @@
 //! Indexes by value: which entities have a component that equals a value, without a scan.
 //!
-//! An index is asked for once, and kept from then on. It hears of no change: when it is asked, it looks at the blocks
-//! that were written since it was asked last, whatever path wrote them, and then verifies what it found against the
-//! components themselves. So it is right after writes through rows, chunks, fields and names of fields alike, and a
-//! component that is written but not asked for costs nothing. Entities come in ascending order (ADR 0056).
+//! An index is asked for once, and kept from then on, for the world and all systems alike. It hears of no change: when it
+//! is asked, it looks at the blocks that were written since it was asked last, whatever path wrote them, and then verifies
+//! what it found against the components themselves. So it is right after writes through rows, chunks, fields and names of
+//! fields alike, and a component that is written but not asked for costs nothing. Entities come in ascending order
+//! (ADR 0056).
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::hash::Hash;
-use std::ops::RangeBounds;
+use std::ops::{Bound, RangeBounds};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashMap;
 use phalanx_store::{Entity, FirstPanic, Tick};
 
 use super::World;
 use crate::component::{Component, Track};
-use crate::name::Name;
-use crate::query::Everyone;
-use crate::relation::ChildOf;
+use crate::query::{Everyone, Query};
+use crate::registry::Components;
 use crate::steps;
+
+pub use named::NamedError;
+
+mod named;
 
 /// The indexes of a world, by type.
 #[derive(Default)]
 pub(crate) struct Indexes {
-    kept: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    kept: HashMap<TypeId, Kept>,
+}
+
+struct Kept {
+    /// A [`SharedIndex`].
+    index: Arc<dyn Any + Send + Sync>,
+    forget: fn(&(dyn Any + Send + Sync), &mut FirstPanic),
 }
 
 impl Indexes {
     /// Forgets everything: the world is another one than that which was looked at.
     pub(crate) fn forget(&mut self, panics: &mut FirstPanic) {
-        for (_, index) in self.kept.drain() {
-            panics.guard(|| drop(index));
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each is emptied; which one first makes no difference"
+        )]
+        for kept in self.kept.values() {
+            (kept.forget)(&*kept.index, panics);
         }
     }
 }
 
 /// The entities by value.
-trait Buckets<C>: Default + Send + Sync + 'static {
+pub(crate) trait Buckets<C>: Default + Send + Sync + 'static {
     fn add(&mut self, value: &C, entity: Entity);
     fn remove(&mut self, value: &C, entity: Entity);
+    fn bucket(&self, value: &C) -> Option<&BTreeSet<Entity>>;
 }
 
-type Hashed<C> = HashMap<C, BTreeSet<Entity>>;
-type Ordered<C> = BTreeMap<C, BTreeSet<Entity>>;
+pub(crate) type Hashed<C> = HashMap<C, BTreeSet<Entity>>;
+pub(crate) type Ordered<C> = BTreeMap<C, BTreeSet<Entity>>;
 
 macro_rules! buckets {
     ($map:ident, $($bound:tt)*) => {
@@ -66,42 +81,59 @@ macro_rules! buckets {
                     }
                 }
             }
+            fn bucket(&self, value: &C) -> Option<&BTreeSet<Entity>> {
+                self.get(value)
+            }
         }
     };
 }
 buckets!(Hashed, Eq + Hash);
 buckets!(Ordered, Ord);
 
+/// What an index looks at.
+pub(crate) type Rows<'w, 's, C> = Query<'w, 's, (Entity, &'static C), Everyone>;
+
+/// An index that a world and its systems share. Whoever asks brings it up to date first; nobody can write the component
+/// while somebody reads it, so the lock is never waited for longer than that takes.
+pub(crate) type SharedIndex<C, B> = RwLock<ValueIndex<C, B>>;
+
 /// One index: what it found when it looked last.
-struct Index<C, B> {
-    buckets: B,
+pub(crate) struct ValueIndex<C, B> {
+    pub(crate) buckets: B,
     /// The value under which each entity stands.
     known: HashMap<Entity, C>,
     /// What was written up to this moment is known. `None`: nothing is.
     seen: Option<Tick>,
+    /// Whether it is being changed: the user's code panicked when that is found by somebody else.
+    is_changing: bool,
 }
 
-impl<C: Component + Clone + PartialEq, B: Buckets<C>> Index<C, B> {
-    fn new() -> Self {
-        Self { buckets: B::default(), known: HashMap::new(), seen: None }
+impl<C, B: Default> Default for ValueIndex<C, B> {
+    fn default() -> Self {
+        Self { buckets: B::default(), known: HashMap::new(), seen: None, is_changing: false }
     }
+}
 
-    /// Looks at what was written since the last time.
-    fn catch_up(&mut self, world: &World) {
-        let id = world.component_id::<C>();
-        let tracks = id.is_some_and(|id| world.components.info(id).track() != Track::None);
-        let rows = world.view_filtered::<(Entity, &C), Everyone>();
-        // A clock that went back belongs to a world that was restored.
-        match self.seen.filter(|seen| tracks && !seen.is_after(world.tick())) {
+impl<C: Component + Clone + PartialEq, B: Buckets<C>> ValueIndex<C, B> {
+    /// Looks at what was written since the last time. What is written after `now` is new the next time.
+    pub(crate) fn catch_up(&mut self, rows: &Rows<'_, '_, C>, components: &Components, now: Tick) {
+        if self.is_changing {
+            FirstPanic::ignore(|| std::mem::take(self));
+        }
+        self.is_changing = true;
+        let tracks = components.id::<C>().is_some_and(|id| components.info(id).track() != Track::None);
+        match self.seen.filter(|_| tracks) {
             Some(seen) => rows
                 .chunks_changed_since(seen)
                 .for_each(|block| block.rows().for_each(|(entity, value)| self.see(entity, value))),
             None => rows.iter().for_each(|(entity, value)| self.see(entity, value)),
         }
-        self.seen = Some(world.tick());
+        // Systems that read the component beside one another may ask in another order than that of their ticks.
+        self.seen = self.seen.max(Some(now));
         if self.known.len() > 2 * rows.count() + 64 {
-            self.forget_gone(world);
+            self.forget_gone(rows);
         }
+        self.is_changing = false;
     }
 
     fn see(&mut self, entity: Entity, value: &C) {
@@ -120,25 +152,64 @@ impl<C: Component + Clone + PartialEq, B: Buckets<C>> Index<C, B> {
     }
 
     /// Forgets entities that lost the component since. Those that are asked for are verified anyway.
-    fn forget_gone(&mut self, world: &World) {
+    fn forget_gone(&mut self, rows: &Rows<'_, '_, C>) {
         let Self { buckets, known, .. } = self;
         known.retain(|&entity, value| {
-            let stays = world.get::<C>(entity).is_some();
+            let stays = rows.get(entity).is_ok();
             if !stays {
                 buckets.remove(value, entity);
             }
             stays
         });
     }
+
+    /// The entities with a value, in ascending order.
+    pub(crate) fn with<'a>(
+        &'a self,
+        rows: &'a Rows<'_, '_, C>,
+        value: &'a C,
+    ) -> impl Iterator<Item = Entity> + 'a {
+        self.buckets.bucket(value).into_iter().flat_map(move |bucket| verified(rows, value, bucket))
+    }
+}
+
+impl<C: Component + Clone + Ord> ValueIndex<C, Ordered<C>> {
+    /// The entities with a value in a range, in the order of values. None when it ends before it begins.
+    pub(crate) fn range<'a>(
+        &'a self,
+        rows: &'a Rows<'_, '_, C>,
+        range: impl RangeBounds<C>,
+    ) -> impl Iterator<Item = Entity> + 'a {
+        let is_empty = match (range.start_bound(), range.end_bound()) {
+            (Bound::Excluded(start), Bound::Excluded(end)) => start >= end,
+            (
+                Bound::Included(start) | Bound::Excluded(start),
+                Bound::Included(end) | Bound::Excluded(end),
+            ) => start > end,
+            _ => false,
+        };
+        let found = (!is_empty).then(|| self.buckets.range(range));
+        found.into_iter().flatten().flat_map(move |(value, bucket)| verified(rows, value, bucket))
+    }
 }
 
 /// Those entities of a bucket that have the value.
-fn verified<C: Component + PartialEq>(world: &World, value: &C, bucket: &BTreeSet<Entity>) -> Vec<Entity> {
-    bucket
-        .iter()
-        .copied()
-        .filter(|&entity| world.get::<C>(entity).is_some_and(|held| held == value))
-        .collect()
+fn verified<'a, C: Component + PartialEq>(
+    rows: &'a Rows<'_, '_, C>,
+    value: &'a C,
+    bucket: &'a BTreeSet<Entity>,
+) -> impl Iterator<Item = Entity> + 'a {
+    bucket.iter().copied().filter(move |&entity| rows.get(entity).is_ok_and(|(_, held)| held == value))
+}
+
+/// Opens an index to change it. One that was left half-changed by a panic is made anew by whoever catches up.
+pub(crate) fn write<T>(index: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    index.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Opens an index to read it.
+pub(crate) fn read<T>(index: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    index.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl World {
@@ -157,6 +228,8 @@ impl World {
     /// world.get_mut::<Faction>(orc).unwrap().0 = 4;
     /// assert!(world.entities_with(&Faction(3)).is_empty());
     /// ```
+    ///
+    /// Systems ask the same index as a parameter, [`Index`](crate::system::Index).
     pub fn index_by<C: Component + Clone + Eq + Hash>(&mut self) {
         self.with_index::<C, Hashed<C>, _>(|_, _| ());
     }
@@ -166,12 +239,11 @@ impl World {
     /// It costs what was written of the component since the last question, and what is found. A component with
     /// `track = "none"`, or in a sparse set, is looked at as a whole each time.
     pub fn entities_with<C: Component + Clone + Eq + Hash>(&mut self, value: &C) -> Vec<Entity> {
-        self.with_index::<C, Hashed<C>, _>(|index, world| {
-            index.buckets.get(value).map(|bucket| verified(world, value, bucket)).unwrap_or_default()
-        })
+        self.with_index::<C, Hashed<C>, _>(|index, rows| index.with(rows, value).collect())
     }
 
     /// The entities whose component lies in a range, in the order of values. The first call makes an ordered index.
+    /// A range that ends before it begins has none.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -187,111 +259,38 @@ impl World {
         &mut self,
         range: impl RangeBounds<C>,
     ) -> Vec<Entity> {
-        self.with_index::<C, Ordered<C>, _>(|index, world| {
-            index.buckets.range(range).flat_map(|(value, bucket)| verified(world, value, bucket)).collect()
-        })
+        self.with_index::<C, Ordered<C>, _>(|index, rows| index.range(rows, range).collect())
+    }
+
+    /// The index of a component, which is made when it is asked for first.
+    pub(crate) fn shared_index<C: Component + Clone + PartialEq, B: Buckets<C>>(
+        &mut self,
+    ) -> Arc<SharedIndex<C, B>> {
+        let kept = self.indexes.kept.entry(TypeId::of::<SharedIndex<C, B>>()).or_insert_with(|| Kept {
+            index: Arc::new(SharedIndex::<C, B>::default()),
+            forget: |index, panics| {
+                if let Some(index) = index.downcast_ref::<SharedIndex<C, B>>() {
+                    let old = std::mem::take(&mut *write(index));
+                    panics.guard(|| drop(old));
+                }
+            },
+        });
+        Arc::clone(&kept.index).downcast().expect("an index is kept under its own type")
     }
 
     /// Brings an index up to date, and asks it.
     fn with_index<C: Component + Clone + PartialEq, B: Buckets<C>, R>(
         &mut self,
-        ask: impl FnOnce(&Index<C, B>, &World) -> R,
+        ask: impl FnOnce(&ValueIndex<C, B>, &Rows<'_, '_, C>) -> R,
     ) -> R {
-        let key = TypeId::of::<Index<C, B>>();
-        // Taken out, so that the world can be read meanwhile; a panic of the user's code leaves no index.
-        let kept = self.indexes.kept.remove(&key);
-        let mut index = kept.unwrap_or_else(|| Box::new(Index::<C, B>::new()));
-        let typed: &mut Index<C, B> = index.downcast_mut().expect("an index is kept under its own type");
-        typed.catch_up(self);
-        let answer = ask(typed, self);
-        self.indexes.kept.insert(key, index);
+        let index = self.shared_index::<C, B>();
+        let answer = {
+            let rows = self.view_filtered::<(Entity, &'static C), Everyone>();
+            write(&index).catch_up(&rows, &self.components, self.tick());
+            ask(&read(&index), &rows)
+        };
         // What is written from now on is newer than what the index has seen.
         self.advance_tick();
         answer
     }
-
-    /// The entity with a name. Parts before a slash are the names of its ancestors, the parent's last: `ship/engine` is
-    /// the engine of the ship. The first call makes an index of all names.
-    ///
-    /// ```
-    /// use phalanx::prelude::*;
-    ///
-    /// let mut world = World::new();
-    /// world.spawn((Name::new("ship"), children![Name::new("engine")]));
-    /// world.spawn((Name::new("car"), children![Name::new("engine")]));
-    /// let engine = world.named("ship/engine").unwrap();
-    /// assert_eq!(world.get::<Name>(engine).unwrap().as_str(), "engine");
-    /// assert!(world.named("engine").is_err(), "there are two");
-    /// ```
-    ///
-    /// # Errors
-    /// When nobody, or more than one entity, has it, or a part of the path is empty.
-    pub fn named(&mut self, path: &str) -> Result<Entity, NamedError> {
-        let parts: Vec<&str> = path.split('/').collect();
-        if parts.iter().any(|part| part.is_empty()) {
-            return Err(NamedError::EmptyPart { path: path.to_owned() });
-        }
-        let (own, ancestors) = parts.split_last().expect("a split text has a last part");
-        let mut found = self.entities_with(&Name::new((*own).to_owned()));
-        found.retain(|&entity| self.has_ancestors(entity, ancestors));
-        match found.as_slice() {
-            [one] => Ok(*one),
-            [] => Err(NamedError::Nobody { path: path.to_owned() }),
-            _ => Err(NamedError::Several { path: path.to_owned(), entities: found }),
-        }
-    }
-
-    fn has_ancestors(&self, entity: Entity, names: &[&str]) -> bool {
-        let mut at = entity;
-        names.iter().rev().all(|name| match self.get::<ChildOf>(at) {
-            Some(link) => {
-                at = link.parent();
-                self.get::<Name>(at).is_some_and(|held| held.as_str() == *name)
-            }
-            None => false,
-        })
-    }
 }
-
-/// Why a name leads to no entity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NamedError {
-    /// No entity has the name.
-    Nobody {
-        /// The name that was looked for.
-        path: String,
-    },
-    /// Several entities have the name.
-    Several {
-        /// The name that was looked for.
-        path: String,
-        /// Those who have it.
-        entities: Vec<Entity>,
-    },
-    /// A part of the path is empty.
-    EmptyPart {
-        /// The name that was looked for.
-        path: String,
-    },
-}
-
-impl fmt::Display for NamedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nobody { path } => write!(f, "no entity is called \"{path}\""),
-            Self::Several { path, entities } => {
-                write!(f, "{} entities are called \"{path}\": ", entities.len())?;
-                for entity in entities.iter().take(8) {
-                    write!(f, "{entity}, ")?;
-                }
-                write!(f, "..; name an ancestor before it, as in \"ship/engine\"")
-            }
-            Self::EmptyPart { path } => {
-                write!(f, "\"{path}\" has an empty part: write names with one slash between them")
-            }
-        }
-    }
-}
-
-impl std::error::Error for NamedError {}

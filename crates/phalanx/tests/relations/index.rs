@@ -1,4 +1,4 @@
-//! Indexes by value and names: right after every path that can write.
+//! Indexes by value and names: right after every path that can write, in the world and in systems. Hazards 77 and 78.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +21,7 @@ struct Team(u32);
 #[derive(Component, Clone)]
 struct Frozen;
 
+// Hazard 77.
 #[test]
 fn an_index_is_right_after_every_path_that_writes() {
     let mut world = World::new();
@@ -78,6 +79,168 @@ fn a_range_comes_in_the_order_of_values() {
 }
 
 #[test]
+fn a_range_that_ends_before_it_begins_is_empty_and_keeps_the_index() {
+    use std::ops::Bound::{Excluded, Included};
+    let mut world = World::new();
+    let [a, b] = [1, 3].map(|n| world.spawn(Faction(n)).id());
+    let three = || Faction(3);
+    #[expect(clippy::reversed_empty_ranges, reason = "that is what is tested")]
+    let backwards =
+        [world.entities_in_range(three()..Faction(1)), world.entities_in_range(three()..=Faction(2))];
+    assert!(backwards.iter().all(Vec::is_empty));
+    assert!(world.entities_in_range((Excluded(three()), Excluded(three()))).is_empty());
+    assert!(world.entities_in_range((Excluded(three()), Included(three()))).is_empty());
+    assert!(world.entities_in_range((Included(three()), Excluded(three()))).is_empty());
+    assert_eq!(world.entities_in_range(three()..=three()), [b]);
+    assert_eq!(world.entities_in_range((Excluded(Faction(0)), Excluded(three()))), [a]);
+    assert_eq!(world.entities_in_range::<Faction>(..), [a, b]);
+}
+
+#[derive(Component)]
+struct Health(u32);
+
+#[derive(Resource, Default)]
+struct Found(Vec<Entity>);
+
+fn find(factions: Index<Faction>, mut found: ResMut<Found>) {
+    found.0 = factions.with(&Faction(7)).collect();
+}
+
+fn double(mut all: Query<&mut Faction>) {
+    all.iter_mut().for_each(|mut faction| faction.0 *= 2);
+}
+
+#[test]
+fn an_index_in_a_system_sees_what_systems_before_it_wrote() {
+    for threads in [Threads::Serial, Threads::N(4)] {
+        let mut app = App::new();
+        app.configure(AppConfig { threads, ..Default::default() });
+        app.init_resource::<Found>();
+        app.add_systems(Update, (double, find, double).chain());
+        let all: Vec<Entity> = [7, 14, 28].map(|n| app.world_mut().spawn(Faction(n)).id()).into();
+        app.step(0.1);
+        assert!(app.world().resource::<Found>().0.is_empty(), "seven was doubled");
+        app.world_mut().get_mut::<Faction>(all[1]).unwrap().0 = 3;
+        app.world_mut().spawn(Faction(3));
+        app.step(0.1);
+        assert!(app.world().resource::<Found>().0.is_empty());
+        for faction in &mut app.world_mut().view_mut::<&mut Faction>() {
+            let mut faction = faction;
+            faction.0 = 5;
+        }
+        app.world_mut().run_system_once(find).unwrap();
+        assert!(app.world().resource::<Found>().0.is_empty());
+        app.world_mut().get_mut::<Faction>(all[0]).unwrap().0 = 7;
+        app.world_mut().run_system_once(find).unwrap();
+        assert_eq!(app.world().resource::<Found>().0, [all[0]]);
+        app.world_mut().despawn(all[0]);
+        app.world_mut().run_system_once(find).unwrap();
+        assert!(app.world().resource::<Found>().0.is_empty(), "the dead are not found");
+    }
+}
+
+#[test]
+fn systems_and_the_world_share_one_index_after_a_restore() {
+    let mut world = World::new();
+    let a = world.spawn(Faction(7)).id();
+    let mut state = SystemState::<Index<Faction>>::new(&mut world);
+    let mut ask = |world: &mut World, value: u32| {
+        state.lend(world, |factions| factions.with(&Faction(value)).collect::<Vec<_>>()).unwrap()
+    };
+    assert_eq!(ask(&mut world, 7), [a]);
+    let before = world.checkpoint();
+    world.get_mut::<Faction>(a).unwrap().0 = 8;
+    assert_eq!(ask(&mut world, 8), [a]);
+    world.restore(&before).unwrap();
+    (0..100).for_each(|_| {
+        world.advance_tick();
+    });
+    assert_eq!((ask(&mut world, 7), ask(&mut world, 8)), (vec![a], vec![]));
+    assert_eq!(world.entities_with(&Faction(7)), [a]);
+}
+
+#[test]
+fn a_query_is_driven_by_an_index_and_passes_over_what_does_not_match() {
+    let mut world = World::new();
+    let [hit, hidden] = [(); 2].map(|()| world.spawn((Faction(1), Health(5))).id());
+    world.spawn(Faction(1));
+    world.spawn((Faction(2), Health(5)));
+    world.insert(hidden, Disabled).unwrap();
+    let heal = |factions: Index<Faction>, mut healths: Query<(Entity, &mut Health)>| {
+        healths.iter_where_mut(&factions, &Faction(1)).for_each(|(_, mut health)| health.0 += 1);
+        healths
+            .iter_where(&factions, &Faction(1))
+            .map(|(entity, health)| (entity, health.0))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(world.run_system_once(heal).unwrap(), [(hit, 6)]);
+}
+
+#[test]
+fn a_system_that_writes_what_its_index_reads_is_refused_by_name() {
+    fn both(_: Index<Faction>, _: Query<&mut Faction>) {}
+    let mut world = World::new();
+    let text = world.run_system_once(both).unwrap_err().to_string();
+    assert!(text.contains("Index<Faction>") && text.contains("Query<&mut Faction>"), "{text}");
+}
+
+#[test]
+fn a_set_of_parameters_sees_its_own_writes_through_the_index() {
+    let mut world = World::new();
+    let a = world.spawn(Faction(1)).id();
+    let found = world.run_system_once(move |mut set: ParamSet<(Index<Faction>, Query<&mut Faction>)>| {
+        let before: Vec<Entity> = set.p0().with(&Faction(1)).collect();
+        set.p1().get_mut(a).unwrap().0 = 2;
+        let after: Vec<Entity> = set.p0().with(&Faction(2)).collect();
+        set.p1().get_mut(a).unwrap().0 = 3;
+        let factions = set.p0();
+        [before, after, factions.with(&Faction(3)).collect(), factions.with(&Faction(2)).collect()]
+    });
+    assert_eq!(found.unwrap(), [vec![a], vec![a], vec![a], vec![]]);
+}
+
+#[test]
+fn an_ordered_index_in_a_system_gives_ranges() {
+    let mut world = World::new();
+    let [a, b, c] = [5, 1, 3].map(|n| world.spawn(Rank(n)).id());
+    let ask = |ranks: OrderedIndex<Rank>| {
+        let backwards = ranks.range((std::ops::Bound::Included(Rank(3)), std::ops::Bound::Included(Rank(1))));
+        assert_eq!(backwards.count(), 0);
+        (ranks.range(Rank(2)..).collect::<Vec<_>>(), ranks.with(&Rank(1)).collect::<Vec<_>>())
+    };
+    assert_eq!(world.run_system_once(ask).unwrap(), (vec![c, a], vec![b]));
+}
+
+/// Panics when it is compared with a number that was chosen.
+#[derive(Component, Clone, Debug, Hash)]
+struct Touchy(u32);
+static TOUCHED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(u32::MAX);
+impl PartialEq for Touchy {
+    fn eq(&self, other: &Self) -> bool {
+        assert_ne!(self.0, TOUCHED.load(std::sync::atomic::Ordering::Relaxed), "touched");
+        self.0 == other.0
+    }
+}
+impl Eq for Touchy {}
+
+#[test]
+fn an_index_is_whole_after_a_comparison_that_panicked() {
+    use std::sync::atomic::Ordering::Relaxed;
+    let mut world = World::new();
+    let all: Vec<Entity> = (0..10).map(|n| world.spawn(Touchy(n)).id()).collect();
+    assert_eq!(world.entities_with(&Touchy(3)), [all[3]]);
+    world.view_mut::<&mut Touchy>().iter_mut().for_each(|mut touchy| touchy.0 += 1);
+    TOUCHED.store(5, Relaxed);
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.entities_with(&Touchy(4))));
+    assert!(outcome.is_err());
+    TOUCHED.store(u32::MAX, Relaxed);
+    for (n, &entity) in all.iter().enumerate() {
+        assert_eq!(world.entities_with(&Touchy(n as u32 + 1)), [entity]);
+    }
+    assert!(world.entities_with(&Touchy(0)).is_empty());
+}
+
+#[test]
 fn random_writes_agree_with_a_scan() {
     let (mut world, mut random) = (World::new(), Random::new(3));
     let mut alive: Vec<Entity> = Vec::new();
@@ -113,6 +276,7 @@ fn random_writes_agree_with_a_scan() {
     }
 }
 
+// Hazard 78.
 #[test]
 fn names_are_found_by_path_and_after_renaming() {
     let mut world = World::new();

@@ -44,24 +44,33 @@ impl<C: Fetch> Kept<C> {
     }
 }
 
+/// Makes the state of a query, and declares what it uses under the name of the parameter that it belongs to.
+pub(super) fn init_query<D: QueryData, F: QueryFilter>(
+    world: &mut World,
+    meta: &mut SystemMeta,
+    name: String,
+) -> Kept<Columns<D, F>> {
+    match prepare::<D, F>(&world.store, &world.archetypes, &world.components) {
+        Ok(state) => {
+            let extent = Extent::of(&state.asked.written());
+            let whole = reads_whole(D::terms);
+            let split = meta.declare_query(world, name, state.prepared.uses(), whole, extent);
+            Kept { state: Some(state), split, known: 0 }
+        }
+        Err(conflict) => {
+            meta.refuse_query(conflict.first, conflict.second, name);
+            Kept { state: None, split: Arc::default(), known: 0 }
+        }
+    }
+}
+
 impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, '_, D, F> {
     type State = Kept<Columns<D, F>>;
     type Guard<'w> = QueryGuard<'w, D, F>;
     type Item<'g> = Query<'g, 'g, D, F>;
 
     fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
-        match prepare::<D, F>(&world.store, &world.archetypes, &world.components) {
-            Ok(state) => {
-                let extent = Extent::of(&state.asked.written());
-                let (name, whole) = (short_type::<Self>(), reads_whole(D::terms));
-                let split = meta.declare_query(world, name, state.prepared.uses(), whole, extent);
-                Kept { state: Some(state), split, known: 0 }
-            }
-            Err(conflict) => {
-                meta.refuse_query(conflict.first, conflict.second, short_type::<Self>());
-                Kept { state: None, split: Arc::default(), known: 0 }
-            }
-        }
+        init_query::<D, F>(world, meta, short_type::<Self>())
     }
     fn update(state: &mut Self::State, world: &World) {
         let Kept { state: Some(state), split, known } = state else { return };
