@@ -88,7 +88,7 @@ mod saving {
     use serde::de::{Deserialize, Deserializer};
     use serde::ser::{Serialize, Serializer};
 
-    use super::{ChildOf, Children, Entity};
+    use super::{ChildOf, Children, Entity, EntityList};
 
     impl Serialize for ChildOf {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -104,13 +104,13 @@ mod saving {
 
     impl Serialize for Children {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(&self[..])
+            self.0.serialize(serializer)
         }
     }
 
     impl<'de> Deserialize<'de> for Children {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            Vec::<Entity>::deserialize(deserializer).map(|list| Self(list.into_iter().collect()))
+            EntityList::deserialize(deserializer).map(Self)
         }
     }
 }

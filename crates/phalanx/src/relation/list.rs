@@ -370,6 +370,27 @@ impl DoubleEndedIterator for Iter<'_> {
 impl ExactSizeIterator for Iter<'_> {}
 impl std::iter::FusedIterator for Iter<'_> {}
 
+/// Saved as the entities in order.
+#[cfg(feature = "serde")]
+mod saving {
+    use serde::de::{Deserialize, Deserializer};
+    use serde::ser::{Serialize, Serializer};
+
+    use super::{Entity, EntityList};
+
+    impl Serialize for EntityList {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(self.iter())
+        }
+    }
+
+    impl<'de> Deserialize<'de> for EntityList {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            Vec::<Entity>::deserialize(deserializer).map(|list| list.into_iter().collect())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
