@@ -23,3 +23,5 @@ mod observers;
 mod paths;
 #[path = "reactions/removed.rs"]
 mod removed;
+#[path = "reactions/rounds.rs"]
+mod rounds;

@@ -170,21 +170,19 @@ impl World {
     /// Calls the observers on one side of the border.
     pub(super) fn call_matchers(&mut self, entities: &[Entity], crossings: &[(u32, Border)], side: Border) {
         for &(slot, border) in crossings.iter().filter(|(_, border)| *border == side) {
-            if entities.len() > 1 && self.reactions.observers.is_batched(slot) {
-                self.call_matcher(slot, border, Run::Many(entities.to_vec()));
+            let observers = &self.reactions.observers;
+            let watched: Vec<Entity> =
+                entities.iter().copied().filter(|&entity| observers.watches(slot, entity)).collect();
+            if watched.len() > 1 && observers.is_batched(slot) {
+                self.call_matcher(slot, border, Run::Many(watched));
             } else {
-                for &entity in entities {
-                    self.call_matcher(slot, border, Run::One(entity));
-                }
+                watched.into_iter().for_each(|entity| self.call_matcher(slot, border, Run::One(entity)));
             }
         }
     }
 
     fn call_matcher(&mut self, slot: u32, border: Border, entities: Run) {
         let Some(&entity) = entities.as_slice().first() else { return };
-        if !self.reactions.observers.watches(slot, entity) {
-            return;
-        }
         let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
         match border {
             Border::Begins => self.call_observer(slot, &mut MatchedEvent { entity }, &mut trigger),

@@ -26,7 +26,7 @@ use crate::world::failure::{BoxedError, Failed, SystemError};
 /// An observer of one world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObserverId {
-    slot: u32,
+    pub(super) slot: u32,
     generation: u32,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct NewObserver {
     pub(crate) lifecycle: Option<Lifecycle>,
     /// Of a lifecycle event: the components, or all if there are none.
     pub(crate) components: Signature,
-    /// The entities, or all if there are none.
+    /// The entities in ascending order, or all if there are none.
     pub(crate) entities: Vec<Entity>,
     pub(crate) before: Vec<TypeId>,
     pub(crate) after: Vec<TypeId>,
@@ -72,6 +72,14 @@ struct Kept {
     born: u64,
     /// Its place in the order.
     rank: u64,
+}
+
+impl NewObserver {
+    /// Whether it is called once for a run of entities that come at once: whoever observes some of them hears of each
+    /// for itself.
+    fn takes_runs(&self) -> bool {
+        self.batched && self.entities.is_empty()
+    }
 }
 
 #[derive(Default)]
@@ -163,6 +171,13 @@ impl Observers {
         self.slots.get(slot as usize)?.kept.as_ref()
     }
 
+    /// Whether an observer is still there.
+    pub(super) fn contains(&self, id: ObserverId) -> bool {
+        self.slots
+            .get(id.slot as usize)
+            .is_some_and(|slot| slot.generation == id.generation && slot.kept.is_some())
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -181,7 +196,7 @@ impl Observers {
     /// Whether an observer hears of an entity.
     pub(super) fn watches(&self, slot: u32, entity: Entity) -> bool {
         let entities = self.kept(slot).map(|kept| &kept.observer.entities);
-        entities.is_some_and(|entities| entities.is_empty() || entities.contains(&entity))
+        entities.is_some_and(|entities| entities.is_empty() || entities.binary_search(&entity).is_ok())
     }
 
     /// Whether an event of this type has observers.
@@ -237,8 +252,8 @@ impl Observers {
         if let Some(event) = observer.lifecycle {
             let list = &mut self.lifecycle[event as usize];
             list.of_entities += usize::from(!observer.entities.is_empty());
-            list.single += usize::from(!observer.batched);
-            list.batched += usize::from(observer.batched);
+            list.single += usize::from(!observer.takes_runs());
+            list.batched += usize::from(observer.takes_runs());
             self.of_everything += u32::from(observer.components.is_empty());
         }
         self.ordered |= !observer.before.is_empty() || !observer.after.is_empty();
@@ -251,8 +266,7 @@ impl Observers {
     }
 
     fn remove(&mut self, id: ObserverId) -> Option<Kept> {
-        let found = self.slots.get(id.slot as usize)?;
-        if found.generation != id.generation || found.kept.is_none() {
+        if !self.contains(id) {
             return None;
         }
         self.each_list(id.slot, &|list| list.retain(|&slot| slot != id.slot));
@@ -268,8 +282,8 @@ impl Observers {
         if let Some(event) = kept.observer.lifecycle {
             let list = &mut self.lifecycle[event as usize];
             list.of_entities -= usize::from(!kept.observer.entities.is_empty());
-            list.single -= usize::from(!kept.observer.batched);
-            list.batched -= usize::from(kept.observer.batched);
+            list.single -= usize::from(!kept.observer.takes_runs());
+            list.batched -= usize::from(kept.observer.takes_runs());
             self.of_everything -= u32::from(kept.observer.components.is_empty());
         }
         Some(kept)
@@ -408,7 +422,7 @@ impl World {
         }
         match origin {
             None => self.update_polled(),
-            Some(Origin::Mutated(find)) => self.add_poll(id.slot, find),
+            Some(Origin::Mutated(find)) => self.add_poll(id, find),
             Some(Origin::Matches(border, condition)) => self.add_matcher(id.slot, border, condition),
         }
         self.update_active();
@@ -422,7 +436,7 @@ impl World {
             self.for_heard(&kept.observer.components, Self::stop_listening);
         }
         self.remove_matcher(id.slot);
-        self.remove_poll(id.slot);
+        self.remove_poll(id);
         self.update_active();
         true
     }
@@ -490,7 +504,7 @@ impl World {
         let target = (entities.len() == 1).then_some(entity);
         let mut found = self.reactions.observers.collect(target, Who::Lifecycle(event, ids));
         found.retain(|&slot| {
-            self.reactions.observers.kept(slot).is_some_and(|kept| which(kept.observer.batched))
+            self.reactions.observers.kept(slot).is_some_and(|kept| which(kept.observer.takes_runs()))
         });
         if !found.is_empty() {
             if matches!(event, Lifecycle::Discard | Lifecycle::Remove | Lifecycle::Despawn) {

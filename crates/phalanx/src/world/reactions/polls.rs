@@ -4,8 +4,9 @@
 //! between systems, and at the end of each phase, the ticks of rows say which values are newer than the last time, and
 //! the journal of archetypes says what came and went. Only observers that ask for it cause that to be looked at.
 
-use phalanx_store::{Entity, Tick};
+use phalanx_store::{Entity, FirstPanic, Tick};
 
+use super::ObserverId;
 use super::announce::Cause;
 use super::events::{ArchetypeCreated, ArchetypeDropped, EntityComponentsTrigger, MutateEvent, Run};
 use crate::archetype::{Change, Cursor};
@@ -20,7 +21,7 @@ pub(crate) type FindMutated = fn(&mut World, Tick) -> Vec<Entity>;
 
 /// An observer that is told at sync points.
 pub(crate) struct Poll {
-    pub(super) slot: u32,
+    pub(super) observer: ObserverId,
     find: FindMutated,
     since: Tick,
 }
@@ -39,17 +40,17 @@ pub(crate) fn find_mutated<T: RowTracked>(world: &mut World, since: Tick) -> Vec
 }
 
 impl World {
-    pub(super) fn add_poll(&mut self, slot: u32, find: FindMutated) {
+    pub(super) fn add_poll(&mut self, observer: ObserverId, find: FindMutated) {
         let since = self.tick();
         self.advance_tick();
-        self.reactions.polls.push(Poll { slot, find, since });
+        self.reactions.polls.push(Poll { observer, find, since });
         let observers = &self.reactions.observers;
-        self.reactions.polls.sort_by_key(|poll| observers.rank(poll.slot));
+        self.reactions.polls.sort_by_key(|poll| observers.rank(poll.observer.slot));
         self.update_polled();
     }
 
-    pub(super) fn remove_poll(&mut self, slot: u32) {
-        self.reactions.polls.retain(|poll| poll.slot != slot);
+    pub(super) fn remove_poll(&mut self, observer: ObserverId) {
+        self.reactions.polls.retain(|poll| poll.observer != observer);
         self.update_polled();
     }
 
@@ -64,48 +65,54 @@ impl World {
         self.reactions.polled = follows || !self.reactions.polls.is_empty();
     }
 
-    /// Tells what is to be told at sync points; nothing inside an announcement.
+    /// Tells what is to be told at sync points; nothing inside an announcement. Everybody is told although commands or
+    /// the error handler panic; the first panic is passed on in the end.
     #[cold]
     pub(crate) fn tell_at_sync_point(&mut self) {
         if !self.reactions.chain.is_empty() || self.reactions.handling > 0 {
             return;
         }
+        let mut panics = FirstPanic::default();
         if let Some(cursor) = self.reactions.archetypes {
-            self.tell_of_archetypes(cursor);
+            self.tell_of_archetypes(cursor, &mut panics);
         }
         let mut found = Vec::new();
         for at in 0..self.reactions.polls.len() {
-            let Poll { slot, find, since } = self.reactions.polls[at];
-            found.push((slot, find(self, since)));
+            let Poll { observer, find, since } = self.reactions.polls[at];
+            found.push((observer, find(self, since)));
         }
         let now = self.tick();
         self.reactions.polls.iter_mut().for_each(|poll| poll.since = now);
         self.advance_tick();
-        for (slot, entities) in found.into_iter().filter(|(_, entities)| !entities.is_empty()) {
-            self.tell_of_mutation(slot, entities);
+        for (observer, entities) in found.into_iter().filter(|(_, entities)| !entities.is_empty()) {
+            panics.guard(|| self.tell_of_mutation(observer, entities));
         }
+        panics.resume();
     }
 
-    fn tell_of_archetypes(&mut self, cursor: Cursor) {
+    fn tell_of_archetypes(&mut self, cursor: Cursor, panics: &mut FirstPanic) {
         let changes = self.archetypes.changes_since(cursor).map(<[Change]>::to_vec).unwrap_or_default();
         self.reactions.archetypes = Some(self.archetypes.cursor());
         for change in changes {
-            match change {
+            panics.guard(|| match change {
                 Change::Created(id) => self.trigger(ArchetypeCreated(id)),
                 Change::Dropped(id) => self.trigger(ArchetypeDropped(id)),
-            }
+            });
         }
     }
 
-    fn tell_of_mutation(&mut self, slot: u32, entities: Vec<Entity>) {
+    fn tell_of_mutation(&mut self, observer: ObserverId, mut entities: Vec<Entity>) {
+        // What others queued may have removed it, and another one may have got its slot.
+        if !self.reactions.observers.contains(observer) {
+            return;
+        }
         let round = self.begin(Cause::Event("Mutate"));
         if round.heard {
-            if self.reactions.observers.is_batched(slot) {
-                self.call_mutated(slot, Run::Many(entities));
+            entities.retain(|&entity| self.reactions.observers.watches(observer.slot, entity));
+            if self.reactions.observers.is_batched(observer.slot) {
+                self.call_mutated(observer.slot, Run::Many(entities));
             } else {
-                for entity in entities {
-                    self.call_mutated(slot, Run::One(entity));
-                }
+                entities.into_iter().for_each(|entity| self.call_mutated(observer.slot, Run::One(entity)));
             }
         }
         self.end_round(round, Ok(()));
@@ -113,9 +120,7 @@ impl World {
 
     fn call_mutated(&mut self, slot: u32, entities: Run) {
         let Some(&entity) = entities.as_slice().first() else { return };
-        if self.reactions.observers.watches(slot, entity) {
-            let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
-            self.call_observer(slot, &mut MutateEvent { entity }, &mut trigger);
-        }
+        let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
+        self.call_observer(slot, &mut MutateEvent { entity }, &mut trigger);
     }
 }

@@ -3,6 +3,8 @@
 //! The observers run at once; what they queue is applied when all of them have run. A hook that triggers an event waits
 //! for its observers, but what they queue waits for the change that the hook hears of.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use phalanx_store::Entity;
 
 use super::DeferredWorld;
@@ -48,10 +50,12 @@ impl World {
     /// As [`World::trigger_with`], of an event and a trigger that are looked at afterwards.
     pub fn trigger_ref_with<E: Event>(&mut self, event: &mut E, trigger: &mut E::Trigger) {
         let round = self.begin(Cause::Event(std::any::type_name::<E>()));
+        let mut outcome = Ok(());
         if round.heard {
-            trigger.trigger(self, event);
+            // Observers are guarded one by one; a trigger or a traversal of the user's is not.
+            outcome = catch_unwind(AssertUnwindSafe(|| trigger.trigger(self, event)));
         }
-        self.end_round(round, Ok(()));
+        self.end_round(round, outcome);
     }
 }
 

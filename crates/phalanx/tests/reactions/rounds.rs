@@ -1,0 +1,158 @@
+//! Announcements as a whole: what a panic leaves behind, whom a run of entities reaches, how deep reactions may go.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use phalanx::event::{Traversal, Trigger};
+use phalanx::prelude::*;
+
+#[derive(Component, Debug, PartialEq, Clone)]
+#[component(track = "row")]
+struct Health(u32);
+#[derive(Component)]
+struct Marked;
+
+#[derive(Resource, Default)]
+struct Log(Vec<String>);
+
+fn logging() -> World {
+    let mut world = World::new();
+    world.init_resource::<Log>();
+    world
+}
+
+fn taken(world: &mut World) -> Vec<String> {
+    std::mem::take(&mut world.resource_mut::<Log>().0)
+}
+
+struct Broken;
+impl<E> Traversal<E> for Broken {
+    fn traverse(_: &World, _: Entity, _: &E) -> Option<Entity> {
+        panic!("no way on")
+    }
+}
+#[derive(EntityEvent)]
+#[entity_event(propagate = Broken, auto_propagate)]
+struct Passed {
+    entity: Entity,
+}
+
+#[derive(Default)]
+struct BrokenTrigger;
+struct Thrown;
+impl Event for Thrown {
+    type Trigger = BrokenTrigger;
+}
+impl Trigger<Thrown> for BrokenTrigger {
+    fn trigger(&mut self, _: &mut World, _: &mut Thrown) {
+        panic!("nobody is called")
+    }
+}
+
+// Hazard 69.
+#[test]
+fn a_traversal_or_trigger_that_panics_leaves_commands_and_later_events_alone() {
+    let mut world = logging();
+    let e = world.spawn_empty().id();
+    world.entity_mut(e).observe(|on: On<Passed>, mut commands: Commands| {
+        commands.entity(on.entity).insert(Marked);
+    });
+    world.add_observer(|_: On<Add<Health>>, mut log: ResMut<Log>| log.0.push("add".into()));
+    for round in 0..100 {
+        world.commands().spawn(Health(round));
+        let passed = catch_unwind(AssertUnwindSafe(|| world.trigger(Passed { entity: e })));
+        assert!(passed.is_err(), "the panic is passed on");
+        assert!(world.get::<Marked>(e).is_some(), "what observers queued is applied");
+        world.remove::<Marked>(e).unwrap();
+        assert!(catch_unwind(AssertUnwindSafe(|| world.trigger(Thrown))).is_err());
+        world.flush();
+        assert_eq!(taken(&mut world), ["add"], "what waited before is applied and announced");
+    }
+    assert_eq!(world.query::<&Health>().iter(&world).count(), 100);
+    world.check().unwrap();
+}
+
+/// The entities that the next batch of a new world consists of.
+fn foreseen(count: u32) -> Vec<Entity> {
+    World::new().spawn_batch((0..count).map(Health)).collect()
+}
+
+fn indices(entities: &[Entity]) -> String {
+    let indices: Vec<String> = entities.iter().map(|entity| entity.index().to_string()).collect();
+    indices.join(" ")
+}
+
+#[test]
+fn a_batched_observer_of_entities_gets_those_of_a_run_that_it_observes() {
+    let mut world = logging();
+    let watched = foreseen(6);
+    let watched = [watched[4], watched[1]];
+    macro_rules! observe {
+        ($($name:literal $pattern:ty),*) => {
+            $(
+                let system = |on: On<$pattern>, mut log: ResMut<Log>| {
+                    assert_eq!(on.entities().first(), Some(&on.entity));
+                    log.0.push(format!("{} {}", $name, indices(on.entities())));
+                };
+                world.add_observer(Observer::new(system).with_entities(watched).batched());
+            )*
+        };
+    }
+    observe!("add" Add<Health>, "mutate" Mutate<Health>, "matched" Matched<&Health>);
+    let all: Vec<Entity> = world.spawn_batch((0..6).map(Health)).collect();
+    assert!(all.contains(&watched[0]) && all.contains(&watched[1]));
+    let (low, high) = (watched[1].index(), watched[0].index());
+    assert_eq!(
+        taken(&mut world),
+        [format!("add {low}"), format!("add {high}"), format!("matched {low} {high}")]
+    );
+    world.flush();
+    all.iter().for_each(|&entity| world.get_mut::<Health>(entity).unwrap().0 += 1);
+    world.flush();
+    assert_eq!(taken(&mut world), [format!("mutate {low} {high}")]);
+    all.iter().filter(|entity| !watched.contains(entity)).for_each(|&entity| {
+        world.get_mut::<Health>(entity).unwrap().0 += 1;
+    });
+    world.flush();
+    assert!(taken(&mut world).is_empty(), "of others it is told nothing");
+}
+
+// Hazard 63.
+#[test]
+fn an_observer_that_takes_the_slot_of_a_removed_one_is_not_told_in_its_place() {
+    let mut world = logging();
+    world.set_error_handler(|_: &mut World, error: phalanx::world::SystemError| panic!("{error}"));
+    let e = world.spawn(Health(1)).id();
+    #[derive(Resource)]
+    struct Second(Option<ObserverId>);
+    world.insert_resource(Second(None));
+    world.add_observer(|_: On<Mutate<Health>>, mut second: ResMut<Second>, mut commands: Commands| {
+        if let Some(id) = second.0.take() {
+            commands.remove_observer(id);
+            commands.add_observer(|_: On<Add<Marked>>, mut log: ResMut<Log>| log.0.push("marked".into()));
+        }
+    });
+    let second =
+        world.add_observer(|_: On<Mutate<Health>>, mut log: ResMut<Log>| log.0.push("second".into()));
+    world.insert_resource(Second(Some(second)));
+    world.flush();
+    world.get_mut::<Health>(e).unwrap().0 = 2;
+    world.flush();
+    assert!(taken(&mut world).is_empty(), "it was removed before its turn");
+    world.insert(e, Marked).unwrap();
+    assert_eq!(taken(&mut world), ["marked"]);
+}
+
+#[test]
+fn all_observers_of_written_values_are_told_though_commands_of_one_panic() {
+    let mut world = logging();
+    let e = world.spawn(Health(1)).id();
+    world.add_observer(|_: On<Mutate<Health>>, mut commands: Commands| {
+        commands.queue(|_: &mut World| panic!("the command"));
+    });
+    world.add_observer(|_: On<Mutate<Health>>, mut log: ResMut<Log>| log.0.push("second".into()));
+    world.flush();
+    world.get_mut::<Health>(e).unwrap().0 = 2;
+    assert!(catch_unwind(AssertUnwindSafe(|| world.flush())).is_err());
+    assert_eq!(taken(&mut world), ["second"]);
+    world.check().unwrap();
+}
