@@ -110,6 +110,7 @@ pub(crate) struct Reactions {
     handling: usize,
     /// What is being announced, outermost first.
     chain: Vec<announce::Cause>,
+    depth_limit: announce::DepthLimit,
     /// What went wrong in handlers, to be told when the change is complete.
     errors: Vec<SystemError>,
 }

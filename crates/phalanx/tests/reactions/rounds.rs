@@ -156,3 +156,29 @@ fn all_observers_of_written_values_are_told_though_commands_of_one_panic() {
     assert_eq!(taken(&mut world), ["second"]);
     world.check().unwrap();
 }
+
+#[test]
+fn the_depth_of_reactions_can_be_set() {
+    #[derive(Event)]
+    struct Echo(u32);
+    let mut world = logging();
+    world.set_error_handler(|world: &mut World, error: phalanx::world::SystemError| {
+        world.resource_mut::<Log>().0.push(error.to_string());
+    });
+    world.add_observer(|on: On<Echo>, mut commands: Commands, mut log: ResMut<Log>| {
+        log.0.push(on.0.to_string());
+        commands.trigger(Echo(on.0 + 1));
+    });
+    for limit in [1, 3, 100] {
+        world.set_trigger_depth_limit(limit);
+        assert_eq!(world.trigger_depth_limit(), limit);
+        world.trigger(Echo(1));
+        let log = taken(&mut world);
+        assert_eq!(log.len(), limit + 1);
+        assert_eq!(log[limit - 1], limit.to_string());
+        assert!(log[limit].contains(&format!("{} events caused one another", limit + 1)), "{log:?}");
+    }
+    world.set_trigger_depth_limit(0);
+    world.trigger(Echo(1));
+    assert_eq!(taken(&mut world).len(), 2, "what is not caused by a reaction is always announced");
+}

@@ -21,7 +21,14 @@ use crate::world::failure::{Failed, SystemError};
 use crate::world::{Queue, World};
 
 /// How many changes may be the cause of one another.
-pub(crate) const DEPTH: usize = 64;
+#[derive(Clone, Copy)]
+pub(super) struct DepthLimit(usize);
+
+impl Default for DepthLimit {
+    fn default() -> Self {
+        Self(64)
+    }
+}
 
 /// What a change does to the components of its entities to which somebody listens.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +99,7 @@ impl fmt::Display for EndlessReactions {
         write!(
             f,
             "{depth} events caused one another, and the last one is not announced: {first} > ..; a handler that \
-             repeats what caused it never ends"
+             repeats what caused it never ends (a chain that is meant: `set_trigger_depth_limit`)"
         )
     }
 }
@@ -128,6 +135,19 @@ pub(crate) struct Round {
 }
 
 impl World {
+    /// Sets how many events may be the cause of one another, each by a command that a handler of the one before
+    /// queued; 64 unless set, and at least 1. The next one is not announced: an error that names the chain
+    /// ([`EndlessReactions`]) goes to the error handler. The change itself, or what was queued beside it, happens.
+    /// Each event of a chain takes its part of the stack.
+    pub fn set_trigger_depth_limit(&mut self, limit: usize) {
+        self.reactions.depth_limit = DepthLimit(limit.max(1));
+    }
+
+    /// How many events may be the cause of one another; see [`World::set_trigger_depth_limit`].
+    pub fn trigger_depth_limit(&self) -> usize {
+        self.reactions.depth_limit.0
+    }
+
     /// Makes a change of one entity, and announces it.
     pub(crate) fn announced<R>(
         &mut self,
@@ -224,7 +244,7 @@ impl World {
     /// Begins an announcement.
     pub(super) fn begin(&mut self, cause: Cause) -> Round {
         self.reactions.chain.push(cause);
-        let heard = self.reactions.chain.len() <= DEPTH;
+        let heard = self.reactions.chain.len() <= self.reactions.depth_limit.0;
         if !heard {
             self.note_endless();
         }
