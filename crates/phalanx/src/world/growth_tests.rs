@@ -9,7 +9,9 @@ use crate::registry::{ComponentId, FieldInfo};
 use crate::relation::ChildOf;
 use crate::schema::{Schema, StorageKind};
 use crate::steps;
+use crate::system::{Observer, On};
 use crate::value::{FieldType, Value};
+use crate::world::{Add, Event, GlobalTrigger, Matched, open_set};
 
 /// How many queries the world keeps prepared, and how many different filters they have.
 fn prepared(world: &World) -> (usize, usize) {
@@ -259,4 +261,61 @@ fn entities_without_listeners_go_without_an_announcement() {
         assert!((1..10).contains(&steps), "{steps} steps for one of {}", batch.len());
     }
     world.check().expect("valid");
+}
+
+#[test]
+fn a_reactive_set_that_nobody_reads_grows_with_the_living() {
+    assert_linear(|size| {
+        let mut world = World::new();
+        let set = world.collect_reactive::<(Add<First>, Matched<&Second>)>();
+        let lasting: Vec<_> = (0..100).map(|at| world.spawn(First(at)).id()).collect();
+        let steps = steps::of(|| {
+            for _ in 0..size * 10 {
+                let entity = world.spawn((First(0), Second(0))).id();
+                assert!(open_set(&set).entities.len() <= 2 * (lasting.len() + 1));
+                assert!(world.despawn(entity));
+            }
+        });
+        assert_eq!(open_set(&set).entities[..lasting.len()], lasting, "the living stay, in their order");
+        open_set(&set).take();
+        let again = world.spawn(First(1)).id();
+        assert_eq!(open_set(&set).entities, [again]);
+        steps
+    });
+}
+
+struct Dawn;
+impl Event for Dawn {
+    type Trigger = GlobalTrigger;
+}
+
+#[test]
+fn the_order_of_observers_is_worked_out_once_for_all_that_were_added() {
+    fn first(_: On<Dawn>) {}
+    fn second(_: On<Dawn>) {}
+    fn other(_: On<Dawn>) {}
+    assert_linear(|size| {
+        let mut world = World::new();
+        world.add_observer(second);
+        let steps = steps::of(|| {
+            for _ in 0..size {
+                world.add_observer(Observer::new(first).before(second));
+                world.add_observer(other);
+                world.add_observer(Observer::new(other).after(first));
+            }
+        });
+        assert_eq!(steps, 0, "nothing is sorted before there is an event");
+        let steps = steps::of(|| world.trigger(Dawn));
+        assert!(steps > 0);
+        assert_eq!(steps::of(|| world.trigger(Dawn)), 0, "the order is known");
+        // Nobody waits for these, so they come last, as they are.
+        let steps_of_more = steps::of(|| {
+            for _ in 0..size {
+                world.add_observer(Observer::new(other).after(first));
+                world.trigger(Dawn);
+            }
+        });
+        assert_eq!(steps_of_more, 0);
+        steps
+    });
 }

@@ -27,8 +27,9 @@ pub use deferred::DeferredWorld;
 pub use events::*;
 pub(crate) use foresee::Foreseen;
 pub use hooks::{ComponentHook, ComponentHooks, HookContext, HooksMut};
+pub use observers::ObserverId;
 pub(crate) use observers::{Call, Handler, NewObserver};
-pub use observers::{ObserverCycle, ObserverId};
+pub use order::ObserverCycle;
 pub use reactive::Collects;
 pub(crate) use reactive::{Collected, SharedSet, open as open_set};
 pub(crate) use removed::Removals;
@@ -40,6 +41,7 @@ mod foresee;
 mod hooks;
 mod matches;
 mod observers;
+mod order;
 mod polls;
 mod reactive;
 mod removed;
@@ -96,11 +98,11 @@ pub(crate) struct Reactions {
     hooked: [Signature; Lifecycle::COUNT],
     observers: observers::Observers,
     pub(crate) removals: Removals,
-    /// The observers of matches, in order.
+    /// Observers of matches, in order, and sets of them.
     matchers: Vec<matches::Matcher>,
     /// Reactive sets.
     collectors: Vec<reactive::Collector>,
-    /// The observers that are told of written values at sync points, in order.
+    /// Observers, in order, and sets that are told of written values at sync points.
     polls: Vec<polls::Poll>,
     /// What observers of archetypes were told.
     archetypes: Option<crate::archetype::Cursor>,

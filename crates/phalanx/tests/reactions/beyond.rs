@@ -269,6 +269,102 @@ fn a_reactive_set_holds_each_living_entity_once_until_it_is_read() {
     assert_eq!(world.run_system(other).unwrap(), 2 + 4);
 }
 
+// E-071: as EnTT's `on_update`.
+#[test]
+fn a_reactive_set_collects_written_values_and_matches() {
+    let mut world = World::new();
+    let written = world.register_system(|mut set: Reactive<Mutate<Health>>| set.read().collect::<Vec<_>>());
+    let any = world.register_system(
+        |mut set: Reactive<(Mutate<Mana>, Matched<(&Health, &Wet)>, Unmatched<&Health, With<Wet>>)>| {
+            set.read().collect::<Vec<_>>()
+        },
+    );
+    assert!(world.run_system(written).unwrap().is_empty() && world.run_system(any).unwrap().is_empty());
+    let [a, b, c] = [1, 2, 3].map(|n| world.spawn((Health(n), Mana(n))).id());
+    world.flush();
+    assert!(world.run_system(written).unwrap().is_empty(), "what comes is not written");
+    world.get_mut::<Health>(b).unwrap().0 = 7;
+    world.get_mut::<Health>(a).unwrap().0 = 7;
+    world.get_mut::<Health>(b).unwrap().0 = 8;
+    world.get_mut::<Mana>(c).unwrap().0 = 9;
+    world.flush();
+    world.insert(b, Wet).unwrap();
+    assert_eq!(world.run_system(written).unwrap(), [a, b]);
+    assert_eq!(world.run_system(any).unwrap(), [c, b]);
+    world.flush();
+    assert!(world.run_system(written).unwrap().is_empty());
+    world.remove::<Wet>(b).unwrap();
+    world.insert(a, Wet).unwrap();
+    world.despawn(a);
+    assert_eq!(world.run_system(any).unwrap(), [b], "the dead are passed over");
+    world.unregister_system(written).unwrap();
+    world.unregister_system(any).unwrap();
+    world.get_mut::<Health>(b).unwrap().0 = 9;
+    world.flush();
+    world.check().unwrap();
+}
+
+#[test]
+fn a_reactive_set_in_an_app_gets_what_systems_wrote() {
+    let mut app = App::new();
+    app.init_resource::<Log>();
+    app.add_systems(Update, |mut all: Query<&mut Health>| {
+        for mut health in &mut all {
+            if health.0 % 2 == 0 {
+                health.0 += 1;
+            }
+        }
+    });
+    app.add_systems(
+        PostUpdate,
+        |mut written: Reactive<Mutate<Health>>, all: Query<&Health>, mut log: ResMut<Log>| {
+            log.0.extend(written.read().map(|entity| all.get(entity).unwrap().0.to_string()));
+        },
+    );
+    app.step(0.1);
+    app.world_mut().spawn_batch((0..6).map(Health));
+    app.step(0.1);
+    app.step(0.1);
+    assert_eq!(taken(app.world_mut()), ["1", "3", "5"]);
+}
+
+#[test]
+fn observers_of_writes_and_matches_keep_the_order_that_later_ones_ask_for() {
+    fn first(_: On<Mutate<Health>>, mut log: ResMut<Log>) {
+        log.0.push("first".into());
+    }
+    fn second(_: On<Mutate<Health>>, mut log: ResMut<Log>) {
+        log.0.push("second".into());
+    }
+    fn third(_: On<Matched<&Wet>>, mut log: ResMut<Log>) {
+        log.0.push("third".into());
+    }
+    fn fourth(_: On<Matched<&Wet>>, mut log: ResMut<Log>) {
+        log.0.push("fourth".into());
+    }
+    fn between(_: On<Add<Burning>>) {}
+    let mut world = logging();
+    world.add_observer(Observer::new(second).after(between));
+    world.add_observer(first);
+    world.add_observer(Observer::new(fourth).after(between));
+    world.add_observer(third);
+    let e = world.spawn(Health(1)).id();
+    let written = |world: &mut World| {
+        world.flush();
+        world.get_mut::<Health>(e).unwrap().0 += 1;
+        world.flush();
+        world.insert(e, Wet).unwrap();
+        world.remove::<Wet>(e).unwrap();
+        taken(world)
+    };
+    assert_eq!(written(&mut world), ["second", "first", "fourth", "third"]);
+    // An observer of something else puts itself between.
+    let id = world.add_observer(between);
+    assert_eq!(written(&mut world), ["first", "second", "third", "fourth"]);
+    world.remove_observer(id);
+    assert_eq!(written(&mut world), ["second", "first", "fourth", "third"]);
+}
+
 #[test]
 fn reactions_are_the_same_for_every_number_of_threads() {
     #[derive(Resource, Default)]

@@ -12,7 +12,11 @@ use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
 use crate::world::{Collected, Collects, SharedSet, SharedWorld, World, open_set};
 
-/// A set of entities to which something happened: `Reactive<Add<Health>>`, `Reactive<(Insert<A>, Remove<B>)>`.
+/// A set of entities to which something happened: `Reactive<Add<Health>>`, `Reactive<(Insert<A>, Remove<B>)>`,
+/// `Reactive<Mutate<Health>>`, `Reactive<Matched<(&Health, &Burning)>>`.
+///
+/// `Mutate` collects as its observers are told: at sync points, what was written since the last one, of components with
+/// `track = "row"`.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -35,13 +39,13 @@ use crate::world::{Collected, Collects, SharedSet, SharedWorld, World, open_set}
 /// app.step(0.1);
 /// assert_eq!(app.world().resource::<Drawn>().0, [e]); // once, though it was written twice
 /// ```
-pub struct Reactive<'w, 's, C: Collects> {
+pub struct Reactive<'w, 's, C> {
     set: &'s mut Collected,
     world: &'w SharedWorld<'w>,
     events: PhantomData<fn() -> C>,
 }
 
-impl<C: Collects> Reactive<'_, '_, C> {
+impl<C> Reactive<'_, '_, C> {
     /// Empties the set: the entities that are alive, in the order in which they came.
     pub fn read(&mut self) -> impl Iterator<Item = Entity> + '_ {
         let world = self.world;

@@ -243,6 +243,9 @@ impl World {
 
     /// Begins an announcement.
     pub(super) fn begin(&mut self, cause: Cause) -> Round {
+        if self.reactions.observers.order.is_unsorted() {
+            self.sort_observers();
+        }
         self.reactions.chain.push(cause);
         let heard = self.reactions.chain.len() <= self.reactions.depth_limit.0;
         if !heard {

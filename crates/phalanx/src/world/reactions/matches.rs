@@ -6,8 +6,9 @@
 
 use phalanx_store::{AnyColId, Entity};
 
-use super::Changes;
 use super::events::{EntityComponentsTrigger, MatchedEvent, Run, UnmatchedEvent};
+use super::reactive::Listener;
+use super::{Changes, ObserverId};
 use crate::query::Condition;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
@@ -20,9 +21,12 @@ pub(crate) enum Border {
     Ceases,
 }
 
-/// An observer of a query.
+/// Who hears of an entity that crosses a border.
+pub(super) type Crossing = (Listener, Border);
+
+/// An observer of a query, or a set of entities that began or ceased to match it.
 pub(crate) struct Matcher {
-    pub(super) slot: u32,
+    pub(super) listener: Listener,
     border: Border,
     condition: Condition,
     /// The first columns of the components that it names.
@@ -32,6 +36,10 @@ pub(crate) struct Matcher {
 }
 
 impl Matcher {
+    fn crossing(&self) -> Crossing {
+        (self.listener.clone(), self.border)
+    }
+
     fn holds(&self, world: &World, present: &Signature) -> bool {
         self.condition.holds(&|key| world.components.by_key(key).is_some_and(|id| present.has(id)))
     }
@@ -71,12 +79,12 @@ fn keys(condition: &Condition, found: &mut Vec<AnyColId>) -> Option<()> {
 }
 
 impl World {
-    /// Lets an observer hear of entities that begin or cease to match.
+    /// Lets somebody hear of entities that begin or cease to match.
     ///
     /// # Panics
     /// When the condition asks for a pool, or is met by entities without components.
     #[track_caller]
-    pub(super) fn add_matcher(&mut self, slot: u32, border: Border, condition: Condition) {
+    pub(super) fn add_matcher(&mut self, listener: Listener, border: Border, condition: Condition) {
         let lacking = condition.enabled(self.components.disabling());
         let condition = Condition::All([condition].into_iter().chain(lacking).collect());
         let mut found = Vec::new();
@@ -88,7 +96,7 @@ impl World {
             !condition.holds(&|_| false),
             "an observer of matches needs a component that matches have: `{condition}` is met by entities without any"
         );
-        let mut matcher = Matcher { slot, border, condition, keys: found, ids: Signature::empty() };
+        let mut matcher = Matcher { listener, border, condition, keys: found, ids: Signature::empty() };
         let known: Vec<ComponentId> =
             matcher.keys.iter().filter_map(|&key| self.components.by_key(key)).collect();
         matcher.ids = known.into_iter().collect();
@@ -96,17 +104,14 @@ impl World {
             self.listen(id);
         }
         self.reactions.matchers.push(matcher);
-        let observers = &self.reactions.observers;
-        self.reactions.matchers.sort_by_key(|matcher| observers.rank(matcher.slot));
     }
 
-    pub(super) fn remove_matcher(&mut self, slot: u32) {
-        let Some(at) = self.reactions.matchers.iter().position(|matcher| matcher.slot == slot) else {
-            return;
-        };
-        let matcher = self.reactions.matchers.remove(at);
-        for id in &matcher.ids {
-            self.stop_listening(id);
+    pub(super) fn remove_matchers(&mut self, is_gone: impl Fn(&Listener) -> bool) {
+        for at in (0..self.reactions.matchers.len()).rev() {
+            if is_gone(&self.reactions.matchers[at].listener) {
+                let matcher = self.reactions.matchers.remove(at);
+                matcher.ids.iter().for_each(|id| self.stop_listening(id));
+            }
         }
     }
 
@@ -144,39 +149,46 @@ impl World {
         }
     }
 
-    /// The observers that hear of a change because an entity begins or ceases to match.
-    pub(super) fn crossings(&self, entity: Option<Entity>, changes: &Changes) -> Vec<(u32, Border)> {
+    /// Who hears of a change because an entity begins or ceases to match.
+    pub(super) fn crossings(&self, entity: Option<Entity>, changes: &Changes) -> Vec<Crossing> {
         let crossed = |matcher: &&Matcher| {
             let before = entity.map(|entity| self.present_of(entity, &matcher.ids));
             matcher.crosses(self, before.as_ref(), changes)
         };
-        self.reactions.matchers.iter().filter(crossed).map(|matcher| (matcher.slot, matcher.border)).collect()
+        self.reactions.matchers.iter().filter(crossed).map(Matcher::crossing).collect()
     }
 
-    /// The observers of entities that begin to match, of those that match now; asked when a change did not happen as
+    /// Who hears of entities that begin to match, if this one matches now; asked when a change did not happen as
     /// foreseen.
-    pub(super) fn matching_now(&self, entity: Entity, told: &[(u32, Border)]) -> Vec<(u32, Border)> {
+    pub(super) fn matching_now(&self, entity: Entity, told: &[Crossing]) -> Vec<Crossing> {
         let matches = |matcher: &&Matcher| {
             let ceased = told.iter().any(|(_, border)| *border == Border::Ceases);
-            let begins = told.contains(&(matcher.slot, Border::Begins));
+            let begins = told.contains(&matcher.crossing());
             matcher.border == Border::Begins
                 && (begins || ceased)
                 && self.contains(entity)
                 && matcher.holds(self, &self.present_of(entity, &matcher.ids))
         };
-        self.reactions.matchers.iter().filter(matches).map(|matcher| (matcher.slot, matcher.border)).collect()
+        self.reactions.matchers.iter().filter(matches).map(Matcher::crossing).collect()
     }
 
-    /// Calls the observers on one side of the border.
-    pub(super) fn call_matchers(&mut self, entities: &[Entity], crossings: &[(u32, Border)], side: Border) {
-        for &(slot, border) in crossings.iter().filter(|(_, border)| *border == side) {
+    /// Calls the observers on one side of the border, and puts the entities into sets.
+    pub(super) fn call_matchers(&mut self, entities: &[Entity], crossings: &[Crossing], side: Border) {
+        for (listener, border) in crossings.iter().filter(|(_, border)| *border == side) {
+            let &slot = match listener {
+                Listener::Observer(ObserverId { slot, .. }) => slot,
+                Listener::Set(set) => {
+                    self.put_into_set(set, entities);
+                    continue;
+                }
+            };
             let observers = &self.reactions.observers;
             let watched: Vec<Entity> =
                 entities.iter().copied().filter(|&entity| observers.watches(slot, entity)).collect();
             if watched.len() > 1 && observers.is_batched(slot) {
-                self.call_matcher(slot, border, Run::Many(watched));
+                self.call_matcher(slot, *border, Run::Many(watched));
             } else {
-                watched.into_iter().for_each(|entity| self.call_matcher(slot, border, Run::One(entity)));
+                watched.into_iter().for_each(|entity| self.call_matcher(slot, *border, Run::One(entity)));
             }
         }
     }

@@ -7,7 +7,6 @@
 //! This file knows no systems: an observer is a [`Handler`].
 
 use std::any::{Any, TypeId};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -17,6 +16,8 @@ use phalanx_store::Entity;
 
 use super::Lifecycle;
 use super::events::{EntityComponentsTrigger, Event, Origin, Run, lifecycle_event};
+use super::order::{ObserverCycle, Order};
+use super::reactive::Listener;
 use crate::bundle::Bundle;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
@@ -115,32 +116,11 @@ pub(crate) struct Observers {
     by_entity: HashMap<Entity, Vec<u32>>,
     /// How many listen to all components, by which new ones are heard as well.
     of_everything: u32,
-    /// Whether somebody said something about the order.
-    ordered: bool,
+    pub(super) order: Order,
     registered: u64,
     /// Memory kept between calls.
     spare: Vec<Vec<u32>>,
 }
-
-/// Observers that are to run before themselves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ObserverCycle {
-    /// The names of the observers.
-    pub observers: Vec<String>,
-}
-
-impl fmt::Display for ObserverCycle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the order of observers goes in a circle: {}; take one `before` or `after` away",
-            self.observers.join(", ")
-        )
-    }
-}
-
-impl std::error::Error for ObserverCycle {}
 
 /// An observer that was called while it ran.
 #[derive(Debug)]
@@ -256,11 +236,11 @@ impl Observers {
             list.batched += usize::from(observer.takes_runs());
             self.of_everything += u32::from(observer.components.is_empty());
         }
-        self.ordered |= !observer.before.is_empty() || !observer.after.is_empty();
+        self.order.add(&observer);
         self.registered += 1;
         let (born, handler) = (self.registered, Some(Mutex::new(handler)));
         self.slots[slot as usize].kept = Some(Kept { observer, handler, born, rank: born });
-        // The last one has the highest rank.
+        // The last one has the highest rank, until the order is worked out.
         self.each_list(slot, &|list| list.push(slot));
         ObserverId { slot, generation: self.slots[slot as usize].generation }
     }
@@ -274,6 +254,7 @@ impl Observers {
         slot.generation += 1;
         self.free.push(id.slot);
         let kept = slot.kept.take()?;
+        self.order.remove(&kept.observer);
         for entity in &kept.observer.entities {
             if self.by_entity.get(entity).is_some_and(Vec::is_empty) {
                 self.by_entity.remove(entity);
@@ -289,42 +270,15 @@ impl Observers {
         Some(kept)
     }
 
-    /// Works the order out anew: of those that may come next, the one that was registered first.
-    fn sort(&mut self) -> Result<(), ObserverCycle> {
-        if !self.ordered {
-            return Ok(());
-        }
-        let mut alive: Vec<u32> = (0..self.slots.len()).filter_map(|slot| u32::try_from(slot).ok()).collect();
-        alive.retain(|&slot| self.kept(slot).is_some());
-        let is_before = |a: u32, b: u32| {
-            let (Some(a), Some(b)) = (self.kept(a), self.kept(b)) else { return false };
-            a.observer.before.contains(&b.observer.key) || b.observer.after.contains(&a.observer.key)
-        };
-        let mut waits: HashMap<u32, usize> = HashMap::new();
-        for &b in &alive {
-            waits.insert(b, alive.iter().filter(|&&a| a != b && is_before(a, b)).count());
-        }
-        let born = |slot: u32| self.kept(slot).map_or(0, |kept| kept.born);
-        let mut ready: BTreeSet<(u64, u32)> =
-            alive.iter().filter(|slot| waits[*slot] == 0).map(|&slot| (born(slot), slot)).collect();
-        let mut order = Vec::new();
-        while let Some((_, a)) = ready.pop_first() {
-            order.push(a);
-            for &b in &alive {
-                if a != b && is_before(a, b) {
-                    let left = waits.get_mut(&b).expect("each one was counted");
-                    *left -= 1;
-                    if *left == 0 {
-                        ready.insert((born(b), b));
-                    }
-                }
-            }
-        }
-        if order.len() < alive.len() {
-            let stuck = alive.iter().filter(|slot| !order.contains(slot)).filter_map(|&slot| self.kept(slot));
-            return Err(ObserverCycle { observers: stuck.map(|kept| kept.observer.name.clone()).collect() });
-        }
-        for (rank, slot) in order.into_iter().enumerate() {
+    /// All observers: when each was registered, its slot, and what is said about it.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u32, &NewObserver)> {
+        let slots = (0..self.slots.len()).filter_map(|slot| u32::try_from(slot).ok());
+        slots.filter_map(|slot| self.kept(slot).map(|kept| (kept.born, slot, &kept.observer)))
+    }
+
+    /// Gives all observers their places in the order, and sorts the lists by them.
+    pub(super) fn put_in_order(&mut self, order: &[u32]) {
+        for (rank, &slot) in order.iter().enumerate() {
             if let Some(kept) = &mut self.slots[slot as usize].kept {
                 kept.rank = rank as u64;
             }
@@ -337,7 +291,6 @@ impl Observers {
             list.sort_by_key(rank);
         }
         lists.for_each(|list| list.sort_by_key(rank));
-        Ok(())
     }
 
     /// Those who hear of an event, in order.
@@ -413,8 +366,11 @@ impl World {
         let heard = observer.lifecycle.map(|_| observer.components.clone());
         let origin = observer.origin.take();
         let id = self.reactions.observers.insert(observer, handler);
-        if let Err(cycle) = self.reactions.observers.sort() {
-            self.reactions.observers.remove(id);
+        let observers = &mut self.reactions.observers;
+        let may_close =
+            observers.kept(id.slot).is_some_and(|kept| observers.order.may_close_a_circle(&kept.observer));
+        if may_close && let Err(cycle) = observers.in_order() {
+            observers.remove(id);
             return Err(cycle);
         }
         if let Some(heard) = heard {
@@ -422,8 +378,10 @@ impl World {
         }
         match origin {
             None => self.update_polled(),
-            Some(Origin::Mutated(find)) => self.add_poll(id, find),
-            Some(Origin::Matches(border, condition)) => self.add_matcher(id.slot, border, condition),
+            Some(Origin::Mutated(find)) => self.add_poll(Listener::Observer(id), find),
+            Some(Origin::Matches(border, condition)) => {
+                self.add_matcher(Listener::Observer(id), border, condition)
+            }
         }
         self.update_active();
         Ok(id)
@@ -435,8 +393,8 @@ impl World {
         if kept.observer.lifecycle.is_some() {
             self.for_heard(&kept.observer.components, Self::stop_listening);
         }
-        self.remove_matcher(id.slot);
-        self.remove_poll(id);
+        self.remove_matchers(|listener| *listener == Listener::Observer(id));
+        self.remove_polls(|listener| *listener == Listener::Observer(id));
         self.update_active();
         true
     }

@@ -9,6 +9,7 @@ use phalanx_store::{Entity, FirstPanic, Tick};
 use super::ObserverId;
 use super::announce::Cause;
 use super::events::{ArchetypeCreated, ArchetypeDropped, EntityComponentsTrigger, MutateEvent, Run};
+use super::reactive::Listener;
 use crate::archetype::{Change, Cursor};
 use crate::component::RowTracked;
 use crate::query::Changed;
@@ -19,9 +20,9 @@ use crate::world::World;
 /// Finds the entities whose value was written after a moment, other than by coming.
 pub(crate) type FindMutated = fn(&mut World, Tick) -> Vec<Entity>;
 
-/// An observer that is told at sync points.
+/// An observer, or a set, that is told at sync points.
 pub(crate) struct Poll {
-    pub(super) observer: ObserverId,
+    pub(super) listener: Listener,
     find: FindMutated,
     since: Tick,
 }
@@ -40,17 +41,15 @@ pub(crate) fn find_mutated<T: RowTracked>(world: &mut World, since: Tick) -> Vec
 }
 
 impl World {
-    pub(super) fn add_poll(&mut self, observer: ObserverId, find: FindMutated) {
+    pub(super) fn add_poll(&mut self, listener: Listener, find: FindMutated) {
         let since = self.tick();
         self.advance_tick();
-        self.reactions.polls.push(Poll { observer, find, since });
-        let observers = &self.reactions.observers;
-        self.reactions.polls.sort_by_key(|poll| observers.rank(poll.observer.slot));
+        self.reactions.polls.push(Poll { listener, find, since });
         self.update_polled();
     }
 
-    pub(super) fn remove_poll(&mut self, observer: ObserverId) {
-        self.reactions.polls.retain(|poll| poll.observer != observer);
+    pub(super) fn remove_polls(&mut self, is_gone: impl Fn(&Listener) -> bool) {
+        self.reactions.polls.retain(|poll| !is_gone(&poll.listener));
         self.update_polled();
     }
 
@@ -72,20 +71,29 @@ impl World {
         if !self.reactions.chain.is_empty() || self.reactions.handling > 0 {
             return;
         }
+        if self.reactions.observers.order.is_unsorted() {
+            self.sort_observers();
+        }
         let mut panics = FirstPanic::default();
         if let Some(cursor) = self.reactions.archetypes {
             self.tell_of_archetypes(cursor, &mut panics);
         }
         let mut found = Vec::new();
         for at in 0..self.reactions.polls.len() {
-            let Poll { observer, find, since } = self.reactions.polls[at];
-            found.push((observer, find(self, since)));
+            let Poll { ref listener, find, since } = self.reactions.polls[at];
+            let listener = listener.clone();
+            found.push((listener, find(self, since)));
         }
         let now = self.tick();
         self.reactions.polls.iter_mut().for_each(|poll| poll.since = now);
         self.advance_tick();
-        for (observer, entities) in found.into_iter().filter(|(_, entities)| !entities.is_empty()) {
-            panics.guard(|| self.tell_of_mutation(observer, entities));
+        for (listener, entities) in found.into_iter().filter(|(_, entities)| !entities.is_empty()) {
+            match listener {
+                Listener::Observer(observer) => {
+                    panics.guard(|| self.tell_of_mutation(observer, entities));
+                }
+                Listener::Set(set) => self.put_into_set(&set, &entities),
+            }
         }
         panics.resume();
     }
