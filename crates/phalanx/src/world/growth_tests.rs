@@ -9,9 +9,9 @@ use crate::registry::{ComponentId, FieldInfo};
 use crate::relation::ChildOf;
 use crate::schema::{Schema, StorageKind};
 use crate::steps;
-use crate::system::{Observer, On};
+use crate::system::{Observer, On, Reactive, RemovedComponents};
 use crate::value::{FieldType, Value};
-use crate::world::{Add, Event, GlobalTrigger, Matched, open_set};
+use crate::world::{Add, Event, GlobalTrigger, Matched, Remove, open_set};
 
 /// How many queries the world keeps prepared, and how many different filters they have.
 fn prepared(world: &World) -> (usize, usize) {
@@ -24,6 +24,10 @@ struct First(u32);
 
 #[derive(phalanx_derive::Component)]
 struct Second(u32);
+
+#[derive(phalanx_derive::Component)]
+#[component(storage = "sparse")]
+struct InSet(u32);
 
 /// Components of one field each, that are all registered.
 fn components(world: &mut World, name: &str, count: usize) -> Vec<ComponentId> {
@@ -260,6 +264,58 @@ fn entities_without_listeners_go_without_an_announcement() {
         let steps = announced(&mut world, batch);
         assert!((1..10).contains(&steps), "{steps} steps for one of {}", batch.len());
     }
+    world.check().expect("valid");
+}
+
+// Each change of a round takes the path that passes listeners by, or a step.
+#[test]
+fn fast_paths_come_back_when_the_last_listener_goes() {
+    let round = |world: &mut World| {
+        let entity = world.spawn(First(1)).id();
+        world.insert(entity, Second(2)).expect("alive");
+        world.remove::<Second>(entity).expect("alive");
+        world.insert(entity, InSet(3)).expect("alive");
+        world.remove::<InSet>(entity).expect("alive");
+        assert!(world.despawn(entity));
+    };
+    let steps_of = |world: &mut World| {
+        // Edges are planned, and the spawn cursor is opened.
+        round(world);
+        round(world);
+        steps::of(|| (0..100).for_each(|_| round(world)))
+    };
+    let mut world = World::new();
+    assert_eq!(steps_of(&mut world), 0);
+    let one = |_: On<Add<First>>| {};
+    let some = |_: On<Remove<(First, Second, InSet)>>| {};
+    for (steps, observer) in [(300, Observer::new(some)), (200, Observer::new(one))] {
+        let observer = world.add_observer(observer);
+        let heard = steps_of(&mut world);
+        assert!(heard >= steps, "{heard} steps");
+        assert!(world.remove_observer(observer));
+        assert_eq!(steps_of(&mut world), 0);
+    }
+    let everything = world.add_observer(|_: On<Add<()>>| {});
+    assert!(steps_of(&mut world) >= 600);
+    assert!(world.remove_observer(everything));
+    assert_eq!(steps_of(&mut world), 0);
+    let matched = world.add_observer(|_: On<Matched<(&Second, &InSet)>>| {});
+    assert!(steps_of(&mut world) >= 400);
+    assert!(world.remove_observer(matched));
+    assert_eq!(steps_of(&mut world), 0);
+    let removed = world.register_system(|mut all: RemovedComponents<Second>| all.read().count());
+    world.run_system(removed).expect("it listens from its first run on");
+    assert!(steps_of(&mut world) >= 200);
+    world.unregister_system(removed).expect("registered");
+    world.end_frame();
+    assert_eq!(steps_of(&mut world), 0);
+    let reactive =
+        world.register_system(|mut all: Reactive<(Add<InSet>, Matched<&Second>)>| all.read().count());
+    world.run_system(reactive).expect("it listens from its first run on");
+    assert!(steps_of(&mut world) >= 400);
+    world.unregister_system(reactive).expect("registered");
+    world.end_frame();
+    assert_eq!(steps_of(&mut world), 0);
     world.check().expect("valid");
 }
 

@@ -512,23 +512,6 @@ fn commands_of_observers_are_applied_before_the_next_change_of_the_same_flush() 
 }
 
 #[test]
-fn fast_paths_come_back_when_the_last_listener_goes() {
-    let mut world = logging();
-    let observer = world.add_observer(log!(Add<A>, "add"));
-    world.spawn(A(1));
-    world.remove_observer(observer);
-    Log::take(&mut world);
-    for _ in 0..3 {
-        let e = world.spawn((A(1), S(1))).id();
-        world.remove::<A>(e).unwrap();
-        world.insert(e, A(2)).unwrap();
-        world.despawn(e);
-    }
-    assert!(Log::take(&mut world).is_empty());
-    world.check().unwrap();
-}
-
-#[test]
 fn a_hook_triggers_an_event_at_once() {
     #[derive(Component)]
     #[component(on_add = |mut world, _| {

@@ -60,6 +60,7 @@ impl World {
     #[inline(never)]
     #[track_caller]
     fn spawn_along_edge<B: Bundle>(&mut self, (bundle, _): (B, u8)) -> Entity {
+        crate::steps::count();
         self.spawn_on_edge(bundle)
     }
 
@@ -191,6 +192,7 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
+        crate::steps::count();
         // Asked before anything comes along, and before anybody hears of it.
         let Some(pool) = self.pool_of(entity) else {
             drop(bundle);

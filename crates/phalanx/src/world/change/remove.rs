@@ -73,6 +73,7 @@ impl World {
     /// Removes a bundle to which somebody listens.
     #[inline(never)]
     fn remove_heard<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
+        crate::steps::count();
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         // An edge that is known was asked about when it was planned.
         self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
