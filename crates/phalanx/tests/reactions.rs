@@ -1,7 +1,7 @@
 //! What hears of a change, in which order, and what it may do: hooks and observers, on every path of structural change.
 //!
-//! `model` compares random histories with a naive world that works out the events from the differences; the other
-//! files are facts, one by one. `PHALANX_MODEL_STEPS` sets the number of steps.
+//! `model` compares random histories with a naive world that works out the events from the differences, `threads` random
+//! apps on more and fewer threads; the other files are facts, one by one. `PHALANX_MODEL_STEPS` sets the number of steps.
 #![forbid(unsafe_code)]
 
 #[path = "common/random.rs"]
@@ -25,3 +25,5 @@ mod paths;
 mod removed;
 #[path = "reactions/rounds.rs"]
 mod rounds;
+#[path = "reactions/threads.rs"]
+mod threads;

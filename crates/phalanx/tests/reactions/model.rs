@@ -1,10 +1,14 @@
 //! Random histories with hooks and observers that come and go on the way, compared with a naive world.
 //!
 //! The naive world knows which components an entity has, and works out what has to be announced from what it had
-//! before, what it has afterwards, and what got a value. Hooks and observers write down what they hear and the values
-//! that they can read; some observers queue commands, which are foreseen as well.
+//! before, what it has afterwards, and what got a value: lifecycle events, and entities that begin or cease to match.
+//! Hooks and observers write down what they hear and the values that they can read; some observers queue commands, which
+//! are foreseen as well, some panic, some are called once for a run, run under a condition, or before or after others.
+//! Beside them there are groups, reactive sets and readers of removals.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use phalanx::lifecycle::{ComponentHook, HooksMut};
@@ -63,8 +67,35 @@ enum Event {
     Discard,
     Remove,
     Despawn,
+    Matched,
+    Unmatched,
 }
 const EVENTS: [Event; 5] = [Event::Add, Event::Insert, Event::Discard, Event::Remove, Event::Despawn];
+
+/// The queries whose matches are observed, as the naive world knows them.
+const QUERIES: usize = 4;
+fn matches(query: usize, parts: &BTreeMap<usize, u32>) -> bool {
+    let has = |part: usize| parts.contains_key(&part);
+    match query {
+        0 => has(0) && !has(4),
+        1 => has(4) && has(5),
+        2 => has(1) || has(3),
+        _ => has(0) && has(2),
+    }
+}
+type Query0 = (&'static A, Without<S>);
+type Query1 = ((&'static S, &'static T), ());
+type Query2 = (Entity, Or<(With<B>, With<D>)>);
+type Query3 = ((&'static A, Option<&'static T>), With<C>);
+
+/// Whether observers with a condition run.
+#[derive(Resource)]
+struct Open(bool);
+
+/// Entities with `S` and `T`, kept together.
+type Pairs = Group<Own<(S,)>, Get<(T,)>, ()>;
+#[derive(Resource)]
+struct Grouped(Pairs);
 
 /// What was heard: by whom (0 is a hook), the event, the components as bits, the entity and the sum of the values.
 type Heard = (u32, Event, u32, Entity, u32);
@@ -94,17 +125,57 @@ enum Reaction {
     RemoveD,
     /// `despawn()`, of entities with an odd index.
     DespawnOdd,
+    /// It panics, after it queued something.
+    Panic,
+}
+
+/// What a handler panics with. Nothing is printed, because no panic hook is called.
+const PANIC: &str = "handler";
+fn panic_in_handler() -> ! {
+    resume_unwind(Box::new(PANIC))
 }
 
 /// An observer, as the naive world knows it.
 #[derive(Clone, Debug)]
 struct Observing {
     number: u32,
-    id: ObserverId,
+    id: Option<ObserverId>,
     event: Event,
+    /// The components as bits, or the query.
     parts: u32,
     entity: Option<Entity>,
     reaction: Reaction,
+    /// Whether it is called once for a run.
+    batched: bool,
+    /// Whether it runs under a condition.
+    gated: bool,
+    /// Which of the functions with a name it is made from.
+    name: Option<u32>,
+    /// Which of these functions it runs before and after.
+    before: Option<u32>,
+    after: Option<u32>,
+}
+
+impl Observing {
+    fn is_before(&self, other: &Self) -> bool {
+        let names = |named: Option<u32>, other: &Self| named.is_some() && named == other.name;
+        !std::ptr::eq(self, other) && (names(self.before, other) || names(other.after, self))
+    }
+
+    fn takes_runs(&self) -> bool {
+        self.batched && self.entity.is_none()
+    }
+}
+
+/// The observers in order, from the order of registration; `None` when that goes in a circle.
+fn in_order(observing: &[Observing]) -> Option<Vec<Observing>> {
+    let mut left: Vec<&Observing> = observing.iter().collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let next = left.iter().position(|one| !left.iter().any(|other| other.is_before(one)))?;
+        order.push(left.remove(next).clone());
+    }
+    Some(order)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -126,81 +197,171 @@ fn value(world: &World, entity: Entity, part: usize) -> Option<u32> {
     }
 }
 
+/// Handlers find groups in line with what they hear of.
+fn check_group(world: &World, entity: Entity) {
+    if let Some(Grouped(group)) = world.get_resource::<Grouped>() {
+        let is_pair = world.get::<S>(entity).is_some() && world.get::<T>(entity).is_some();
+        assert_eq!(group.contains(world, entity), is_pair);
+    }
+}
+
 fn hear(world: &World, context: HookContext, event: Event) {
+    check_group(world, context.entity);
     let part = world.components().get(context.component_id).expect("it is registered").name();
     let part = NAMES.iter().position(|name| part.ends_with(&format!("::{name}"))).expect("it is one of ours");
     let value = value(world, context.entity, part).expect("the value can be read");
     world.resource::<Trace>().push((0, event, 1 << part, context.entity, value));
 }
 
-/// Adds an observer of some components, known by their ids.
-fn observe(
-    world: &mut World,
-    event: Event,
-    parts: u32,
-    entity: Option<Entity>,
-    number: u32,
-    reaction: Reaction,
-) -> ObserverId {
-    let ids: Vec<_> =
-        world.components().iter().map(phalanx::registry::ComponentInfo::id).take(PARTS).collect();
-    let trace = world.resource::<Trace>().clone();
-    macro_rules! add {
-        ($pattern:ident) => {{
-            let ids_in = ids.clone();
-            let system = move |on: On<$pattern<()>>, world: &World, mut commands: Commands| {
-                let heard = (0..PARTS)
-                    .filter(|&part| parts & (1 << part) != 0 && on.trigger().has_component(ids_in[part]));
-                let values =
-                    heard.clone().map(|part| value(world, on.entity, part).expect("the value can be read"));
-                trace.push((
-                    number,
-                    event,
-                    heard.clone().fold(0, |bits, part| bits | 1 << part),
-                    on.entity,
-                    values.sum(),
-                ));
-                let mut entity = commands.entity(on.entity);
-                match reaction {
-                    Reaction::None => {}
-                    Reaction::Tag => drop(entity.insert_if_new(Tag)),
-                    Reaction::RemoveD => drop(entity.remove::<D>()),
-                    Reaction::DespawnOdd => {
-                        if on.entity.index() % 2 == 1 {
-                            entity.despawn();
-                        }
-                    }
-                }
-            };
-            Observer::new(system)
-        }};
-    }
-    let observer = match event {
-        Event::Add => add!(Add),
-        Event::Insert => add!(Insert),
-        Event::Discard => add!(Discard),
-        Event::Remove => add!(Remove),
-        Event::Despawn => add!(Despawn),
+/// What an observer of some entities does.
+fn handle(
+    world: &World,
+    commands: &mut Commands,
+    observing: &Observing,
+    entities: &[Entity],
+    heard: &[usize],
+) {
+    let bits = if matches!(observing.event, Event::Matched | Event::Unmatched) {
+        observing.parts
+    } else {
+        heard.iter().fold(0, |bits, part| bits | 1 << part)
     };
-    let watched = (0..PARTS).filter(|&part| parts & (1 << part) != 0).map(|part| ids[part]);
-    let observer = observer.with_components(watched).with_entities(entity);
-    world.add_observer(observer)
+    for &entity in entities {
+        check_group(world, entity);
+        let values = heard.iter().map(|&part| value(world, entity, part).expect("the value can be read"));
+        world.resource::<Trace>().push((observing.number, observing.event, bits, entity, values.sum()));
+    }
+    for &entity in entities {
+        let mut recorder = commands.entity(entity);
+        match observing.reaction {
+            Reaction::None => {}
+            Reaction::Tag => drop(recorder.insert_if_new(Tag)),
+            Reaction::RemoveD => drop(recorder.remove::<D>()),
+            Reaction::DespawnOdd if entity.index() % 2 == 1 => recorder.despawn(),
+            Reaction::DespawnOdd => {}
+            Reaction::Panic => {
+                recorder.insert_if_new(Tag);
+                panic_in_handler()
+            }
+        }
+    }
 }
 
-fn register(hooks: &mut HooksMut<'_>, event: Event) {
+/// Functions that others can run before and after.
+const NAMED: u32 = 3;
+fn named<const N: u32>(on: On<Add<A>>, world: &World) {
+    let a = world.get::<A>(on.entity).expect("the value can be read").0;
+    world.resource::<Trace>().push((10_000 + N, Event::Add, 1, on.entity, a));
+}
+
+/// The observer that is described.
+fn observer(world: &World, observing: &Observing) -> Observer {
+    let ids: Vec<_> =
+        world.components().iter().map(phalanx::registry::ComponentInfo::id).take(PARTS).collect();
+    let parts = observing.parts;
+    let told = observing.clone();
+    macro_rules! of_components {
+        ($pattern:ident) => {{
+            let ids = ids.clone();
+            Observer::new(move |on: On<$pattern<()>>, world: &World, mut commands: Commands| {
+                let heard = |part: &usize| parts & (1 << part) != 0 && on.trigger().has_component(ids[*part]);
+                let heard: Vec<usize> = (0..PARTS).filter(heard).collect();
+                handle(world, &mut commands, &told, on.entities(), &heard);
+            })
+        }};
+    }
+    macro_rules! of_query {
+        ($pattern:ident) => {
+            match parts.trailing_zeros() {
+                0 => of_query!($pattern, Query0),
+                1 => of_query!($pattern, Query1),
+                2 => of_query!($pattern, Query2),
+                _ => of_query!($pattern, Query3),
+            }
+        };
+        ($pattern:ident, $query:ty) => {
+            Observer::new(
+                move |on: On<$pattern<<$query as Parts>::Data, <$query as Parts>::Filter>>,
+                      world: &World,
+                      mut commands: Commands| {
+                    handle(world, &mut commands, &told, on.entities(), &[]);
+                },
+            )
+        };
+    }
+    let mut observer = match (observing.name, observing.event) {
+        (Some(0), _) => Observer::new(named::<0>),
+        (Some(1), _) => Observer::new(named::<1>),
+        (Some(_), _) => Observer::new(named::<2>),
+        (None, Event::Add) => of_components!(Add),
+        (None, Event::Insert) => of_components!(Insert),
+        (None, Event::Discard) => of_components!(Discard),
+        (None, Event::Remove) => of_components!(Remove),
+        (None, Event::Despawn) => of_components!(Despawn),
+        (None, Event::Matched) => of_query!(Matched),
+        (None, Event::Unmatched) => of_query!(Unmatched),
+    };
+    observer = match observing.before {
+        None => observer,
+        Some(0) => observer.before(named::<0>),
+        Some(1) => observer.before(named::<1>),
+        Some(_) => observer.before(named::<2>),
+    };
+    observer = match observing.after {
+        None => observer,
+        Some(0) => observer.after(named::<0>),
+        Some(1) => observer.after(named::<1>),
+        Some(_) => observer.after(named::<2>),
+    };
+    if observing.batched {
+        observer = observer.batched();
+    }
+    if observing.gated {
+        observer = observer.run_if(|open: Res<Open>| open.0);
+    }
+    if observing.name.is_none() && !matches!(observing.event, Event::Matched | Event::Unmatched) {
+        let watched = (0..PARTS).filter(|&part| parts & (1 << part) != 0).map(|part| ids[part]);
+        observer = observer.with_components(watched);
+    }
+    observer.with_entities(observing.entity)
+}
+
+/// What a query is made of.
+trait Parts {
+    type Data;
+    type Filter;
+}
+impl<D, F> Parts for (D, F) {
+    type Data = D;
+    type Filter = F;
+}
+
+fn register(hooks: &mut HooksMut<'_>, event: Event, panics: bool) {
+    macro_rules! hook {
+        ($event:ident) => {
+            if panics {
+                |world, context| {
+                    hear(&world, context, Event::$event);
+                    panic_in_handler()
+                }
+            } else {
+                |world, context| hear(&world, context, Event::$event)
+            }
+        };
+    }
     let hook: ComponentHook = match event {
-        Event::Add => |world, context| hear(&world, context, Event::Add),
-        Event::Insert => |world, context| hear(&world, context, Event::Insert),
-        Event::Discard => |world, context| hear(&world, context, Event::Discard),
-        Event::Remove => |world, context| hear(&world, context, Event::Remove),
-        Event::Despawn => |world, context| hear(&world, context, Event::Despawn),
+        Event::Add => hook!(Add),
+        Event::Insert => hook!(Insert),
+        Event::Discard => hook!(Discard),
+        Event::Remove => hook!(Remove),
+        _ => hook!(Despawn),
     };
     match event {
         Event::Add => hooks.on_add(hook),
         Event::Insert => hooks.on_insert(hook),
         Event::Discard => hooks.on_discard(hook),
         Event::Remove => hooks.on_remove(hook),
-        Event::Despawn => hooks.on_despawn(hook),
+        _ => hooks.on_despawn(hook),
     };
 }
 
@@ -300,11 +461,55 @@ impl Naive {
     }
 }
 
+/// Systems that read what was collected, and what they should find.
+struct Readers {
+    reactive: Reader,
+    removed: Reader,
+    collected: Vec<Entity>,
+    gone: Vec<Entity>,
+}
+type Reader = Box<dyn FnMut(&mut World) -> Vec<Entity>>;
+
+impl Readers {
+    fn new(world: &mut World) -> Self {
+        type Collected = (Add<A>, Remove<S>, Matched<(&'static S, &'static T)>);
+        let reactive =
+            world.register_system(|mut all: Reactive<Collected>| all.read().collect::<Vec<Entity>>());
+        let removed =
+            world.register_system(|mut all: RemovedComponents<C>| all.read().collect::<Vec<Entity>>());
+        let mut readers = Self {
+            reactive: Box::new(move |world| world.run_system(reactive).expect("it is registered")),
+            removed: Box::new(move |world| world.run_system(removed).expect("it is registered")),
+            collected: Vec::new(),
+            gone: Vec::new(),
+        };
+        assert!((readers.reactive)(world).is_empty() && (readers.removed)(world).is_empty());
+        readers
+    }
+
+    fn note(&mut self, event: Event, entity: Entity, part: usize) {
+        match (event, part) {
+            (Event::Add, 0) | (Event::Remove, 4) | (Event::Matched, 1) => self.collected.push(entity),
+            (Event::Remove, 2) => self.gone.push(entity),
+            _ => {}
+        }
+    }
+}
+
 struct Pair {
     world: World,
     naive: BTreeMap<Entity, Naive>,
-    hooked: BTreeSet<(usize, Event)>,
+    /// The hooks, and whether they panic.
+    hooked: BTreeMap<(usize, Event), bool>,
+    /// In the order of registration.
     observing: Vec<Observing>,
+    /// In the order in which they run.
+    order: Vec<Observing>,
+    open: bool,
+    /// What handlers panicked with, as the error handler is told.
+    panics: Arc<AtomicU32>,
+    expected_panics: u32,
+    readers: Option<Readers>,
     numbers: u32,
     expected: Vec<Heard>,
     /// What observers queue, one list per round of announcements that is not complete.
@@ -320,19 +525,38 @@ impl Pair {
         world.register_bundle::<(A, B, C, D, S, T, Tag)>().expect("the components differ");
         world.init_resource::<Trace>();
         let trace = world.resource::<Trace>().clone();
+        world.insert_resource(Open(true));
+        let panics = Arc::<AtomicU32>::default();
+        let told = panics.clone();
+        world.set_error_handler(move |_: &mut World, error: phalanx::world::SystemError| {
+            if error.to_string().contains(PANIC) {
+                told.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        // Some worlds have them from the start, some never: without them more paths have no listener.
+        if seed % 3 == 0 {
+            let group = world.group::<Own<(S,)>, Get<(T,)>, ()>().expect("nobody owns it");
+            world.insert_resource(Grouped(group));
+        }
+        let readers = (seed % 2 == 1).then(|| Readers::new(&mut world));
         let mut pair = Self {
             world,
             naive: BTreeMap::new(),
-            hooked: BTreeSet::new(),
+            hooked: BTreeMap::new(),
             observing: Vec::new(),
+            order: Vec::new(),
+            open: true,
+            panics,
+            expected_panics: 0,
+            readers,
             numbers: 0,
             expected: Vec::new(),
             rounds: Vec::new(),
             trace,
             random: Random::new(seed),
         };
-        for at in 0..8 {
-            if at % 2 == 0 { pair.hook() } else { pair.observe(1) }
+        for at in 0..seed % 16 {
+            if at % 3 == 0 { pair.hook() } else { pair.observe(1) }
         }
         pair
     }
@@ -346,45 +570,89 @@ impl Pair {
         self.naive.keys().nth(at).copied()
     }
 
-    fn expect(&mut self, event: Event, entity: Entity, parts: &[(usize, u32)]) {
+    /// One entity hears of an event; whoever takes runs does, too, unless it comes with others.
+    fn expect(&mut self, event: Event, entity: Entity, parts: &[(usize, u32)], in_run: bool) {
+        if let Some(readers) = &mut self.readers {
+            parts.iter().for_each(|&(part, _)| readers.note(event, entity, part));
+        }
         let comes = matches!(event, Event::Add | Event::Insert);
         if comes {
             self.expect_hooks(event, entity, parts);
         }
-        let mut heard: Vec<Observing> =
-            self.observing.iter().filter(|observing| observing.event == event).cloned().collect();
-        heard.retain(|observing| observing.entity.is_none_or(|watched| watched == entity));
+        let mut heard = self.order.clone();
+        heard.retain(|observing| observing.event == event && !(in_run && observing.takes_runs()));
         if !comes {
             heard.reverse();
         }
-        for Observing { number, parts: watched, reaction, .. } in heard {
-            let (mut bits, mut sum) = (0, 0);
-            for &(part, value) in parts.iter().filter(|(part, _)| watched & (1 << part) != 0) {
-                bits |= 1 << part;
-                sum += value;
-            }
-            if bits == 0 {
-                continue;
-            }
-            self.expected.push((number, event, bits, entity, sum));
-            let queued = self.rounds.last_mut().expect("events belong to a round");
-            match reaction {
-                Reaction::None => {}
-                Reaction::Tag => queued.push((entity, Step::Insert(6, 0, false))),
-                Reaction::RemoveD => queued.push((entity, Step::Remove(3))),
-                Reaction::DespawnOdd if entity.index() % 2 == 1 => queued.push((entity, Step::Despawn)),
-                Reaction::DespawnOdd => {}
-            }
+        for observing in heard {
+            self.expect_call(&observing, &[entity], parts);
         }
         if !comes {
             self.expect_hooks(event, entity, parts);
         }
     }
 
+    /// An observer is called with some entities, if they concern it.
+    fn expect_call(&mut self, observing: &Observing, entities: &[Entity], parts: &[(usize, u32)]) {
+        let Observing { number, event, parts: watched, reaction, .. } = *observing;
+        let (mut bits, mut sum) = (0, 0);
+        for &(part, value) in parts.iter().filter(|(part, _)| watched & (1 << part) != 0) {
+            bits |= 1 << part;
+            sum += value;
+        }
+        let watches = |entity: &&Entity| observing.entity.is_none_or(|watched| watched == **entity);
+        let entities: Vec<Entity> = entities.iter().filter(watches).copied().collect();
+        if bits == 0 || entities.is_empty() || (observing.gated && !self.open) {
+            return;
+        }
+        for entity in entities {
+            self.expected.push((number, event, bits, entity, sum));
+            let queued = self.rounds.last_mut().expect("events belong to a round");
+            match reaction {
+                Reaction::None | Reaction::Panic => {}
+                Reaction::Tag => queued.push((entity, Step::Insert(6, 0, false))),
+                Reaction::RemoveD => queued.push((entity, Step::Remove(3))),
+                Reaction::DespawnOdd if entity.index() % 2 == 1 => queued.push((entity, Step::Despawn)),
+                Reaction::DespawnOdd => {}
+            }
+        }
+        self.expected_panics += u32::from(reaction == Reaction::Panic);
+    }
+
     fn expect_hooks(&mut self, event: Event, entity: Entity, parts: &[(usize, u32)]) {
         for &(part, value) in parts {
-            if self.hooked.contains(&(part, event)) {
+            if let Some(&panics) = self.hooked.get(&(part, event)) {
                 self.expected.push((0, event, 1 << part, entity, value));
+                self.expected_panics += u32::from(panics);
+            }
+        }
+    }
+
+    /// Entities begin or cease to match: each observer hears of all of them, at once or one by one.
+    fn expect_matches(
+        &mut self,
+        event: Event,
+        entities: &[Entity],
+        from: &BTreeMap<usize, u32>,
+        to: &BTreeMap<usize, u32>,
+    ) {
+        let crossed: Vec<(usize, u32)> = (0..QUERIES)
+            .filter(|&query| !matches(query, from) && matches(query, to))
+            .map(|query| (query, 0))
+            .collect();
+        if let Some(readers) = &mut self.readers {
+            for &(query, _) in &crossed {
+                entities.iter().for_each(|&entity| readers.note(event, entity, query));
+            }
+        }
+        for observing in self.order.clone() {
+            if observing.event != event {
+                continue;
+            }
+            if observing.batched {
+                self.expect_call(&observing, entities, &crossed);
+            } else {
+                entities.iter().for_each(|&entity| self.expect_call(&observing, &[entity], &crossed));
             }
         }
     }
@@ -446,19 +714,36 @@ impl Pair {
             .map(|(&p, &v)| (p, v))
             .collect();
         if after.is_none() {
-            self.expect(Event::Despawn, entity, &removed);
+            self.expect(Event::Despawn, entity, &removed, false);
         }
-        self.expect(Event::Discard, entity, &discarded);
-        self.expect(Event::Remove, entity, &removed);
-        if let Some(after) = after {
-            let new = after.parts.clone();
-            let added = new.iter().filter(|(part, _)| !old.contains_key(part)).map(|(&p, &v)| (p, v));
-            let added: Vec<_> = added.collect();
-            self.expect(Event::Add, entity, &added);
-            let inserted = new.iter().filter(|(p, _)| fresh.contains(p) || !old.contains_key(p));
-            let inserted: Vec<_> = inserted.map(|(&p, &v)| (p, v)).collect();
-            self.expect(Event::Insert, entity, &inserted);
+        self.expect(Event::Discard, entity, &discarded, false);
+        self.expect(Event::Remove, entity, &removed, false);
+        let new = after.map(|after| after.parts).unwrap_or_default();
+        self.expect_matches(Event::Unmatched, &[entity], &new, &old);
+        let added = new.iter().filter(|(part, _)| !old.contains_key(part)).map(|(&p, &v)| (p, v));
+        let added: Vec<_> = added.collect();
+        self.expect(Event::Add, entity, &added, false);
+        let inserted = new.iter().filter(|(p, _)| fresh.contains(p) || !old.contains_key(p));
+        let inserted: Vec<_> = inserted.map(|(&p, &v)| (p, v)).collect();
+        self.expect(Event::Insert, entity, &inserted, false);
+        self.expect_matches(Event::Matched, &[entity], &old, &new);
+    }
+
+    /// Entities with the same components came at once.
+    fn came_together(&mut self, entities: &[Entity], parts: &BTreeMap<usize, u32>) {
+        let values: Vec<_> = parts.iter().map(|(&p, &v)| (p, v)).collect();
+        for &entity in entities {
+            self.expect(Event::Add, entity, &values, true);
+            self.expect(Event::Insert, entity, &values, true);
         }
+        for event in [Event::Add, Event::Insert] {
+            for observing in self.order.clone() {
+                if observing.event == event && observing.takes_runs() {
+                    self.expect_call(&observing, entities, &values);
+                }
+            }
+        }
+        self.expect_matches(Event::Matched, entities, &BTreeMap::new(), parts);
     }
 
     /// Changes one entity of the naive world, and works out the events.
@@ -474,8 +759,9 @@ impl Pair {
         let mut naive = Naive::default();
         let fresh = naive.insert(parts, v, true).unwrap_or_default();
         self.naive.extend(entities.iter().map(|&entity| (entity, naive.clone())));
-        self.round(|pair| {
-            entities.iter().for_each(|&entity| pair.differ(entity, &Naive::default(), &fresh));
+        self.round(|pair| match *entities {
+            [entity] => pair.differ(entity, &Naive::default(), &fresh),
+            _ => pair.came_together(entities, &naive.parts),
         });
     }
 
@@ -483,13 +769,20 @@ impl Pair {
         if let Some(before) = self.naive.remove(&entity) {
             self.round(|pair| pair.differ(entity, &before, &BTreeSet::new()));
             self.observing.retain(|observing| observing.entity != Some(entity));
+            self.order = in_order(&self.observing).expect("without some there is no circle either");
         }
     }
 
     fn step(&mut self) {
-        let (which, v, kind) = (self.below(BUNDLES), self.below(1000), self.below(40));
+        let (which, v, kind) = (self.below(BUNDLES), self.below(1000), self.below(44));
         match kind {
-            0 if v < 500 => self.hook(),
+            40..=41 => self.observe(v),
+            42 => {
+                self.open = v.is_multiple_of(2);
+                self.world.resource_mut::<Open>().0 = self.open;
+            }
+            43 => self.read(),
+            0 if v < 300 => self.hook(),
             0 => self.observe(v),
             1..=4 => {
                 let entity = with_bundle!(which, v, |bundle: Ty, parts| self.world.spawn(bundle).id());
@@ -629,36 +922,99 @@ impl Pair {
     fn hook(&mut self) {
         let part = self.random.below(PARTS);
         let event = EVENTS[self.below(5) as usize];
-        if !self.hooked.insert((part, event)) {
+        let panics = self.below(5) == 0;
+        if self.hooked.contains_key(&(part, event)) {
             return;
         }
+        self.hooked.insert((part, event), panics);
         match part {
-            0 => register(&mut self.world.register_component_hooks::<A>(), event),
-            1 => register(&mut self.world.register_component_hooks::<B>(), event),
-            2 => register(&mut self.world.register_component_hooks::<C>(), event),
-            3 => register(&mut self.world.register_component_hooks::<D>(), event),
-            4 => register(&mut self.world.register_component_hooks::<S>(), event),
-            5 => register(&mut self.world.register_component_hooks::<T>(), event),
-            _ => register(&mut self.world.register_component_hooks::<Tag>(), event),
+            0 => register(&mut self.world.register_component_hooks::<A>(), event, panics),
+            1 => register(&mut self.world.register_component_hooks::<B>(), event, panics),
+            2 => register(&mut self.world.register_component_hooks::<C>(), event, panics),
+            3 => register(&mut self.world.register_component_hooks::<D>(), event, panics),
+            4 => register(&mut self.world.register_component_hooks::<S>(), event, panics),
+            5 => register(&mut self.world.register_component_hooks::<T>(), event, panics),
+            _ => register(&mut self.world.register_component_hooks::<Tag>(), event, panics),
         }
     }
 
     /// Adds an observer, or removes one.
     fn observe(&mut self, v: u32) {
-        if v.is_multiple_of(4) && !self.observing.is_empty() {
+        if (v.is_multiple_of(3) || self.observing.len() > 20) && !self.observing.is_empty() {
             let at = self.random.below(self.observing.len());
             let gone = self.observing.remove(at);
-            assert!(self.world.remove_observer(gone.id));
+            assert!(self.world.remove_observer(gone.id.expect("it was added")));
+            self.order = in_order(&self.observing).expect("without one there is no circle either");
             return;
         }
-        let (event, parts) = (EVENTS[self.random.below(5)], 1 + self.below((1 << PARTS) - 1));
-        let entity = if v.is_multiple_of(3) { self.entity() } else { None };
+        let entity = if self.below(3) == 0 { self.entity() } else { None };
+        let constraint = |pair: &mut Self| (pair.below(4) == 0).then(|| pair.below(NAMED));
+        let (before, after) = (constraint(self), constraint(self));
         self.numbers += 1;
-        let reactions =
-            [Reaction::None, Reaction::None, Reaction::Tag, Reaction::RemoveD, Reaction::DespawnOdd];
-        let (number, reaction) = (self.numbers, reactions[self.random.below(5)]);
-        let id = observe(&mut self.world, event, parts, entity, number, reaction);
-        self.observing.push(Observing { number, id, event, parts, entity, reaction });
+        let reactions = [
+            Reaction::None,
+            Reaction::None,
+            Reaction::Tag,
+            Reaction::RemoveD,
+            Reaction::DespawnOdd,
+            Reaction::Panic,
+        ];
+        let mut observing = Observing {
+            number: self.numbers,
+            id: None,
+            event: EVENTS[self.random.below(5)],
+            parts: 1 + self.below((1 << PARTS) - 1),
+            entity,
+            reaction: reactions[self.random.below(reactions.len())],
+            batched: self.below(3) == 0,
+            gated: self.below(5) == 0,
+            name: None,
+            before,
+            after,
+        };
+        match self.below(8) {
+            0 | 1 => {
+                let name = self.below(NAMED);
+                let (number, event, parts) = (10_000 + name, Event::Add, 1);
+                let (reaction, batched) = (Reaction::None, false);
+                observing =
+                    Observing { number, event, parts, reaction, batched, name: Some(name), ..observing };
+            }
+            2 | 3 => {
+                observing.event = if self.below(2) == 0 { Event::Matched } else { Event::Unmatched };
+                observing.parts = 1 << self.random.below(QUERIES);
+            }
+            _ => {}
+        }
+        let added = self.world.try_add_observer(observer(&self.world, &observing));
+        self.observing.push(observing);
+        match in_order(&self.observing) {
+            Some(order) => {
+                self.order = order;
+                let id = added.expect("the order does not go in a circle");
+                self.observing.last_mut().expect("it was pushed above").id = Some(id);
+            }
+            None => {
+                assert!(matches!(added, Err(phalanx::system::ObserverError::Cycle(_))));
+                self.observing.pop();
+            }
+        }
+    }
+
+    /// Lets the readers of reactive sets and of removals look.
+    fn read(&mut self) {
+        let Some(readers) = &mut self.readers else { return };
+        let mut found = (readers.reactive)(&mut self.world);
+        // Which of several entities comes first is the table's business in some changes.
+        found.sort_unstable();
+        let collected: BTreeSet<Entity> = std::mem::take(&mut readers.collected).into_iter().collect();
+        let alive = |entity: &Entity| self.naive.contains_key(entity);
+        assert_eq!(found, collected.into_iter().filter(alive).collect::<Vec<_>>());
+        let mut found = (readers.removed)(&mut self.world);
+        let mut gone = std::mem::take(&mut readers.gone);
+        found.sort_unstable();
+        gone.sort_unstable();
+        assert_eq!(found, gone);
     }
 
     fn herds(&mut self, v: u32) {
@@ -770,7 +1126,9 @@ impl Pair {
         let mut dead: Vec<Entity> =
             chains.iter().filter(|(_, steps)| dies(steps)).map(|(entity, _)| *entity).collect();
         let deaths = self.trace.0.lock().expect("nobody panics with the lock").clone();
-        let ends = |heard: &Heard| matches!(heard.1, Event::Despawn | Event::Remove | Event::Discard);
+        let ends = |heard: &Heard| {
+            matches!(heard.1, Event::Despawn | Event::Remove | Event::Discard | Event::Unmatched)
+        };
         let last = |entity: &Entity| deaths.iter().rposition(|heard| ends(heard) && heard.3 == *entity);
         dead.sort_by_key(|entity| last(entity).unwrap_or(usize::MAX));
         dead.into_iter().for_each(|entity| self.despawned(entity));
@@ -781,6 +1139,13 @@ impl Pair {
         let heard = self.trace.take();
         let expected = std::mem::take(&mut self.expected);
         assert_eq!(heard, expected);
+        assert_eq!(self.panics.load(Ordering::Relaxed), self.expected_panics, "each panic is told once");
+        if let Some(Grouped(group)) = self.world.get_resource::<Grouped>() {
+            let members: BTreeSet<Entity> = group.entities(&self.world).iter().copied().collect();
+            let pairs = self.naive.iter().filter(|(_, naive)| matches(1, &naive.parts));
+            assert_eq!(members, pairs.map(|(&entity, _)| entity).collect());
+            assert_eq!(members.len(), group.len(&self.world));
+        }
         assert_eq!(self.world.entities().len(), self.naive.len());
         for (&entity, naive) in &self.naive {
             for part in 0..PARTS {
@@ -806,7 +1171,7 @@ fn hooks_and_observers_hear_what_a_naive_world_works_out() {
             }));
             if let Err(panic) = seen {
                 eprintln!("seed {seed}, step {step}");
-                std::panic::resume_unwind(panic);
+                resume_unwind(panic);
             }
         }
     }
