@@ -216,8 +216,7 @@ fn restart(model: Model, ranks: usize, folder: &std::path::Path, until: u64) -> 
     let lines = run_local(ranks, |transport| {
         let mut app = app(model);
         let mut cluster = cluster(model, transport, AGENTS);
-        let (frame, place) = latest_checkpoint(folder).unwrap().expect("there is a checkpoint");
-        cluster.restart(app.world_mut(), &place).unwrap();
+        let frame = cluster.restart_latest(app.world_mut(), folder).unwrap().expect("there is a checkpoint");
         app.world_mut().insert_resource(Frame(frame));
         go_on(&mut app, &mut cluster, until).unwrap();
         summary(&mut cluster, app.world()).unwrap()
@@ -240,7 +239,17 @@ fn another_number_of_ranks_goes_on_from_a_checkpoint() {
         for ranks in [1, 2, 4] {
             assert_eq!(restart(model, ranks, &folder, 60), undisturbed, "{model:?} on {ranks} ranks");
         }
-        // Without a manifest the newest is no checkpoint, and the one before it is.
+        // A file that is cut short or changed, and a folder without a manifest, are no checkpoint: the one before it is.
+        let path = folder.join("frame-000000040/rank-2");
+        let bytes = std::fs::read(&path).unwrap();
+        let mut changed = bytes.clone();
+        changed[bytes.len() / 2] ^= 1;
+        for damaged in [&bytes[..bytes.len() - 1], &changed] {
+            std::fs::write(&path, damaged).unwrap();
+            assert_eq!(latest_checkpoint(&folder).unwrap().unwrap().0, 20);
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        assert_eq!(latest_checkpoint(&folder).unwrap().unwrap().0, 40);
         std::fs::remove_file(folder.join("frame-000000040/manifest")).unwrap();
         assert_eq!(latest_checkpoint(&folder).unwrap().unwrap().0, 20);
         assert_eq!(restart(model, 2, &folder, 60), undisturbed);
@@ -266,6 +275,81 @@ fn a_rank_that_dies_is_named_and_leaves_the_last_checkpoint_whole() {
         assert!(matches!(end, Err(ClusterError::Lost { .. })), "{end:?}");
     }
     assert_eq!(restart(Model::Epidemic, 2, &folder, 50), undisturbed);
+}
+
+/// A rank that is gone after so many exchanges.
+struct Mortal {
+    transport: LocalTransport,
+    left: usize,
+}
+
+impl Transport for Mortal {
+    fn rank(&self) -> usize {
+        self.transport.rank()
+    }
+
+    fn ranks(&self) -> usize {
+        self.transport.ranks()
+    }
+
+    fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, ClusterError> {
+        let here = self.rank();
+        self.left = self.left.checked_sub(1).ok_or(ClusterError::Lost { here, rank: here })?;
+        self.transport.exchange(parts)
+    }
+}
+
+/// Ranks write over the very checkpoint from which they restarted, and one of them dies: at each step, and each rank.
+#[test]
+fn a_rank_that_dies_while_a_checkpoint_is_replaced_leaves_one_of_both() {
+    let folder = folder("replaced");
+    let undisturbed = run(Model::Epidemic, 1, 30).0;
+    run_local(2, |transport| {
+        let (mut app, mut cluster) = begin(Model::Epidemic, transport);
+        go_on(&mut app, &mut cluster, 20).unwrap();
+        cluster.checkpoint(app.world_mut(), &folder).unwrap();
+    });
+    let mut survived = 0;
+    for (dies, after) in (0..3).flat_map(|rank| (0..20).map(move |after| (rank, after))) {
+        let ends = run_local(3, |transport| {
+            let left = if transport.rank() == dies { after } else { usize::MAX };
+            let mut app = app(Model::Epidemic);
+            let mut cluster = cluster(Model::Epidemic, Mortal { transport, left }, AGENTS);
+            cluster.restart_latest(app.world_mut(), &folder)?;
+            cluster.checkpoint(app.world_mut(), &folder)
+        });
+        survived += usize::from(ends.iter().all(Result::is_ok));
+        let (frame, _) = latest_checkpoint(&folder).unwrap().expect("one of both is whole");
+        assert_eq!(frame, 20, "rank {dies} died after {after} exchanges");
+    }
+    assert!(survived > 0, "some ranks lived long enough to write a checkpoint");
+    assert_eq!(restart(Model::Epidemic, 2, &folder, 30), undisturbed);
+}
+
+/// Between two names of folders nothing is lost, either.
+#[test]
+fn a_checkpoint_whose_name_was_being_exchanged_is_found() {
+    let folder = folder("names");
+    let undisturbed = run(Model::Boids, 1, 30).0;
+    run_local(2, |transport| {
+        let (mut app, mut cluster) = begin(Model::Boids, transport);
+        go_on(&mut app, &mut cluster, 20).unwrap();
+        cluster.checkpoint(app.world_mut(), &folder).unwrap();
+    });
+    let name = |end: &str| folder.join(format!("frame-000000020{end}"));
+    std::fs::rename(name(""), name(".old")).unwrap();
+    std::fs::create_dir(name(".new")).unwrap();
+    assert_eq!(latest_checkpoint(&folder).unwrap(), Some((20, name(".old"))));
+    assert_eq!(restart(Model::Boids, 3, &folder, 30), undisturbed);
+    // The next one of this frame clears up.
+    run_local(2, |transport| {
+        let mut app = app(Model::Boids);
+        let mut cluster = cluster(Model::Boids, transport, AGENTS);
+        cluster.restart_latest(app.world_mut(), &folder).unwrap();
+        cluster.checkpoint(app.world_mut(), &folder).unwrap();
+    });
+    assert_eq!(latest_checkpoint(&folder).unwrap(), Some((20, name(""))));
+    assert!(!name(".old").exists() && !name(".new").exists());
 }
 
 #[test]

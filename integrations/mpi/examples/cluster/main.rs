@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use phalanx_mpi::{ClusterError, MpiTransport, Transport, latest_checkpoint, run_mpi};
+use phalanx_mpi::{ClusterError, MpiTransport, Transport, run_mpi};
 
 mod models;
 use models::{Frame, Model, app, cluster, populate, summary};
@@ -72,12 +72,11 @@ fn run(options: &Options, transport: MpiTransport) -> Result<(), ClusterError> {
     let mut cluster = cluster(options.model, transport, options.agents);
     match &options.restart {
         Some(folder) => {
-            let found = latest_checkpoint(folder)?;
-            let (frame, place) = found.ok_or_else(|| ClusterError::File {
+            let found = cluster.restart_latest(app.world_mut(), folder)?;
+            let frame = found.ok_or_else(|| ClusterError::File {
                 path: folder.display().to_string(),
                 message: "there is no checkpoint that is whole".into(),
             })?;
-            cluster.restart(app.world_mut(), &place)?;
             app.world_mut().insert_resource(Frame(frame));
             if rank == 0 {
                 println!("{ranks} ranks go on from frame {frame}");
@@ -85,10 +84,12 @@ fn run(options: &Options, transport: MpiTransport) -> Result<(), ClusterError> {
         }
         None => populate(options.model, &cluster, app.world_mut(), options.agents),
     }
+    // The frame that the run begins with needs no checkpoint: it comes from one, or can be made again.
+    let begun = cluster.frame();
     while cluster.frame() < options.frames {
         let frame = cluster.frame();
         if let Some(folder) =
-            options.checkpoint.as_ref().filter(|_| frame > 0 && frame.is_multiple_of(options.every))
+            options.checkpoint.as_ref().filter(|_| frame > begun && frame.is_multiple_of(options.every))
         {
             cluster.checkpoint(app.world_mut(), folder)?;
         }
