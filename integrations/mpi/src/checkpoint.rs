@@ -25,7 +25,7 @@ use crate::messages::{Letter, Outbox};
 use crate::transport::Transport;
 use crate::wire::{Reader, hash, put, put_bytes};
 
-const FORM: &str = "phalanx-mpi checkpoint 1";
+const FORM: &str = "phalanx-mpi checkpoint 2";
 
 /// The newest checkpoint in a folder that is whole, and its frame. Every file is read and compared with the manifest; a
 /// checkpoint that is damaged is passed over.
@@ -153,7 +153,8 @@ impl<T: Transport> Cluster<T> {
         self.name_newborn(world)?;
         let mut bytes = Vec::new();
         let entities: Vec<Entity> = self.owned(world).into_iter().map(|(_, entity)| entity).collect();
-        self.types.pack(world, &entities, false, &mut bytes);
+        self.types.refuse(world, &entities)?;
+        self.types.pack_whole(world, &entities, &mut bytes);
         let outbox = world.get_resource::<Outbox>();
         outbox.iter().flat_map(|outbox| outbox.letters()).for_each(|letter| letter.write(&mut bytes));
         let name = format!("frame-{:09}", self.frame);
@@ -222,6 +223,8 @@ impl<T: Transport> Cluster<T> {
                 self.load(world, &bytes, place.join(format!("rank-{rank}")).display().to_string())?;
             }
         }
+        // Before anyone moves: who has no place goes with whom it is linked to.
+        self.relink(world)?;
         self.rebalance(world)?;
         self.migrate(world)
     }

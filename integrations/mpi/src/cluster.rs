@@ -1,6 +1,6 @@
 //! What happens between two frames, on all ranks together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use phalanx::prelude::*;
 
@@ -126,6 +126,7 @@ impl<T: Transport> Cluster<T> {
         if self.rebalance_every > 0 && self.frame.is_multiple_of(self.rebalance_every) {
             self.rebalance(world)?;
         }
+        self.settle_links(world)?;
         self.migrate(world)?;
         self.exchange_ghosts(world)?;
         self.order(world);
@@ -190,27 +191,83 @@ impl<T: Transport> Cluster<T> {
         Ok(())
     }
 
+    /// Forgets links to entities that no rank has any more, and despawns what goes with them.
+    fn settle_links(&mut self, world: &mut World) -> Result<(), ClusterError> {
+        let relations = self.types.relations.clone();
+        if relations.is_empty() {
+            return Ok(());
+        }
+        relations.iter().for_each(|relation| (relation.part_ghosts)(world));
+        loop {
+            let mut awaited = Vec::new();
+            relations.iter().for_each(|relation| (relation.awaited)(world, &mut awaited));
+            awaited.sort_unstable();
+            awaited.dedup();
+            let mut asked = self.gather_ids(&awaited)?;
+            if asked.is_empty() {
+                return Ok(());
+            }
+            let owned = self.owned(world);
+            asked.retain(|id| owned.binary_search_by_key(id, |(id, _)| *id).is_ok());
+            asked.sort_unstable();
+            asked.dedup();
+            let alive: HashSet<GlobalId> = self.gather_ids(&asked)?.into_iter().collect();
+            let despawned = relations.iter().map(|relation| (relation.forget)(world, &alive)).sum::<u64>();
+            // Others may have waited for those that went now.
+            if self.sum_counts(&[despawned])? == [0] {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The ids of all ranks.
+    fn gather_ids(&mut self, ids: &[GlobalId]) -> Result<Vec<GlobalId>, ClusterError> {
+        let mut part = Vec::with_capacity(ids.len() * 8);
+        ids.iter().for_each(|id| put(&mut part, id.0));
+        let mut all = Vec::new();
+        for (rank, part) in self.transport.gather(part)?.iter().enumerate() {
+            let mut reader = Reader::new(part, format!("the ids that rank {rank} waits for"));
+            while !reader.is_empty() {
+                all.push(GlobalId(reader.number()?));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Links entities again that met on this rank.
+    pub(crate) fn relink(&self, world: &mut World) -> Result<(), ClusterError> {
+        if self.types.relations.is_empty() {
+            return Ok(());
+        }
+        let owned = self.owned(world);
+        self.types.relations.iter().try_for_each(|relation| (relation.relink)(world, &owned))
+    }
+
     /// Sends entities to those who own their places.
     pub(crate) fn migrate(&mut self, world: &mut World) -> Result<(), ClusterError> {
         let mut leaving: Vec<Vec<Entity>> = vec![Vec::new(); self.ranks()];
         for (_, entity) in self.owned(world) {
-            let Some(place) = (self.types.locate)(world, entity) else { continue };
+            let Some(place) = self.types.place(world, entity) else { continue };
             let owner = self.partition.owner(place);
             if owner != self.rank() {
                 leaving[owner].push(entity);
             }
         }
         let mut parts = Vec::with_capacity(self.ranks());
-        for entities in leaving {
+        for entities in &leaving {
             let mut part = Vec::new();
             if !entities.is_empty() {
-                self.types.pack(world, &entities, false, &mut part);
+                self.types.refuse(world, entities)?;
+                self.types.pack_whole(world, entities, &mut part);
             }
             self.stats.migrated += entities.len() as u64;
             self.stats.migrated_bytes += part.len() as u64;
             parts.push(part);
-            world.despawn_batch(entities);
         }
+        let leaving = leaving.concat();
+        // Who goes away despawns nobody: that is what a link to a target would do.
+        self.types.relations.iter().for_each(|relation| (relation.part)(world, &leaving));
+        world.despawn_batch(leaving);
         for (rank, part) in self.transport.exchange(parts)?.iter().enumerate() {
             if part.is_empty() {
                 continue;
@@ -219,7 +276,7 @@ impl<T: Transport> Cluster<T> {
             self.types.unpack(world, &mut reader, false, |world, _| world.spawn_empty().id())?;
             world.flush();
         }
-        Ok(())
+        self.relink(world)
     }
 
     /// Sends what others must see, as far as they do not have it, and what they need no longer.

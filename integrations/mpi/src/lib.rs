@@ -27,6 +27,7 @@ mod messages;
 mod over_mpi;
 mod partition;
 mod reduce;
+mod relations;
 mod transport;
 mod types;
 mod wire;
@@ -42,5 +43,6 @@ pub use messages::{Outbox, To};
 #[cfg(feature = "mpi")]
 pub use over_mpi::{MpiTransport, run_mpi};
 pub use partition::{Bounds, Partition};
+pub use relations::Apart;
 pub use transport::{MAX_PIECE, Transport, pieces};
 pub use types::{ClusterTypes, Located};

@@ -4,15 +4,23 @@
 //!   a component of n rows   | all, none or a bit per row | values side by side |
 //! ```
 
+use std::any::TypeId;
+use std::collections::BTreeSet;
+
 use bytemuck::Pod;
+use phalanx::ComponentId;
+use phalanx::component::AnyComponent;
 use phalanx::prelude::*;
+use phalanx::relation::Relationship;
 use phalanx::save::SavedComponent;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::cluster::Ghost;
 use crate::error::ClusterError;
-use crate::ids::GlobalId;
+use crate::ids::{GlobalId, Newborn};
 use crate::messages::MessageEntry;
+use crate::relations::{RelationEntry, types_of};
 use crate::wire::{Reader, put_bytes};
 
 /// A component that says where its entity is.
@@ -43,13 +51,16 @@ pub trait Located: SavedComponent {
 pub struct ClusterTypes {
     pub(crate) locate: fn(&World, Entity) -> Option<[f64; 3]>,
     pub(crate) components: Vec<ComponentEntry>,
+    pub(crate) relations: Vec<RelationEntry>,
     pub(crate) messages: Vec<MessageEntry>,
+    /// The types of which it is known what becomes of them.
+    known: Vec<TypeId>,
 }
 
 /// How one component travels.
 #[derive(Clone, Copy)]
 pub(crate) struct ComponentEntry {
-    type_id: std::any::TypeId,
+    type_id: TypeId,
     pub(crate) halo: bool,
     pub(crate) pack: fn(&World, &[Entity], &mut Vec<u8>),
     /// Reads the values of these entities. Nothing changes until commands are applied.
@@ -64,7 +75,8 @@ impl ClusterTypes {
             P::with_value(world.get::<P>(entity)?, &mut |value| place = Some(value.place()));
             place
         };
-        Self { locate, components: Vec::new(), messages: Vec::new() }
+        let known = vec![TypeId::of::<GlobalId>(), TypeId::of::<Newborn>(), TypeId::of::<Ghost>()];
+        Self { locate, components: Vec::new(), relations: Vec::new(), messages: Vec::new(), known }
     }
 
     fn add<C: SavedComponent>(
@@ -72,8 +84,9 @@ impl ClusterTypes {
         pack: fn(&World, &[Entity], &mut Vec<u8>),
         unpack: fn(&mut World, &[Entity], &mut Reader<'_>) -> Result<(), ClusterError>,
     ) -> Self {
-        let type_id = std::any::TypeId::of::<C>();
+        let type_id = TypeId::of::<C>();
         if self.components.iter().all(|known| known.type_id != type_id) {
+            self.known.push(type_id);
             self.components.push(ComponentEntry { type_id, halo: false, pack, unpack });
         }
         self
@@ -92,13 +105,87 @@ impl ClusterTypes {
         self.add::<C>(pack_saved::<C>, unpack_saved::<C>)
     }
 
+    /// A relation whose links travel, by the [`GlobalId`] of the target. Where source and target are on different ranks the
+    /// source has an [`Apart`](crate::Apart) instead; when they meet again they are linked, in the order that the sources had.
+    /// An entity without a place goes where its target goes. Ghosts have no links.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # use phalanx_mpi::{ClusterTypes, Located};
+    /// # #[derive(Component, serde::Serialize, serde::Deserialize)]
+    /// # #[component(save)]
+    /// # struct Position([f64; 3]);
+    /// # impl Located for Position { fn place(&self) -> [f64; 3] { self.0 } }
+    /// let types = ClusterTypes::located::<Position>().saved::<Position>().relation::<ChildOf>();
+    /// ```
+    #[must_use]
+    pub fn relation<R: Relationship + SavedComponent>(mut self) -> Self {
+        if !self.known.contains(&TypeId::of::<R>()) {
+            self.known.extend(types_of::<R>());
+            self.relations.push(RelationEntry::of::<R>());
+        }
+        self
+    }
+
+    /// A component that stays behind on purpose: an entity that moves to another rank, or comes back from a checkpoint, lacks
+    /// it. What is neither listed nor left is an error when an entity with it moves.
+    #[must_use]
+    pub fn leave<C: AnyComponent>(mut self) -> Self {
+        self.known.push(TypeId::of::<C>());
+        self
+    }
+
+    /// Refuses entities that would lose a component, or a link.
+    pub(crate) fn refuse(&self, world: &World, entities: &[Entity]) -> Result<(), ClusterError> {
+        let unknown = |id: &ComponentId| {
+            let info = world.components().get(*id);
+            info.is_some_and(|info| info.type_id().is_none_or(|id| !self.known.contains(&id)))
+        };
+        let sparse: Vec<ComponentId> = world
+            .components()
+            .iter()
+            .filter(|info| info.is_sparse())
+            .map(|info| info.id())
+            .filter(unknown)
+            .collect();
+        let (mut seen, mut lost) = (BTreeSet::new(), BTreeSet::new());
+        for &entity in entities {
+            let Ok(row) = world.get_entity(entity) else { continue };
+            if seen.insert(row.archetype()) {
+                lost.extend(row.component_ids().filter(unknown));
+            }
+            lost.extend(sparse.iter().filter(|id| row.contains_id(**id)));
+            for relation in &self.relations {
+                relation.refuse(world, entity)?;
+            }
+        }
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let name = |id: ComponentId| world.components().get(id).map(|info| info.name().to_owned());
+        Err(ClusterError::Unlisted { components: lost.into_iter().filter_map(name).collect() })
+    }
+
+    /// Where an entity is, or the one that it is linked to.
+    pub(crate) fn place(&self, world: &World, entity: Entity) -> Option<[f64; 3]> {
+        let mut at = entity;
+        // Links may form a circle.
+        for _ in 0..64 {
+            if let Some(place) = (self.locate)(world, at) {
+                return Some(place);
+            }
+            at = self.relations.iter().find_map(|relation| (relation.target)(world, at))?;
+        }
+        None
+    }
+
     /// Ghosts have this component, too. Without it they have an id, and nothing else.
     ///
     /// # Panics
     /// When the component was not added with [`plain`](Self::plain) or [`saved`](Self::saved).
     #[must_use]
     pub fn halo<C: SavedComponent>(mut self) -> Self {
-        let type_id = std::any::TypeId::of::<C>();
+        let type_id = TypeId::of::<C>();
         let entry = self.components.iter_mut().find(|entry| entry.type_id == type_id);
         let name = std::any::type_name::<C>();
         entry
@@ -121,6 +208,15 @@ impl ClusterTypes {
         for entry in self.components.iter().filter(|entry| entry.halo || !only_halo) {
             (entry.pack)(world, entities, out);
         }
+        if !only_halo {
+            self.relations.iter().for_each(|relation| (relation.pack_links)(world, entities, out));
+        }
+    }
+
+    /// As [`Self::pack`], with the order of sources.
+    pub(crate) fn pack_whole(&self, world: &World, entities: &[Entity], out: &mut Vec<u8>) {
+        self.pack(world, entities, false, out);
+        self.relations.iter().for_each(|relation| (relation.pack_rosters)(world, entities, out));
     }
 
     /// Reads rows: `target` gives the entity for each id. The values are there once commands are applied.
@@ -143,6 +239,14 @@ impl ClusterTypes {
         for entry in self.components.iter().filter(|entry| entry.halo || !only_halo) {
             (entry.unpack)(world, &entities, reader)?;
         }
+        if !only_halo {
+            for relation in &self.relations {
+                (relation.unpack_links)(world, &entities, reader)?;
+            }
+            for relation in &self.relations {
+                (relation.unpack_rosters)(world, &entities, reader)?;
+            }
+        }
         Ok(entities)
     }
 }
@@ -152,7 +256,7 @@ const ALL: u8 = 1;
 const SOME: u8 = 2;
 
 /// Writes which of the rows have a value.
-fn pack_presence(present: &[bool], out: &mut Vec<u8>) {
+pub(crate) fn pack_presence(present: &[bool], out: &mut Vec<u8>) {
     if present.iter().all(|present| *present) {
         out.push(ALL);
     } else if present.iter().any(|present| *present) {
@@ -164,7 +268,7 @@ fn pack_presence(present: &[bool], out: &mut Vec<u8>) {
     }
 }
 
-fn read_presence(reader: &mut Reader<'_>, rows: usize) -> Result<Vec<bool>, ClusterError> {
+pub(crate) fn read_presence(reader: &mut Reader<'_>, rows: usize) -> Result<Vec<bool>, ClusterError> {
     match reader.take(1)?[0] {
         NONE => Ok(vec![false; rows]),
         ALL => Ok(vec![true; rows]),

@@ -90,7 +90,8 @@ pub fn types(model: Model) -> ClusterTypes {
     let types = ClusterTypes::located::<Position>().plain::<Position>().plain::<Velocity>();
     let types = types.halo::<Position>().halo::<Velocity>();
     match model {
-        Model::Boids => types,
+        // Made anew for each newcomer, by `equip`.
+        Model::Boids => types.leave::<Steering>(),
         Model::Epidemic => types.saved::<Health>().halo::<Health>().message::<Visit>(),
     }
 }
