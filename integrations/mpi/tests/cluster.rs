@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use phalanx::prelude::*;
 use phalanx::schedule::Threads;
@@ -71,6 +73,22 @@ fn an_epidemic_ends_alike_on_any_number_of_ranks() {
     assert!(kept > sent, "most people stand still, so most ghosts are not sent again: {stats:?}");
 }
 
+/// Counts frames in which two systems met: each waits for the other, which takes two threads.
+#[derive(Resource, Clone, Default)]
+struct Meeting(Arc<(Mutex<u64>, Condvar)>);
+
+fn meet(meeting: &Meeting) {
+    let (count, changed) = &*meeting.0;
+    let mut here = count.lock().unwrap();
+    *here += 1;
+    changed.notify_all();
+    let met = |count: &mut u64| *count % 2 == 1;
+    // On one thread nobody comes: the test fails then, and does not hang.
+    let (mut here, waited) = changed.wait_timeout_while(here, Duration::from_secs(20), met).unwrap();
+    *here += u64::from(waited.timed_out());
+    assert!(!waited.timed_out(), "both systems run on one thread");
+}
+
 #[test]
 fn threads_within_a_rank_change_nothing() {
     for model in [Model::Boids, Model::Epidemic] {
@@ -78,8 +96,20 @@ fn threads_within_a_rank_change_nothing() {
         for (ranks, threads) in [(1, Threads::Serial), (1, Threads::N(2)), (2, Threads::N(2))] {
             let lines = run_local(ranks, |transport| {
                 let (mut app, mut cluster) = begin(model, transport);
-                app.configure(AppConfig { threads, ..AppConfig::default() });
+                // Phases of any size go to the threads.
+                app.configure(AppConfig { threads, small_phase: Duration::ZERO, ..AppConfig::default() });
+                if threads == Threads::N(2) {
+                    app.insert_resource(Meeting::default());
+                    let one = |meeting: Res<Meeting>| meet(&meeting);
+                    let other = |meeting: Res<Meeting>| meet(&meeting);
+                    app.add_systems(Update, (one, other));
+                }
                 go_on(&mut app, &mut cluster, 40).unwrap();
+                let met = app.world().get_resource::<Meeting>();
+                assert!(
+                    met.is_none_or(|met| *met.0.0.lock().unwrap() == 80),
+                    "two threads work in each frame"
+                );
                 summary(&mut cluster, app.world()).unwrap()
             });
             assert_eq!(lines[0], alone, "{model:?} on {ranks} ranks with {threads:?}");

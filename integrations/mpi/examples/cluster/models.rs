@@ -149,9 +149,10 @@ pub fn app_in(model: Model, side: f32) -> App {
     app.insert_resource(Frame::default()).insert_resource(Outbox::default());
     app.insert_resource(GlobalOrder::default()).insert_resource(Side(side));
     match model {
-        Model::Boids => app.add_systems(Update, (equip, steer, fly, tick).chain()),
+        // `steer` shares its rows among threads; both of `fly`, and `walk` and `travel`, may run side by side.
+        Model::Boids => app.add_systems(Update, (equip, steer, (fly_x, fly_y), tick).chain()),
         Model::Epidemic => {
-            app.add_message::<Visit>().add_systems(Update, (walk, infect, travel, course, tick).chain())
+            app.add_message::<Visit>().add_systems(Update, (infect, (walk, travel), course, tick).chain())
         }
     };
     app
@@ -172,13 +173,14 @@ fn equip(
 }
 
 /// Sums over neighbours in the order of their ids: of `f32`, in which the order shows, and yet the same bits wherever
-/// borders are.
+/// borders are, and whichever thread adds.
 fn steer(
     order: Res<GlobalOrder>,
     flock: Query<(&Position, &Velocity)>,
     mut boids: Query<(&GlobalId, &Position, &Velocity, &mut Steering), Without<Ghost>>,
 ) {
-    for (id, position, velocity, mut steering) in &mut boids {
+    let strategy = BatchingStrategy::fixed(32);
+    boids.par_iter_mut().batching_strategy(strategy).for_each(|(id, position, velocity, mut steering)| {
         let (here, own) = ([*position.x, *position.y], [*velocity.x, *velocity.y]);
         let (mut centre, mut speed, mut apart, mut count) =
             ([0.0_f32; 2], [0.0_f32; 2], [0.0_f32; 2], 0.0_f32);
@@ -203,20 +205,29 @@ fn steer(
             }
             steering.0[axis] = next.clamp(-0.5, 0.5);
         }
+    });
+}
+
+/// Moves along one axis, and turns at the walls.
+fn advance(place: &mut f32, speed: &mut f32, side: f32) {
+    *place += *speed;
+    if *place < 0.0 || *place > side {
+        *place = place.clamp(0.0, side);
+        *speed = -*speed;
     }
 }
 
-fn fly(side: Res<Side>, mut boids: Query<(&mut Position, &mut Velocity, &Steering), Without<Ghost>>) {
-    for (position, velocity, steering) in &mut boids {
-        let places = [(position.x, velocity.x, steering.0[0]), (position.y, velocity.y, steering.0[1])];
-        for (place, speed, steering) in places {
-            *speed = steering;
-            *place += *speed;
-            if *place < 0.0 || *place > side.0 {
-                *place = place.clamp(0.0, side.0);
-                *speed = -*speed;
-            }
-        }
+fn fly_x(side: Res<Side>, mut boids: Query<(&mut position::x, &mut velocity::x, &Steering), Without<Ghost>>) {
+    for (place, speed, steering) in &mut boids {
+        *speed = steering.0[0];
+        advance(place, speed, side.0);
+    }
+}
+
+fn fly_y(side: Res<Side>, mut boids: Query<(&mut position::y, &mut velocity::y, &Steering), Without<Ghost>>) {
+    for (place, speed, steering) in &mut boids {
+        *speed = steering.0[1];
+        advance(place, speed, side.0);
     }
 }
 
@@ -226,13 +237,8 @@ fn walk(side: Res<Side>, mut people: Query<(&GlobalId, &mut Position, &mut Veloc
         if id.0 % 8 != 0 {
             continue;
         }
-        for (place, speed) in [(position.x, velocity.x), (position.y, velocity.y)] {
-            *place += *speed;
-            if *place < 0.0 || *place > side.0 {
-                *place = place.clamp(0.0, side.0);
-                *speed = -*speed;
-            }
-        }
+        advance(position.x, velocity.x, side.0);
+        advance(position.y, velocity.y, side.0);
     }
 }
 
