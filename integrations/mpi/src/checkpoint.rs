@@ -20,7 +20,6 @@ use phalanx::prelude::*;
 
 use crate::cluster::Cluster;
 use crate::error::ClusterError;
-use crate::ids::GlobalId;
 use crate::messages::{Letter, Outbox};
 use crate::transport::Transport;
 use crate::wire::{Reader, hash, put, put_bytes};
@@ -210,7 +209,7 @@ impl<T: Transport> Cluster<T> {
     }
 
     /// Goes on from a checkpoint, which may have been written by another number of ranks. The world must have no entities
-    /// with a [`GlobalId`].
+    /// with a [`GlobalId`](crate::GlobalId).
     ///
     /// # Errors
     /// When a rank is gone, or a file cannot be read or is not the one that the manifest tells of.
@@ -231,9 +230,7 @@ impl<T: Transport> Cluster<T> {
 
     fn load(&self, world: &mut World, bytes: &[u8], source: String) -> Result<(), ClusterError> {
         let mut reader = Reader::new(bytes, source);
-        let spawn = |world: &mut World, _: GlobalId| world.spawn_empty().id();
-        self.types.unpack(world, &mut reader, false, spawn)?;
-        world.flush();
+        self.types.unpack_whole(world, &mut reader)?;
         let mut letters = Vec::new();
         while !reader.is_empty() {
             letters.push(Letter::read(&mut reader)?);

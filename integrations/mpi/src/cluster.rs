@@ -1,17 +1,18 @@
 //! What happens between two frames, on all ranks together.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use phalanx::prelude::*;
 
 use crate::error::ClusterError;
-use crate::halo::{GlobalOrder, Neighbour};
 use crate::ids::{GlobalId, Newborn};
 use crate::messages::{Letter, Outbox, To, deliver};
 use crate::partition::Partition;
+use crate::sent::{self, Sent};
 use crate::transport::Transport;
-use crate::types::ClusterTypes;
-use crate::wire::{Reader, hash, mix, put};
+use crate::types::{ClusterTypes, unpack_rows};
+use crate::wire::{Reader, mix, put};
 
 /// A read-only copy of an entity that another rank owns. It is replaced by each exchange: what a system writes to it is
 /// lost.
@@ -53,8 +54,10 @@ pub struct Cluster<T> {
     pub(crate) frame: u64,
     /// The id of the next newborn.
     pub(crate) next_id: u64,
-    /// For each rank, whom it has as ghosts, with the hash of what was sent.
-    sent: Vec<BTreeMap<GlobalId, u64>>,
+    /// For each rank, whom it has as ghosts, and with which values.
+    sent: Vec<Sent>,
+    /// How long an entity took in the frames that were reported, in nanoseconds.
+    cost: Option<u64>,
     /// For each rank, its entities here.
     ghosts: Vec<HashMap<GlobalId, Entity>>,
     stats: ClusterStats,
@@ -74,7 +77,8 @@ impl<T: Transport> Cluster<T> {
             rebalance_every: 0,
             frame: 0,
             next_id: first_id,
-            sent: vec![BTreeMap::new(); ranks],
+            sent: vec![Sent::default(); ranks],
+            cost: None,
             ghosts: vec![HashMap::new(); ranks],
             stats: ClusterStats::default(),
         }
@@ -129,7 +133,7 @@ impl<T: Transport> Cluster<T> {
         self.settle_links(world)?;
         self.migrate(world)?;
         self.exchange_ghosts(world)?;
-        self.order(world);
+        (self.types.places.index)(world, self.radius);
         self.exchange_messages(world)?;
         self.frame += 1;
         Ok(())
@@ -176,14 +180,20 @@ impl<T: Transport> Cluster<T> {
         Ok(())
     }
 
-    /// Hands out cells by the number of entities in them.
+    /// Tells how long the last frame took on this rank. From the next rebalancing on, an entity counts by the time that it took
+    /// where it was, so that a rank on a slower machine, or with more expensive entities, gets fewer. Without it each counts
+    /// alike. What is computed does not depend on it, only where.
+    pub fn report_frame_time(&mut self, world: &World, time: Duration) {
+        let owned = world.view_filtered::<Entity, (With<GlobalId>, Without<Ghost>)>().iter().count();
+        let cost = time.as_nanos() / owned.max(1) as u128;
+        self.cost = Some(u64::try_from(cost).unwrap_or(u64::MAX).clamp(1, 1 << 32));
+    }
+
+    /// Hands out cells by the number of entities in them, or by the time that these take.
     pub(crate) fn rebalance(&mut self, world: &World) -> Result<(), ClusterError> {
         let mut counts = vec![0_u64; self.partition.len()];
-        for (_, entity) in self.owned(world) {
-            if let Some(place) = (self.types.locate)(world, entity) {
-                counts[self.partition.cell(place)] += 1;
-            }
-        }
+        let cost = self.cost.unwrap_or(1);
+        (self.types.places.owned)(world, &mut |_, _, place| counts[self.partition.cell(place)] += cost);
         let counts = self.sum_counts(&counts)?;
         self.partition = self.partition.bisect(&counts);
         self.near = self.partition.near(self.radius);
@@ -246,11 +256,20 @@ impl<T: Transport> Cluster<T> {
     /// Sends entities to those who own their places.
     pub(crate) fn migrate(&mut self, world: &mut World) -> Result<(), ClusterError> {
         let mut leaving: Vec<Vec<Entity>> = vec![Vec::new(); self.ranks()];
-        for (_, entity) in self.owned(world) {
-            let Some(place) = self.types.place(world, entity) else { continue };
+        let here = self.rank();
+        let mut send = |entity: Entity, place: [f64; 3]| {
             let owner = self.partition.owner(place);
-            if owner != self.rank() {
+            if owner != here {
                 leaving[owner].push(entity);
+            }
+        };
+        (self.types.places.owned)(world, &mut |_, entity, place| send(entity, place));
+        if !self.types.relations.is_empty() {
+            let owned = world.view_filtered::<Entity, (With<GlobalId>, Without<Ghost>)>();
+            for entity in owned.iter().filter(|&entity| (self.types.places.of)(world, entity).is_none()) {
+                if let Some(place) = self.types.place(world, entity) {
+                    send(entity, place);
+                }
             }
         }
         let mut parts = Vec::with_capacity(self.ranks());
@@ -273,43 +292,33 @@ impl<T: Transport> Cluster<T> {
                 continue;
             }
             let mut reader = Reader::new(part, format!("what rank {rank} sent of migrants"));
-            self.types.unpack(world, &mut reader, false, |world, _| world.spawn_empty().id())?;
-            world.flush();
+            self.types.unpack_whole(world, &mut reader)?;
         }
         self.relink(world)
     }
 
     /// Sends what others must see, as far as they do not have it, and what they need no longer.
     fn exchange_ghosts(&mut self, world: &mut World) -> Result<(), ClusterError> {
-        let mut seen: Vec<Vec<(GlobalId, Entity)>> = vec![Vec::new(); self.ranks()];
-        for (id, entity) in self.owned(world) {
-            let Some(place) = (self.types.locate)(world, entity) else { continue };
-            for &rank in &self.near[self.partition.cell(place)] {
-                seen[rank].push((id, entity));
+        let entries = self.types.halo_entries();
+        // Each entity once, however many ranks see it.
+        let mut all = Vec::new();
+        let mut seen: Vec<Vec<(GlobalId, usize)>> = vec![Vec::new(); self.ranks()];
+        (self.types.places.owned)(world, &mut |id, entity, place| {
+            let near = &self.near[self.partition.cell(place)];
+            if !near.is_empty() {
+                near.iter().for_each(|&rank| seen[rank].push((id, all.len())));
+                all.push(entity);
             }
-        }
-        let mut hashes: HashMap<Entity, u64> = HashMap::new();
+        });
+        let hashes = sent::hashes(world, &all, &entries);
         let mut parts = Vec::with_capacity(self.ranks());
-        for (rank, seen) in seen.into_iter().enumerate() {
-            let mut before = std::mem::take(&mut self.sent[rank]);
-            let mut changed = Vec::new();
-            for (id, entity) in seen {
-                let now = *hashes.entry(entity).or_insert_with(|| self.row_hash(world, entity, true));
-                if before.remove(&id) == Some(now) {
-                    self.stats.ghosts_kept += 1;
-                } else {
-                    changed.push(entity);
-                }
-                self.sent[rank].insert(id, now);
-            }
-            let mut part = Vec::new();
-            if !changed.is_empty() || !before.is_empty() {
-                // Those who are left were seen before, and are no longer.
-                put(&mut part, before.len() as u64);
-                before.keys().for_each(|id| put(&mut part, id.0));
-                self.types.pack(world, &changed, true, &mut part);
-            }
-            self.stats.ghosts_sent += changed.len() as u64;
+        for (sent, seen) in self.sent.iter_mut().zip(&mut seen) {
+            seen.sort_unstable();
+            let difference = sent.replace(seen, &hashes, entries.len());
+            let changed: usize = difference.groups.values().map(Vec::len).sum();
+            self.stats.ghosts_sent += changed as u64;
+            self.stats.ghosts_kept += (seen.len() - changed) as u64;
+            let part = difference.pack(world, &all, &entries);
             self.stats.ghost_bytes += part.len() as u64;
             parts.push(part);
         }
@@ -335,23 +344,15 @@ impl<T: Transport> Cluster<T> {
             world.despawn(gone);
         }
         let owner = u32::try_from(rank).expect("fewer than 2^32 ranks");
-        self.types.unpack(world, reader, true, |world, id| {
-            *known.entry(id).or_insert_with(|| world.spawn(Ghost { owner }).id())
-        })?;
+        let entries = self.types.halo_entries();
+        for _ in 0..reader.count()? {
+            let changed = sent::chosen(&entries, reader.number()?);
+            unpack_rows(world, reader, &changed, |world, id| {
+                *known.entry(id).or_insert_with(|| world.spawn(Ghost { owner }).id())
+            })?;
+        }
         world.flush();
         Ok(())
-    }
-
-    /// Makes the index of neighbours.
-    fn order(&self, world: &mut World) {
-        let view = world.view::<(Entity, &GlobalId)>();
-        let all: Vec<Neighbour> = view
-            .iter()
-            .filter_map(|(entity, id)| {
-                Some(Neighbour { id: *id, entity, place: (self.types.locate)(world, entity)? })
-            })
-            .collect();
-        world.insert_resource(GlobalOrder::new(self.radius.max(f64::MIN_POSITIVE), all));
     }
 
     /// Delivers the messages of all ranks.
@@ -384,22 +385,14 @@ impl<T: Transport> Cluster<T> {
         Ok(())
     }
 
-    fn row_hash(&self, world: &World, entity: Entity, only_halo: bool) -> u64 {
-        let mut bytes = Vec::new();
-        self.types.pack(world, &[entity], only_halo, &mut bytes);
-        hash(&bytes)
-    }
-
     /// A number that is equal for equal worlds on any number of ranks: ids and all components that travel, of all ranks.
     ///
     /// # Errors
     /// When a rank is gone.
     pub fn digest(&mut self, world: &World) -> Result<u64, ClusterError> {
-        let owned = self.owned(world);
-        let sum = owned
-            .iter()
-            .fold(0_u64, |sum, (_, entity)| sum.wrapping_add(mix(self.row_hash(world, *entity, false))));
-        let parts = self.sum_counts(&[sum, owned.len() as u64, 0])?;
+        let entities: Vec<Entity> = self.owned(world).into_iter().map(|(_, entity)| entity).collect();
+        let sum = self.types.row_digests(world, &entities).fold(0_u64, u64::wrapping_add);
+        let parts = self.sum_counts(&[sum, entities.len() as u64, 0])?;
         Ok(mix(parts[0] ^ mix(parts[1]) ^ mix(self.next_id)))
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use phalanx::prelude::*;
 
 use crate::ids::GlobalId;
+use crate::types::Located;
 
 /// Someone near, owned or a ghost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,13 +29,22 @@ pub struct GlobalOrder {
 }
 
 impl GlobalOrder {
-    pub(crate) fn new(side: f64, all: impl IntoIterator<Item = Neighbour>) -> Self {
+    fn new(side: f64, all: impl IntoIterator<Item = Neighbour>) -> Self {
         let mut cells: HashMap<[i64; 3], Vec<Neighbour>> = HashMap::new();
         for neighbour in all {
             cells.entry(cell(neighbour.place, side)).or_default().push(neighbour);
         }
         cells.values_mut().for_each(|list| list.sort_unstable_by_key(|neighbour| neighbour.id));
         Self { side, cells }
+    }
+
+    /// Makes the index of a world anew, with cells of this side. An exchange does so; without ranks it can be called alone.
+    pub fn refresh<P: Located>(world: &mut World, side: f64) {
+        let mut all = Vec::new();
+        for (entity, id, row) in world.view::<(Entity, &GlobalId, &P)>().iter() {
+            P::with_value(row, &mut |value| all.push(Neighbour { id: *id, entity, place: value.place() }));
+        }
+        world.insert_resource(Self::new(side.max(f64::MIN_POSITIVE), all));
     }
 
     /// Everyone whose distance is at most `radius`, in the order of ids.

@@ -17,6 +17,7 @@
 
 mod checkpoint;
 mod cluster;
+mod columns;
 mod error;
 mod exact;
 mod halo;
@@ -28,6 +29,7 @@ mod over_mpi;
 mod partition;
 mod reduce;
 mod relations;
+mod sent;
 mod transport;
 mod types;
 mod wire;

@@ -53,6 +53,8 @@ pub(crate) struct RelationEntry {
     name: &'static str,
     /// The target of an entity, if it is here.
     pub(crate) target: fn(&World, Entity) -> Option<Entity>,
+    /// The id of an entity's target, wherever it is.
+    pub(crate) target_id: fn(&World, Entity) -> Option<GlobalId>,
     /// An end of a link at this entity that has no id.
     nameless: fn(&World, Entity) -> Option<Entity>,
     pub(crate) pack_links: fn(&World, &[Entity], &mut Vec<u8>),
@@ -76,6 +78,7 @@ impl RelationEntry {
         Self {
             name: std::any::type_name::<R>(),
             target: |world, entity| world.get::<R>(entity).map(Relationship::get),
+            target_id: target_id::<R>,
             nameless: nameless::<R>,
             pack_links: pack_links::<R>,
             pack_rosters: pack_rosters::<R>,
@@ -118,6 +121,11 @@ fn id(world: &World, entity: Entity) -> Option<GlobalId> {
 
 fn sources<R: Relationship>(world: &World, entity: Entity) -> Vec<Entity> {
     world.get::<R::RelationshipTarget>(entity).map(|list| list.iter().collect()).unwrap_or_default()
+}
+
+fn target_id<R: Relationship>(world: &World, entity: Entity) -> Option<GlobalId> {
+    let linked = world.get::<R>(entity).and_then(|link| id(world, link.get()));
+    linked.or_else(|| world.get::<Apart<R>>(entity).map(|apart| apart.target))
 }
 
 fn nameless<R: Relationship>(world: &World, entity: Entity) -> Option<Entity> {

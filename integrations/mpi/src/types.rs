@@ -1,7 +1,8 @@
-//! The components that travel: how their rows become bytes, column by column.
+//! The components that travel, and what is known of each: how its rows become bytes, numbers to compare, and values again.
 //!
 //! ```text
-//!   a component of n rows   | all, none or a bit per row | values side by side |
+//!   rows                    | how many | their ids | component | component | .. | links of relations |
+//!   a component of n rows   | all, none or a bit per row | values side by side, or field by field |
 //! ```
 
 use std::any::TypeId;
@@ -17,11 +18,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cluster::Ghost;
+use crate::columns::{self, Rows};
 use crate::error::ClusterError;
+use crate::halo::GlobalOrder;
 use crate::ids::{GlobalId, Newborn};
 use crate::messages::MessageEntry;
 use crate::relations::{RelationEntry, types_of};
-use crate::wire::{Reader, put_bytes};
+use crate::wire::{Reader, mix, put};
 
 /// A component that says where its entity is.
 pub trait Located: SavedComponent {
@@ -49,7 +52,7 @@ pub trait Located: SavedComponent {
 /// ```
 #[derive(Clone)]
 pub struct ClusterTypes {
-    pub(crate) locate: fn(&World, Entity) -> Option<[f64; 3]>,
+    pub(crate) places: Places,
     pub(crate) components: Vec<ComponentEntry>,
     pub(crate) relations: Vec<RelationEntry>,
     pub(crate) messages: Vec<MessageEntry>,
@@ -57,52 +60,67 @@ pub struct ClusterTypes {
     known: Vec<TypeId>,
 }
 
+/// What is called with the id, the entity and the place of each.
+pub(crate) type EachPlace<'f> = dyn FnMut(GlobalId, Entity, [f64; 3]) + 'f;
+
+/// Where entities are, by the component that tells it.
+#[derive(Clone, Copy)]
+pub(crate) struct Places {
+    pub(crate) of: fn(&World, Entity) -> Option<[f64; 3]>,
+    /// All that this rank owns.
+    pub(crate) owned: fn(&World, &mut EachPlace<'_>),
+    /// Makes the index of neighbours, ghosts included, with cells of this side.
+    pub(crate) index: fn(&mut World, f64),
+}
+
 /// How one component travels.
 #[derive(Clone, Copy)]
 pub(crate) struct ComponentEntry {
     type_id: TypeId,
     pub(crate) halo: bool,
-    pub(crate) pack: fn(&World, &[Entity], &mut Vec<u8>),
-    /// Reads the values of these entities. Nothing changes until commands are applied.
+    pub(crate) pack: fn(&Rows<'_>, &mut Vec<u8>),
+    /// Numbers that differ where the values of rows do.
+    pub(crate) hash: fn(&Rows<'_>, &mut [u64]),
+    /// Reads the values of these entities. Those that get the component anew have it once commands are applied.
     pub(crate) unpack: fn(&mut World, &[Entity], &mut Reader<'_>) -> Result<(), ClusterError>,
 }
 
 impl ClusterTypes {
     /// Nothing travels yet; where entities are is told by a component, which is to be added as well.
     pub fn located<P: Located>() -> Self {
-        let locate = |world: &World, entity: Entity| {
-            let mut place = None;
-            P::with_value(world.get::<P>(entity)?, &mut |value| place = Some(value.place()));
-            place
-        };
+        let places = Places { of: place_of::<P>, owned: each_owned::<P>, index: GlobalOrder::refresh::<P> };
         let known = vec![TypeId::of::<GlobalId>(), TypeId::of::<Newborn>(), TypeId::of::<Ghost>()];
-        Self { locate, components: Vec::new(), relations: Vec::new(), messages: Vec::new(), known }
+        Self { places, components: Vec::new(), relations: Vec::new(), messages: Vec::new(), known }
     }
 
-    fn add<C: SavedComponent>(
-        mut self,
-        pack: fn(&World, &[Entity], &mut Vec<u8>),
-        unpack: fn(&mut World, &[Entity], &mut Reader<'_>) -> Result<(), ClusterError>,
-    ) -> Self {
-        let type_id = TypeId::of::<C>();
-        if self.components.iter().all(|known| known.type_id != type_id) {
-            self.known.push(type_id);
-            self.components.push(ComponentEntry { type_id, halo: false, pack, unpack });
+    fn add(mut self, entry: ComponentEntry) -> Self {
+        if self.components.iter().all(|known| known.type_id != entry.type_id) {
+            self.known.push(entry.type_id);
+            self.components.push(entry);
         }
         self
     }
 
-    /// A component whose values are sent as they lie in memory. All ranks must be machines of one kind.
+    /// A component whose values are sent as they lie in memory, field by field where fields are columns. All ranks must be
+    /// machines of one kind.
     #[must_use]
     pub fn plain<C: SavedComponent + Pod>(self) -> Self {
-        self.add::<C>(pack_plain::<C>, unpack_plain::<C>)
+        let (type_id, pack, hash) = (TypeId::of::<C>(), columns::pack_plain::<C>, columns::hash_plain::<C>);
+        let unpack = |world: &mut World, to: &[Entity], from: &mut Reader<'_>| {
+            columns::read_plain::<C>(world, from, to.len()).map(|values| give(world, to, values))
+        };
+        self.add(ComponentEntry { type_id, halo: false, pack, hash, unpack })
     }
 
     /// A component that is sent by its `Serialize`. Entities within it mean nothing on another rank: refer to others by
     /// [`GlobalId`].
     #[must_use]
     pub fn saved<C: SavedComponent>(self) -> Self {
-        self.add::<C>(pack_saved::<C>, unpack_saved::<C>)
+        let (type_id, pack, hash) = (TypeId::of::<C>(), columns::pack_saved::<C>, columns::hash_saved::<C>);
+        let unpack = |world: &mut World, to: &[Entity], from: &mut Reader<'_>| {
+            columns::read_saved::<C>(from, to.len()).map(|values| give(world, to, values))
+        };
+        self.add(ComponentEntry { type_id, halo: false, pack, hash, unpack })
     }
 
     /// A relation whose links travel, by the [`GlobalId`] of the target. Where source and target are on different ranks the
@@ -171,7 +189,7 @@ impl ClusterTypes {
         let mut at = entity;
         // Links may form a circle.
         for _ in 0..64 {
-            if let Some(place) = (self.locate)(world, at) {
+            if let Some(place) = (self.places.of)(world, at) {
                 return Some(place);
             }
             at = self.relations.iter().find_map(|relation| (relation.target)(world, at))?;
@@ -201,53 +219,93 @@ impl ClusterTypes {
         self
     }
 
-    /// The rows of these entities, column by column: ids, then each component.
-    pub(crate) fn pack(&self, world: &World, entities: &[Entity], only_halo: bool, out: &mut Vec<u8>) {
-        crate::wire::put(out, entities.len() as u64);
-        pack_plain::<GlobalId>(world, entities, out);
-        for entry in self.components.iter().filter(|entry| entry.halo || !only_halo) {
-            (entry.pack)(world, entities, out);
-        }
-        if !only_halo {
-            self.relations.iter().for_each(|relation| (relation.pack_links)(world, entities, out));
-        }
+    /// The components that ghosts have.
+    pub(crate) fn halo_entries(&self) -> Vec<ComponentEntry> {
+        self.components.iter().copied().filter(|entry| entry.halo).collect()
     }
 
-    /// As [`Self::pack`], with the order of sources.
+    /// The rows of these entities, column by column: ids, each component, links, the order of sources.
     pub(crate) fn pack_whole(&self, world: &World, entities: &[Entity], out: &mut Vec<u8>) {
-        self.pack(world, entities, false, out);
+        pack_rows(&Rows::of(world, entities), &self.components, out);
+        self.relations.iter().for_each(|relation| (relation.pack_links)(world, entities, out));
         self.relations.iter().for_each(|relation| (relation.pack_rosters)(world, entities, out));
     }
 
-    /// Reads rows: `target` gives the entity for each id. The values are there once commands are applied.
-    pub(crate) fn unpack(
+    /// A number per entity, the same wherever it is: of its id, its components and its links.
+    pub(crate) fn row_digests(&self, world: &World, entities: &[Entity]) -> impl Iterator<Item = u64> {
+        let rows = Rows::of(world, entities);
+        let (mut sums, mut of_one) = (vec![0; entities.len()], vec![0; entities.len()]);
+        columns::hash_plain::<GlobalId>(&rows, &mut sums);
+        for entry in &self.components {
+            (entry.hash)(&rows, &mut of_one);
+            sums.iter_mut().zip(&of_one).for_each(|(sum, hash)| *sum = mix(*sum ^ mix(*hash)));
+        }
+        for relation in &self.relations {
+            let target = |entity| (relation.target_id)(world, entity).map_or(0, |id| mix(id.0 + 1));
+            sums.iter_mut().zip(entities).for_each(|(sum, &entity)| *sum = mix(*sum ^ target(entity)));
+        }
+        sums.into_iter()
+    }
+
+    /// Reads rows, each of which becomes a new entity.
+    pub(crate) fn unpack_whole(
         &self,
         world: &mut World,
         reader: &mut Reader<'_>,
-        only_halo: bool,
-        mut target: impl FnMut(&mut World, GlobalId) -> Entity,
-    ) -> Result<Vec<Entity>, ClusterError> {
-        let count = reader.count()?;
-        let ids = read_each(reader, count, read_plain::<GlobalId>)?;
-        let mut entities = Vec::with_capacity(count);
-        for id in ids {
-            let id = id.ok_or_else(|| reader.error("a row without an id"))?;
-            let entity = target(world, id);
+    ) -> Result<(), ClusterError> {
+        let entities = unpack_rows(world, reader, &self.components, |world, _| world.spawn_empty().id())?;
+        for relation in &self.relations {
+            (relation.unpack_links)(world, &entities, reader)?;
+        }
+        for relation in &self.relations {
+            (relation.unpack_rosters)(world, &entities, reader)?;
+        }
+        world.flush();
+        Ok(())
+    }
+}
+
+/// Writes ids and these components.
+pub(crate) fn pack_rows(rows: &Rows<'_>, components: &[ComponentEntry], out: &mut Vec<u8>) {
+    put(out, rows.entities.len() as u64);
+    columns::pack_plain::<GlobalId>(rows, out);
+    components.iter().for_each(|entry| (entry.pack)(rows, out));
+}
+
+/// Reads ids and these components: `target` gives the entity for each id. What entities get anew is there once commands are
+/// applied.
+pub(crate) fn unpack_rows(
+    world: &mut World,
+    reader: &mut Reader<'_>,
+    components: &[ComponentEntry],
+    mut target: impl FnMut(&mut World, GlobalId) -> Entity,
+) -> Result<Vec<Entity>, ClusterError> {
+    let count = reader.count()?;
+    let ids = columns::read_plain::<GlobalId>(world, reader, count)?;
+    let mut entities = Vec::with_capacity(count);
+    for id in ids {
+        let id = id.ok_or_else(|| reader.error("a row without an id"))?;
+        let entity = target(world, id);
+        if world.get::<GlobalId>(entity).is_none() {
             world.commands().entity(entity).insert(id);
-            entities.push(entity);
         }
-        for entry in self.components.iter().filter(|entry| entry.halo || !only_halo) {
-            (entry.unpack)(world, &entities, reader)?;
-        }
-        if !only_halo {
-            for relation in &self.relations {
-                (relation.unpack_links)(world, &entities, reader)?;
-            }
-            for relation in &self.relations {
-                (relation.unpack_rosters)(world, &entities, reader)?;
-            }
-        }
-        Ok(entities)
+        entities.push(entity);
+    }
+    for entry in components {
+        (entry.unpack)(world, &entities, reader)?;
+    }
+    Ok(entities)
+}
+
+fn place_of<P: Located>(world: &World, entity: Entity) -> Option<[f64; 3]> {
+    let mut place = None;
+    P::with_value(world.get::<P>(entity)?, &mut |value| place = Some(value.place()));
+    place
+}
+
+fn each_owned<P: Located>(world: &World, f: &mut EachPlace<'_>) {
+    for (entity, id, row) in world.view_filtered::<(Entity, &GlobalId, &P), Without<Ghost>>().iter() {
+        P::with_value(row, &mut |value| f(*id, entity, value.place()));
     }
 }
 
@@ -280,79 +338,22 @@ pub(crate) fn read_presence(reader: &mut Reader<'_>, rows: usize) -> Result<Vec<
     }
 }
 
-fn pack_each<C: SavedComponent>(
-    world: &World,
-    entities: &[Entity],
-    out: &mut Vec<u8>,
-    put: fn(&C, &mut Vec<u8>),
-) {
-    let mut present = Vec::with_capacity(entities.len());
-    let mut values = Vec::with_capacity(entities.len() * size_of::<C>());
-    for &entity in entities {
-        let row = world.get::<C>(entity);
-        present.push(row.is_some());
-        if let Some(row) = row {
-            C::with_value(row, &mut |value| put(value, &mut values));
-        }
-    }
-    pack_presence(&present, out);
-    out.append(&mut values);
-}
-
-fn pack_plain<C: SavedComponent + Pod>(world: &World, entities: &[Entity], out: &mut Vec<u8>) {
-    pack_each::<C>(world, entities, out, |value, out| out.extend_from_slice(bytemuck::bytes_of(value)));
-}
-
-fn pack_saved<C: SavedComponent>(world: &World, entities: &[Entity], out: &mut Vec<u8>) {
-    pack_each::<C>(world, entities, out, |value, out| {
-        let bytes = postcard::to_stdvec(value).unwrap_or_else(|error| {
-            panic!("a `{}` cannot be sent: {error}", std::any::type_name::<C>());
-        });
-        put_bytes(out, &bytes);
-    });
-}
-
-/// The values of rows; none where a row has no value.
-fn read_each<C>(
-    reader: &mut Reader<'_>,
-    rows: usize,
-    read: fn(&mut Reader<'_>) -> Result<C, ClusterError>,
-) -> Result<Vec<Option<C>>, ClusterError> {
-    let present = read_presence(reader, rows)?;
-    present.into_iter().map(|here| here.then(|| read(reader)).transpose()).collect()
-}
-
-fn read_plain<C: Pod>(reader: &mut Reader<'_>) -> Result<C, ClusterError> {
-    reader.take(size_of::<C>()).map(bytemuck::pod_read_unaligned)
-}
-
-fn read_saved<C: SavedComponent>(reader: &mut Reader<'_>) -> Result<C, ClusterError> {
-    let bytes = reader.bytes()?;
-    let name = std::any::type_name::<C>();
-    postcard::from_bytes(bytes).map_err(|error| reader.error(format_args!("a `{name}`: {error}")))
-}
-
-/// Records that each entity gets its value, or loses the one that it has.
+/// Each entity gets its value, or loses the one that it has. Where it has one, the new value takes its place at once; other
+/// changes wait for commands, so that each entity moves once.
 fn give<C: SavedComponent>(world: &mut World, entities: &[Entity], values: Vec<Option<C>>) {
     for (&entity, value) in entities.iter().zip(values) {
-        if let Some(value) = value {
-            world.commands().entity(entity).insert(value);
-        } else if world.get::<C>(entity).is_some() {
-            world.commands().entity(entity).remove::<C>();
+        let has = world.get::<C>(entity).is_some();
+        match (value, has) {
+            (Some(value), true) => {
+                world.entity_mut(entity).insert(value);
+            }
+            (Some(value), false) => {
+                world.commands().entity(entity).insert(value);
+            }
+            (None, true) => {
+                world.commands().entity(entity).remove::<C>();
+            }
+            (None, false) => {}
         }
     }
-}
-
-type Unpacked = Result<(), ClusterError>;
-
-fn unpack_plain<C: SavedComponent + Pod>(
-    world: &mut World,
-    to: &[Entity],
-    from: &mut Reader<'_>,
-) -> Unpacked {
-    read_each(from, to.len(), read_plain::<C>).map(|values| give(world, to, values))
-}
-
-fn unpack_saved<C: SavedComponent>(world: &mut World, to: &[Entity], from: &mut Reader<'_>) -> Unpacked {
-    read_each(from, to.len(), read_saved::<C>).map(|values| give(world, to, values))
 }
