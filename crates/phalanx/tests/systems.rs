@@ -22,5 +22,7 @@ mod messages;
 mod params;
 #[path = "systems/registered.rs"]
 mod registered;
+#[path = "systems/registered_model.rs"]
+mod registered_model;
 #[path = "systems/resources_lent.rs"]
 mod resources_lent;

@@ -1,8 +1,9 @@
 //! Systems that a world keeps, and runs when asked.
 //!
 //! A registered system remembers what systems remember: its `Local`s, its readers' places, when it last ran. It is
-//! taken out of the world while it runs, so that it cannot run inside itself. Commands are applied before the call
-//! returns. Closures and functions can also be asked for by themselves: the first call registers them.
+//! taken out of the world while it runs, so that it cannot run inside itself. Its commands are applied when it is back,
+//! before the call returns: they may run it again. Closures and functions can also be asked for by themselves: the first
+//! call registers them.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -78,24 +79,30 @@ struct Kept<I, O> {
     ready: bool,
 }
 
-/// The systems of a world. Nothing stands for one that runs at the moment.
+/// What stands for a system: its name, and itself unless it runs at the moment.
+struct Place {
+    name: String,
+    system: Option<Box<dyn Any + Send>>,
+}
+
+/// The systems of a world.
 #[derive(Resource, Default)]
 #[resource(checkpoint = "skip", digest = "skip")]
 struct Registered {
     // Systems need not be `Sync`: the lock makes the whole so, and is never taken.
-    kept: Mutex<HashMap<u64, Option<Box<dyn Any + Send>>>>,
+    kept: Mutex<HashMap<u64, Place>>,
     cached: HashMap<TypeId, u64>,
     unused: Unused,
 }
 
 impl Registered {
     /// Takes out the systems that nobody holds any more.
-    fn take_unused(&mut self) -> Vec<Option<Box<dyn Any + Send>>> {
+    fn take_unused(&mut self) -> Vec<Place> {
         let unused = std::mem::take(&mut *self.unused.lock().unwrap_or_else(PoisonError::into_inner));
         unused.iter().filter_map(|number| self.kept().remove(number)).collect()
     }
 
-    fn kept(&mut self) -> &mut HashMap<u64, Option<Box<dyn Any + Send>>> {
+    fn kept(&mut self) -> &mut HashMap<u64, Place> {
         self.kept.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -113,6 +120,8 @@ pub enum RegisteredSystemError {
     Recursive {
         /// The number of the system.
         id: u64,
+        /// The name of the system.
+        system: String,
     },
     /// It was run, and failed.
     Failed(RunSystemError),
@@ -125,9 +134,11 @@ impl fmt::Display for RegisteredSystemError {
                 f,
                 "there is no registered system {id} in this world: it was unregistered, or belongs to another world"
             ),
-            Self::Recursive { id } => {
-                write!(f, "registered system {id} runs at the moment: a system cannot run inside itself")
-            }
+            Self::Recursive { id, system } => write!(
+                f,
+                "registered system {id} (`{system}`) runs at the moment: a system cannot run inside itself, nor be \
+                 unregistered there; do it by a command, which is applied after the system"
+            ),
             Self::Failed(error) => error.fmt(f),
         }
     }
@@ -170,10 +181,11 @@ impl World {
     }
 
     fn keep_system<I: SystemInput + 'static, O: 'static>(&mut self, id: SystemId<I, O>, system: Boxed<I, O>) {
-        let kept = Kept { system, ready: false };
+        let name = system.name().to_owned();
+        let kept: Box<Kept<I, O>> = Box::new(Kept { system, ready: false });
         let mut registered = self.get_resource_or_init::<Registered>();
         let unused = registered.take_unused();
-        registered.kept().insert(id.number, Some(Box::new(kept)));
+        registered.kept().insert(id.number, Place { name, system: Some(kept) });
         // What systems hold is dropped last: it may be anything.
         drop(unused);
     }
@@ -207,10 +219,12 @@ impl World {
         &mut self,
         id: SystemId<I, O>,
     ) -> Result<(), RegisteredSystemError> {
-        self.take_system(id)?;
+        let kept = self.take_system(id)?;
         let mut registered = self.get_resource_or_init::<Registered>();
         registered.kept().remove(&id.number);
         registered.cached.retain(|_, number| *number != id.number);
+        // What the system holds is dropped last: it may be anything.
+        drop(kept);
         Ok(())
     }
 
@@ -222,7 +236,9 @@ impl World {
         let mut registered = self.get_resource_or_init::<Registered>();
         drop(registered.take_unused());
         let place = registered.kept().get_mut(&id).ok_or(RegisteredSystemError::NotRegistered { id })?;
-        let kept = place.take().ok_or(RegisteredSystemError::Recursive { id })?;
+        let Some(kept) = place.system.take() else {
+            return Err(RegisteredSystemError::Recursive { id, system: place.name.clone() });
+        };
         Ok(kept
             .downcast()
             .unwrap_or_else(|_| unreachable!("the id has the types that the system was kept with")))
@@ -258,13 +274,19 @@ impl World {
                 kept.ready = true;
             }
             let out = kept.system.run_alone(input, self);
-            self.flush();
             out.map_err(|error| RunSystemError::Param { system: kept.system.name().to_owned(), error })
         }));
-        if let Some(place) = self.get_resource_or_init::<Registered>().kept().get_mut(&id.number) {
-            *place = Some(kept);
+        if outcome.is_err() {
+            // What half a run recorded does not become part of the next one.
+            kept.system.discard();
         }
-        outcome.unwrap_or_else(|panic| resume_unwind(panic)).map_err(RegisteredSystemError::Failed)
+        if let Some(place) = self.get_resource_or_init::<Registered>().kept().get_mut(&id.number) {
+            place.system = Some(kept);
+        }
+        let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
+        // The system is back in its place, so its commands may run it again.
+        self.flush();
+        outcome.map_err(RegisteredSystemError::Failed)
     }
 
     /// The id of a function or closure; the first call registers it.

@@ -55,12 +55,67 @@ fn a_system_cannot_run_inside_itself_and_runs_again_afterwards() {
     let mut world = World::new();
     let id = world.register_system(|world: &mut World| {
         let own = world.resource::<Own>().0;
-        assert!(matches!(world.run_system(own), Err(RegisteredSystemError::Recursive { .. })));
+        let error = world.run_system(own).expect_err("it runs at the moment");
+        assert!(matches!(error, RegisteredSystemError::Recursive { .. }));
+        let text = error.to_string();
+        assert!(text.contains("a_system_cannot_run_inside_itself"), "it names the system: {text}");
+        assert!(text.contains("runs at the moment: a system cannot run inside itself"), "{text}");
         assert!(matches!(world.unregister_system(own), Err(RegisteredSystemError::Recursive { .. })));
     });
     world.insert_resource(Own(id));
     world.run_system(id).expect("it is there");
     world.run_system(id).expect("it is there");
+}
+
+// As in bevy: commands are applied when the system is back in its place.
+#[test]
+fn commands_of_a_system_may_run_and_unregister_it() {
+    fn count_down(In(left): In<u32>, own: Res<Downwards>, mut count: ResMut<Count>, mut commands: Commands) {
+        count.0 += 1;
+        match left {
+            0 => commands.unregister_system(own.0),
+            _ => commands.run_system_with(own.0, left - 1),
+        }
+    }
+    #[derive(Resource)]
+    struct Downwards(SystemId<In<u32>>);
+    let mut world = World::new();
+    world.init_resource::<Count>();
+    let id = world.register_system(count_down);
+    world.insert_resource(Downwards(id));
+    world.run_system_with(id, 3).expect("it is there");
+    assert_eq!(world.resource::<Count>().0, 4);
+    assert!(matches!(world.run_system_with(id, 0), Err(RegisteredSystemError::NotRegistered { .. })));
+}
+
+#[test]
+fn what_a_system_recorded_before_it_panicked_is_forgotten() {
+    let mut world = World::new();
+    let id = world.register_system(|In(panics): In<bool>, mut commands: Commands| {
+        commands.spawn(Unit);
+        assert!(!panics, "told to");
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| world.run_system_with(id, true))).is_err());
+    world.run_system_with(id, false).expect("it is there");
+    assert_eq!(world.view::<&Unit>().count(), 1);
+}
+
+// User code runs last: a system whose captures panic when dropped is gone nevertheless.
+#[test]
+fn a_system_whose_drop_panics_is_unregistered() {
+    struct Loud;
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            panic!("told to");
+        }
+    }
+    let mut world = World::new();
+    let loud = Loud;
+    let id = world.register_system(move || {
+        let _ = &loud;
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| world.unregister_system(id))).is_err());
+    assert!(matches!(world.run_system(id), Err(RegisteredSystemError::NotRegistered { .. })));
 }
 
 #[test]
