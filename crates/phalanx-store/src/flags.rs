@@ -6,7 +6,8 @@
 //!   MAX               one writer
 //! ```
 //!
-//! A word goes from free to written and back, or up and down among readers, never from one to the other.
+//! A word goes from free to written and back, or up and down among readers. From one to the other it goes only while its
+//! single reader becomes the writer, or the writer a reader: that is for split columns, where one holder stands for all.
 //! Taking is `Acquire` and giving back is `Release`: what was done under a flag happens before all that its
 //! next holder does. That goes for readers too, whose reads must be over before the next writer's writes; a
 //! writer sees only the last reader's change, but each was a read-modify-write and so continues the release
@@ -128,6 +129,28 @@ impl BorrowFlags {
         word.store(FREE, Ordering::Release);
     }
 
+    /// Makes the only reader of column `i` its writer; `false` if there is another reader, and nothing has changed.
+    #[inline]
+    #[track_caller]
+    pub fn try_upgrade(&self, i: usize) -> bool {
+        self.words[i].compare_exchange(1, WRITTEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Makes the writer of column `i` its only reader.
+    ///
+    /// # Panics
+    ///
+    /// If nobody writes column `i`.
+    #[inline]
+    #[track_caller]
+    pub fn downgrade(&self, i: usize) {
+        let word = &self.words[i];
+        if word.load(Ordering::Relaxed) != WRITTEN {
+            not_held(i, "written");
+        }
+        word.store(1, Ordering::Release);
+    }
+
     /// Returns what the flag of column `i` says now; it may have changed by the time the caller looks.
     #[track_caller]
     pub fn state(&self, i: usize) -> Borrow {
@@ -178,6 +201,23 @@ mod tests {
         assert!(!f.try_write(0) && !f.try_read(0));
         f.release_write(0);
         assert!(f.try_read(0));
+    }
+
+    #[test]
+    fn the_only_reader_becomes_the_writer_and_a_reader_again() {
+        let f = flags(1);
+        assert!(!f.try_upgrade(0), "nobody reads");
+        assert!(f.try_read(0) && f.try_read(0));
+        assert!(!f.try_upgrade(0));
+        assert_eq!(f.state(0), Borrow::Read(2));
+        f.release_read(0);
+        assert!(f.try_upgrade(0));
+        assert_eq!(f.state(0), Borrow::Written);
+        assert!(!f.try_upgrade(0) && !f.try_read(0));
+        f.downgrade(0);
+        assert_eq!(f.state(0), Borrow::Read(1));
+        assert!(f.try_read(0));
+        assert!(catch_unwind(AssertUnwindSafe(|| f.downgrade(0))).is_err());
     }
 
     #[test]

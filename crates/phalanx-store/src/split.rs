@@ -9,10 +9,11 @@
 //!   Health   3, 4        yes       Query<&mut Health, Without<Player>>: no table in common, so both may write
 //! ```
 //!
-//! Who has a table in common with somebody on the list, and one of the two writes, is refused. The first on the list
-//! takes the column's flag and the last gives it back, so plain locks stay out meanwhile. The tables are compared
-//! whenever a lock is taken: soundness (I8) rests on that, and on views of such locks staying in their tables. Why the
-//! tables of two queries have nothing in common is known above the store.
+//! Who has a table in common with somebody on the list, and one of the two writes, is refused. The list holds the
+//! column's flag for all that are on it: for writing as soon as one of them writes, so plain locks stay out, and else for
+//! reading, beside plain readers. The tables are compared whenever a lock is taken, on whatever thread: soundness (I8)
+//! rests on that, and on views of such locks staying in their tables. Why the tables of two queries have nothing in common
+//! is known above the store.
 
 #![forbid(unsafe_code)]
 
@@ -132,12 +133,7 @@ impl Splits {
                 // A column that this store never met has no flag, and no values to guard.
                 continue;
             }
-            let mut others = list.holders.iter().filter(|holder| holder.column == column).peekable();
-            let free = match others.peek() {
-                None => flags.try_write(column),
-                Some(_) => others.all(|holder| (!holder.writes && !writes) || !meet(&holder.tables, tables)),
-            };
-            if !free {
+            if !list.can_enter(flags, column, writes, tables) {
                 list.leave(flags, lock);
                 return Err(Conflict { column: access.column, writes });
             }
@@ -153,13 +149,37 @@ impl Splits {
 }
 
 impl List {
+    fn of(&self, column: usize) -> impl Iterator<Item = &Holder> {
+        self.holders.iter().filter(move |holder| holder.column == column)
+    }
+
+    /// Whether one more may hold a column in some tables; then the flag says so.
+    fn can_enter(&self, flags: &BorrowFlags, column: usize, writes: bool, tables: &[u64]) -> bool {
+        let goes_with = |holder: &Holder| (!holder.writes && !writes) || !meet(&holder.tables, tables);
+        if !self.of(column).all(goes_with) {
+            return false;
+        }
+        match (self.of(column).next(), writes) {
+            (None, true) => flags.try_write(column),
+            (None, false) => flags.try_read(column),
+            (Some(_), true) if !self.of(column).any(|holder| holder.writes) => flags.try_upgrade(column),
+            (Some(_), _) => true,
+        }
+    }
+
     fn leave(&mut self, flags: &BorrowFlags, lock: u64) {
         for at in (0..self.holders.len()).rev() {
-            if self.holders[at].lock == lock {
-                let column = self.holders.swap_remove(at).column;
-                if !self.holders.iter().any(|holder| holder.column == column) {
-                    flags.release_write(column);
-                }
+            if self.holders[at].lock != lock {
+                continue;
+            }
+            let Holder { column, writes, .. } = self.holders.swap_remove(at);
+            let (is_held, is_written) =
+                (self.of(column).next().is_some(), self.of(column).any(|other| other.writes));
+            match (is_held, writes) {
+                (false, true) => flags.release_write(column),
+                (false, false) => flags.release_read(column),
+                (true, true) if !is_written => flags.downgrade(column),
+                (true, _) => {}
             }
         }
     }
@@ -214,12 +234,36 @@ mod tests {
         assert!(splits.enter(&flags, &writes, &tables(&[0, 1])).is_err());
         let third = splits.enter(&flags, &reads, &tables(&[0b1000, 1])).expect("both read");
         splits.leave(&flags, first);
+        assert_eq!(flags.state(column), Borrow::Read(1), "those who are left read");
         let fourth = splits.enter(&flags, &reads, &tables(&[0b0010])).expect("the writer is gone");
         for lock in [second, fourth] {
             splits.leave(&flags, lock);
-            assert_eq!(flags.state(column), Borrow::Written, "one holds it still");
+            assert_eq!(flags.state(column), Borrow::Read(1), "one holds it still");
         }
         splits.leave(&flags, third);
+        assert_eq!(flags.state(column), Borrow::Free);
+    }
+
+    // Two readers never wait for each other, whether they split the column or not.
+    #[test]
+    fn readers_of_a_split_column_go_beside_plain_readers_and_writers_do_not() {
+        let (flags, splits) = (flags(), Splits::default());
+        let (a, column) = (A.id().any(), A.id().any().index());
+        let (writes, reads) = (uses(&[(a, true)]), uses(&[(a, false)]));
+        assert!(flags.try_read(column), "a plain reader");
+        let reader = splits.enter(&flags, &reads, &tables(&[0b01])).expect("both read");
+        assert!(splits.enter(&flags, &writes, &tables(&[0b10])).is_err(), "the plain reader may be anywhere");
+        assert_eq!(flags.state(column), Borrow::Read(2));
+        flags.release_read(column);
+        let writer = splits.enter(&flags, &writes, &tables(&[0b10])).expect("other tables");
+        assert!(!flags.try_read(column), "a plain reader would meet the writer");
+        let second = splits.enter(&flags, &writes, &tables(&[0b100])).expect("other tables");
+        splits.leave(&flags, writer);
+        assert_eq!(flags.state(column), Borrow::Written, "one writes still");
+        splits.leave(&flags, second);
+        assert!(flags.try_read(column), "the writers are gone");
+        splits.leave(&flags, reader);
+        flags.release_read(column);
         assert_eq!(flags.state(column), Borrow::Free);
     }
 

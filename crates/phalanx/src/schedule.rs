@@ -67,6 +67,7 @@ mod ambiguity;
 mod commute;
 mod condition;
 mod config;
+mod conflicts;
 mod error;
 mod executor;
 mod functions;

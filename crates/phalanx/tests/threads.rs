@@ -8,6 +8,8 @@ mod common;
 
 #[path = "threads/determinism.rs"]
 mod determinism;
+#[path = "threads/disjoint.rs"]
+mod disjoint;
 #[path = "threads/queries.rs"]
 mod queries;
 #[path = "threads/schedules.rs"]

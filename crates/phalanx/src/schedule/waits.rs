@@ -6,9 +6,8 @@
 //!   c ─┘            └─> f     d uses what c writes: an edge of its own
 //! ```
 //!
-//! A task waits for earlier ones of the stage that are declared to come before it, and for those that conflict with it:
-//! for each part of the world, a writer waits for the last writer and the readers since, a reader for the last writer.
-//! What follows from that by way of a third task needs no edge, so the number of edges grows with what tasks declare,
+//! A task waits for earlier ones of the stage that are declared to come before it, and for those that conflict with it
+//! (`conflicts`). What follows from that by way of a third task needs no edge, so the number of edges grows with what tasks declare,
 //! not with the number of their pairs. Sets stay joints where multiplying them out would take more edges.
 
 use std::ops::Range;
@@ -16,10 +15,11 @@ use std::sync::atomic::AtomicU32;
 
 use hashbrown::HashMap;
 
+use super::conflicts::{self, Apart};
 use super::graph::{Gate, Node};
 use super::sort::Sorted;
 use super::task::Task;
-use crate::system::Part;
+use crate::system::Access;
 
 /// Counters and edges of a stage: first its tasks, then its joints.
 #[derive(Default)]
@@ -76,8 +76,35 @@ impl<'a> Source<'a> {
         }
         self.add_declared(tasks, &mut web);
         self.add_gates(tasks, &mut web);
-        web.add_conflicts(tasks.iter().map(|&number| self.task(number)));
+        self.add_conflicts(tasks, &mut web);
         web.finish()
+    }
+
+    /// Edges between tasks that use the same part of the world.
+    fn add_conflicts(&self, tasks: &[usize], web: &mut Web) {
+        let users: Vec<&Access> = tasks.iter().map(|&number| &self.task(number).access).collect();
+        let found = conflicts::find(&users);
+        for (earlier, later) in found.waits {
+            web.followers[earlier as usize].push(later);
+        }
+        // Whoever never runs beside the other takes whole columns, which is cheaper.
+        let graph = &self.sorted.graph;
+        let mut behind: HashMap<usize, Vec<bool>> = HashMap::new();
+        let mut is_behind = |first: usize, second: usize| {
+            let (first, second) = (tasks[first], tasks[second]);
+            first < graph.systems
+                && second < graph.systems
+                && behind.entry(first).or_insert_with(|| graph.all_followers(first))[second]
+        };
+        for Apart { column, one, other } in found.apart {
+            for (&a, &b) in one.iter().flat_map(|a| other.iter().map(move |b| (a, b))) {
+                let (first, second) = (a.min(b) as usize, a.max(b) as usize);
+                if !is_behind(first, second) {
+                    users[first].split(column);
+                    users[second].split(column);
+                }
+            }
+        }
     }
 
     /// Edges that were declared, through the sets and chains between tasks of the stage.
@@ -179,31 +206,6 @@ impl Web {
             }
             for &to in followers.iter().filter(|&&to| to as usize >= self.tasks) {
                 before[to as usize].retain(|&from| from as usize != joint);
-            }
-        }
-    }
-
-    fn add_conflicts<'a>(&mut self, tasks: impl Iterator<Item = &'a Task>) {
-        #[derive(Default)]
-        struct Users {
-            writer: Option<u32>,
-            readers: Vec<u32>,
-        }
-        let mut users: HashMap<Part, Users> = HashMap::new();
-        for (at, task) in tasks.enumerate() {
-            let at = small(at);
-            for &(part, writes) in task.access.uses() {
-                let users = users.entry(part).or_default();
-                if !writes {
-                    users.writer.into_iter().for_each(|writer| self.followers[writer as usize].push(at));
-                    users.readers.push(at);
-                    continue;
-                }
-                if users.readers.is_empty() {
-                    users.writer.into_iter().for_each(|writer| self.followers[writer as usize].push(at));
-                }
-                users.readers.drain(..).for_each(|reader| self.followers[reader as usize].push(at));
-                users.writer = Some(at);
             }
         }
     }

@@ -259,13 +259,40 @@ impl Access {
             && self.reaches.iter().all(|one| other.reaches.iter().all(|other| one.goes_with(other, column)))
     }
 
+    /// The queries that use a column.
+    fn reaches_of(&self, column: AnyColId) -> impl Iterator<Item = &Reach> {
+        self.reaches.iter().filter(move |reach| reach.use_of(column).is_some())
+    }
+
+    /// Whether both use a column in the same way: by queries of the same tables, or both as a whole.
+    pub(crate) fn uses_alike(&self, other: &Self, column: AnyColId) -> bool {
+        let part = Part::Column(column);
+        match (self.is_by_queries(part), other.is_by_queries(part)) {
+            (true, true) => {
+                self.reaches_of(column).count() == other.reaches_of(column).count()
+                    && self
+                        .reaches_of(column)
+                        .zip(other.reaches_of(column))
+                        .all(|(one, other)| one.is_alike(other, column))
+            }
+            (false, false) => true,
+            _ => false,
+        }
+    }
+
+    /// Tells the queries that use a column that others use it at the same time, in different tables.
+    pub(crate) fn split(&self, column: AnyColId) {
+        self.reaches.iter().for_each(|reach| reach.split(column));
+    }
+
     /// Tells the queries of both which columns they use at once, in different tables.
     pub(crate) fn split_shared(&self, other: &Self) {
         for &(part, writes) in &self.uses {
             let Part::Column(column) = part else { continue };
             let Ok(at) = other.uses.binary_search_by_key(&part, |(known, _)| *known) else { continue };
             if (writes || other.uses[at].1) && self.shares(other, part) {
-                self.reaches.iter().chain(&other.reaches).for_each(|reach| reach.split(column));
+                self.split(column);
+                other.split(column);
             }
         }
     }

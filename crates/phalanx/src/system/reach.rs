@@ -78,6 +78,12 @@ impl Reach {
         self.uses.binary_search_by_key(&column, |(known, _)| *known).ok().map(|at| self.uses[at].1)
     }
 
+    /// Whether two queries use a column in the same way, in the same tables.
+    pub(crate) fn is_alike(&self, other: &Self, column: AnyColId) -> bool {
+        let same_extent = Arc::ptr_eq(&self.extent, &other.extent) || self.extent == other.extent;
+        same_extent && self.use_of(column) == other.use_of(column)
+    }
+
     /// Whether two queries can use a column at once: one of them does not use it, both read, or they never meet.
     pub(crate) fn goes_with(&self, other: &Self, column: AnyColId) -> bool {
         match (self.use_of(column), other.use_of(column)) {

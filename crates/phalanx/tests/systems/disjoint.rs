@@ -1,4 +1,5 @@
-//! Queries of one system, and of systems side by side, that write the same component in different tables.
+//! Queries of one system that write the same component in different tables; `threads/disjoint.rs` has systems side by
+//! side.
 //!
 //! What is accepted must never meet: the same cases are run over worlds in which everything occurs beside everything.
 //! What is refused is refused when the system is made, with both parameters named.
