@@ -61,7 +61,7 @@ pub use relations::{describe_relationship, describe_relationship_target};
 pub use remote::{Answer, Remote, RemoteClosed, TryRunError};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};
-pub use spawn_at::SpawnAtError;
+pub use spawn_at::{ClaimError, SpawnAtError};
 pub use stats::{ArchetypeStats, ColumnStats, GroupStats, PoolStats, SetStats, WorldStats};
 pub use whole::TryInsertBatchError;
 

@@ -6,7 +6,8 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{ClaimError, Entity, FirstPanic};
+pub use phalanx_store::ClaimError;
+use phalanx_store::{Entity, FirstPanic};
 
 use super::{EntityWorldMut, World};
 use crate::bundle::Bundle;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx::prelude::*;
+use phalanx::world::ClaimError;
 
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
 struct Health(u32);
@@ -80,10 +81,42 @@ fn an_entity_whose_required_component_cannot_be_made_is_gone_again() {
     world.check().unwrap();
 }
 
+/// Who is alive, and how far each index has gone: nothing is asked of the world under test.
+#[derive(Default)]
+struct Naive {
+    alive: BTreeMap<Entity, u32>,
+    /// For each index that an entity died at, the first generation that is not of the past.
+    next: BTreeMap<u32, u32>,
+}
+
+impl Naive {
+    fn next_at(&self, index: u32) -> u32 {
+        self.next.get(&index).copied().unwrap_or(0)
+    }
+
+    /// An id that the world chose: its index is free, and its generation the one after the last.
+    fn spawned(&mut self, entity: Entity, value: u32) {
+        assert!(!self.is_taken(entity.index()), "{entity} has an index in use");
+        assert_eq!(entity.generation(), self.next_at(entity.index()), "{entity}");
+        self.alive.insert(entity, value);
+    }
+
+    fn is_taken(&self, index: u32) -> bool {
+        self.alive.keys().any(|known| known.index() == index)
+    }
+
+    fn despawned(&mut self, entity: Entity) {
+        self.alive.remove(&entity);
+        let before = self.next.insert(entity.index(), entity.generation() + 1);
+        assert!(before.unwrap_or(0) <= entity.generation(), "{entity} lived again");
+    }
+}
+
 #[test]
 fn random_histories_agree_with_a_map() {
     let steps = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(400);
-    for seed in 1..5_u64 {
+    let (mut claimed, mut taken, mut past) = (0, 0, 0);
+    for seed in 1..9_u64 {
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut next = move |below: u32| {
             random ^= random << 13;
@@ -92,37 +125,48 @@ fn random_histories_agree_with_a_map() {
             u32::try_from(random % u64::from(below)).unwrap()
         };
         let mut world = World::new();
-        let mut naive: BTreeMap<Entity, u32> = BTreeMap::new();
+        let mut naive = Naive::default();
         for step in 0..steps {
             let value = next(1000);
             match next(8) {
                 0..2 => {
                     let entity = world.spawn(Health(value)).id();
-                    assert_eq!(naive.insert(entity, value), None);
+                    naive.spawned(entity, value);
                 }
                 2..4 => {
-                    if let Some(&entity) = naive.keys().nth(next(20) as usize) {
+                    let at = next(20) as usize;
+                    if let Some(entity) = naive.alive.keys().nth(at).copied() {
                         assert!(world.despawn(entity));
-                        naive.remove(&entity);
+                        naive.despawned(entity);
                     }
                 }
                 4 => {
                     let entity = world.commands().spawn(Health(value)).id();
                     world.flush();
-                    assert_eq!(naive.insert(entity, value), None);
+                    naive.spawned(entity, value);
                 }
                 5 if step % 50 == 0 => {
                     world.clear_entities();
-                    naive.clear();
+                    let all: Vec<Entity> = naive.alive.keys().copied().collect();
+                    all.into_iter().for_each(|entity| naive.despawned(entity));
                 }
                 _ => {
                     let entity = id(next(120), next(5));
-                    let taken = naive.keys().any(|known| known.index() == entity.index());
-                    let past = !taken && world.entities().is_past(entity);
+                    let expected = match naive.alive.keys().find(|known| known.index() == entity.index()) {
+                        Some(&by) => Err(ClaimError::Taken(by)),
+                        None if entity.generation() < naive.next_at(entity.index()) => Err(ClaimError::Past),
+                        None => Ok(entity),
+                    };
                     let spawned = world.spawn_at(entity, Health(value)).map(|spawned| spawned.id());
-                    assert_eq!(spawned.is_ok(), !taken && !past, "{entity}");
-                    if spawned == Ok(entity) {
-                        naive.insert(entity, value);
+                    assert_eq!(spawned.map_err(|error| error.reason), expected, "{entity}");
+                    match expected {
+                        Ok(_) => {
+                            // Generations that were skipped are of the past as well.
+                            naive.alive.insert(entity, value);
+                            claimed += 1;
+                        }
+                        Err(ClaimError::Taken(_)) => taken += 1,
+                        Err(_) => past += 1,
                     }
                 }
             }
@@ -130,7 +174,11 @@ fn random_histories_agree_with_a_map() {
             let mut found: Vec<(Entity, u32)> =
                 world.view::<(Entity, &Health)>().iter().map(|(entity, health)| (entity, health.0)).collect();
             found.sort_unstable();
-            assert_eq!(found, naive.iter().map(|(&entity, &value)| (entity, value)).collect::<Vec<_>>());
+            assert_eq!(
+                found,
+                naive.alive.iter().map(|(&entity, &value)| (entity, value)).collect::<Vec<_>>()
+            );
         }
     }
+    assert!(claimed > 50 && taken > 50 && past > 50, "{claimed} claimed, {taken} taken, {past} of the past");
 }
