@@ -10,8 +10,6 @@ mod errors;
 mod frames;
 #[path = "app/plugins.rs"]
 mod plugins;
-#[path = "app/remote.rs"]
-mod remote;
 #[path = "app/states.rs"]
 mod states;
 #[path = "app/time.rs"]

@@ -1,4 +1,5 @@
-//! Where threads meet: parallel queries and schedules, which give the same for every number of threads.
+//! Where threads meet: parallel queries and schedules, which give the same for every number of threads, and handles by
+//! which other threads reach a world.
 //!
 //! The thread sanitizer runs this program.
 #![forbid(unsafe_code)]
@@ -12,5 +13,7 @@ mod determinism;
 mod disjoint;
 #[path = "threads/queries.rs"]
 mod queries;
+#[path = "threads/remote.rs"]
+mod remote;
 #[path = "threads/schedules.rs"]
 mod schedules;
