@@ -65,6 +65,65 @@ fn a_loop_ends_after_the_frame_in_which_somebody_asks_for_it() {
     assert_eq!(*log.lock().expect("not poisoned"), ["update", "last"].repeat(3));
 }
 
+/// Set for the child process that is to run on one CPU.
+const ON_ONE_CPU: &str = "PHALANX_ON_ONE_CPU";
+
+/// What must not wait for a CPU that is not there: systems on threads, parallel queries, a loop with a wait, and another
+/// thread that waits for answers.
+fn run_with_threads() {
+    #[derive(Component)]
+    struct Number(u64);
+    for threads in [Threads::Auto, Threads::N(4)] {
+        let mut app = app();
+        app.configure(AppConfig { threads, small_phase: Duration::ZERO, ..Default::default() });
+        app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::from_millis(1)));
+        app.world_mut().spawn_batch((0..5_000).map(Number));
+        app.add_systems(Update, |mut all: Query<&mut Number>| all.par_iter_mut().for_each(|mut n| n.0 += 1));
+        app.add_systems(Update, (|| (), || (), || ()));
+        app.add_systems(Update, end_after(20));
+        let remote = app.world_mut().remote();
+        let sender = std::thread::spawn(move || {
+            while let Ok(answer) = remote.run(|world| world.entities().len()) {
+                if answer.wait().is_err() {
+                    break;
+                }
+            }
+        });
+        assert!(app.run().is_success());
+        sender.join().expect("the world is gone, and its handle says so");
+    }
+}
+
+// Hazard: a runner on one CPU.
+#[test]
+fn an_app_on_one_cpu_comes_to_its_end() {
+    if std::env::var_os(ON_ONE_CPU).is_some() {
+        return run_with_threads();
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let first = allowed.and_then(|list| list.trim().split([',', '-']).next()).unwrap_or("0");
+    let child = std::process::Command::new("taskset")
+        .args(["-c", first])
+        .arg(std::env::current_exe().expect("a test has a program"))
+        .args(["--exact", "an_app_on_one_cpu_comes_to_its_end", "--nocapture"])
+        .env(ON_ONE_CPU, "1")
+        .spawn();
+    let Ok(mut child) = child else {
+        eprintln!("skipped: there is no `taskset` to keep a process on one CPU");
+        return;
+    };
+    for _ in 0..6_000 {
+        if let Some(status) = child.try_wait().expect("it was started") {
+            assert!(status.success(), "{status}");
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("it runs");
+    panic!("the app does not come to its end");
+}
+
 #[test]
 fn a_loop_with_a_wait_begins_no_frame_too_early() {
     let begins = Arc::new(Mutex::new(Vec::new()));
