@@ -194,6 +194,47 @@ fn a_system_that_depends_on_something_else_is_named_with_the_field() {
     assert!(found.to_string().contains("careless"));
 }
 
+// A state is a resource like others: two programs that are in different states are not equal.
+#[test]
+fn a_state_is_part_of_the_digest_and_a_difference_names_it() {
+    #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    enum Screen {
+        #[default]
+        Menu,
+        Game,
+    }
+    #[derive(SubStates, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[source(Screen = Screen::Game)]
+    struct Turn(u32);
+    let app = |screen: Screen, turn: Option<u32>, next: Option<Screen>| {
+        let mut app = App::new();
+        app.insert_state(screen).add_sub_state::<Turn>();
+        app.step(0.1);
+        let world = app.world_mut();
+        if let Some(turn) = turn {
+            world.insert_resource(State::new(Turn(turn)));
+        }
+        if let Some(next) = next {
+            world.resource_mut::<NextState<Screen>>().set(next);
+        }
+        // What is read and cleared on the way is not what this is about.
+        world.clear_entities();
+        app
+    };
+    let game = app(Screen::Game, None, None);
+    let others = [
+        (app(Screen::Menu, None, None), "State<"),
+        (app(Screen::Game, Some(1), None), "State<"),
+        (app(Screen::Game, None, Some(Screen::Menu)), "NextState<"),
+    ];
+    assert_eq!(game.world().digest(), app(Screen::Game, None, None).world().digest());
+    for (other, named) in &others {
+        assert_ne!(game.world().digest(), other.world().digest(), "{named}");
+        let difference = game.world().first_difference(other.world()).expect("they differ");
+        assert!(difference.to_string().contains(named), "{difference}");
+    }
+}
+
 #[test]
 fn states_are_restored_and_change_again() {
     #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
