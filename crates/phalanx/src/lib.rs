@@ -155,7 +155,8 @@ pub mod prelude {
     };
     pub use crate::schema::{Schema, StorageKind};
     pub use crate::state::{
-        ComputedStates, DespawnOnEnter, DespawnOnExit, DespawnWhen, EnterSchedules, ExitSchedules, NextState,
+        ComputedStates, DespawnOnEnter, DespawnOnExit, DespawnWhen, DisableOnEnter, DisableOnExit,
+        DisableWhen, EnableOnEnter, EnableOnExit, EnableWhen, EnterSchedules, ExitSchedules, NextState,
         OnEnter, OnExit, OnTransition, PreviousState, State, StateSet, StateTransition, StateTransitionEvent,
         States, StatesPlugin, SubStates, TransitionSchedules, in_state, last_transition, state_changed,
         state_exists,

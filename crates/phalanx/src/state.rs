@@ -4,9 +4,9 @@
 //!   NextState<S>  --set-->  StateTransition  -->  State<S>, PreviousState<S>
 //!
 //!   DependentTransitions   new values: roots first, then the states that depend on them
-//!   ExitSchedules          OnExit(old): those that depend on others first; then `DespawnOnExit`
-//!   TransitionSchedules    OnTransition { exited, entered }
-//!   EnterSchedules         `DespawnOnEnter`; OnEnter(new): roots first
+//!   ExitSchedules          OnExit(old): those that depend on others first; then `DespawnOnExit` and its kin
+//!   TransitionSchedules    OnTransition { exited, entered }; then `DespawnWhen` and its kin
+//!   EnterSchedules         `DespawnOnEnter` and its kin; OnEnter(new): roots first
 //! ```
 //!
 //! A state is a resource. A *sub-state* exists while another state has a certain value, a *computed state* follows from
@@ -21,7 +21,10 @@ pub use plugin::{NoSuchState, StatesPlugin};
 pub use resources::{NextState, PreviousState, State};
 #[cfg(feature = "serde")]
 pub use saving::StateSaving;
-pub use scoped::{DespawnOnEnter, DespawnOnExit, DespawnWhen};
+pub use scoped::{
+    DespawnOnEnter, DespawnOnExit, DespawnWhen, DisableOnEnter, DisableOnExit, DisableWhen, EnableOnEnter,
+    EnableOnExit, EnableWhen,
+};
 pub use source::StateSet;
 pub use transition::{
     EnterSchedules, ExitSchedules, OnEnter, OnExit, OnTransition, StateTransition, StateTransitionEvent,

@@ -323,6 +323,72 @@ fn scoped_entities_live_as_long_as_the_state() {
 }
 
 #[test]
+fn entities_are_disabled_and_enabled_with_a_state() {
+    let game = |change: &StateTransitionEvent<Screen>| change.entered == Some(Screen::Game);
+    let end = |change: &StateTransitionEvent<Screen>| change.entered == Some(Screen::End);
+    let mut app = all();
+    app.step(0.1);
+    let world = app.world_mut();
+    let sleepers = [
+        world.spawn((Unit, DisableOnExit(Screen::Menu), EnableOnEnter(Screen::End))).id(),
+        world.spawn((Unit, DisableOnEnter(Screen::Game), EnableOnExit(Screen::Game))).id(),
+        world.spawn((Unit, DisableWhen::new(game), EnableWhen::new(end))).id(),
+    ];
+    let child = world.spawn((Unit, ChildOf(sleepers[0]))).id();
+    let elsewhere = world.spawn((Unit, DisableOnEnter(Screen::End))).id();
+    let asleep = |app: &App| sleepers.map(|entity| app.world().is_disabled(entity));
+    let is_disabled = |app: &App, entity| app.world().is_disabled(entity);
+    assert_eq!(asleep(&app), [false; 3]);
+    set(&mut app, Screen::Game);
+    app.step(0.1);
+    assert_eq!(asleep(&app), [true; 3]);
+    assert!(is_disabled(&app, child) && !is_disabled(&app, elsewhere), "children sleep with their parents");
+    assert_eq!(app.world().view::<&Unit>().count(), 1, "no query sees them");
+    set(&mut app, Screen::End);
+    app.step(0.1);
+    assert_eq!(asleep(&app), [false; 3], "they are found though they are disabled");
+    assert!(!is_disabled(&app, child) && is_disabled(&app, elsewhere));
+    app.world().check().expect("the world is valid");
+}
+
+// Hazard: what is hidden is despawned with its state nevertheless.
+#[test]
+fn disabled_entities_are_despawned_with_a_state() {
+    let mut app = all();
+    app.step(0.1);
+    let world = app.world_mut();
+    let parent = world.spawn((Unit, DisabledTree)).id();
+    let scoped = [
+        world.spawn((Disabled, DespawnOnExit(Screen::Menu))).id(),
+        world.spawn((Disabled, DespawnOnEnter(Screen::Game))).id(),
+        world.spawn((DisabledTree, DespawnOnExit(Screen::Menu))).id(),
+        world.spawn((ChildOf(parent), DespawnOnExit(Screen::Menu))).id(),
+    ];
+    set(&mut app, Screen::Game);
+    app.step(0.1);
+    assert_eq!(scoped.map(|entity| app.world().contains(entity)), [false; 4]);
+    assert!(app.world().contains(parent));
+}
+
+#[test]
+fn what_is_done_on_exit_comes_after_it_and_on_enter_before_it() {
+    fn count(units: Query<&Unit>, mut log: ResMut<Log>) {
+        log.0.push(format!("{} awake", units.count()));
+    }
+    let mut app = all();
+    app.add_systems(OnExit(Screen::Menu), count).add_systems(OnEnter(Screen::Game), count);
+    app.step(0.1);
+    app.world_mut().spawn((Unit, DisableOnExit(Screen::Menu)));
+    app.world_mut().spawn((Unit, Disabled, EnableOnEnter(Screen::Game)));
+    app.world_mut().spawn((Unit, Disabled, EnableOnEnter(Screen::Game)));
+    log(&mut app);
+    set(&mut app, Screen::Game);
+    app.step(0.1);
+    let counts: Vec<String> = log(&mut app).into_iter().filter(|line| line.ends_with("awake")).collect();
+    assert_eq!(counts, ["1 awake", "2 awake"]);
+}
+
+#[test]
 fn messages_are_cleared_with_a_state() {
     #[derive(Message)]
     struct Shot;

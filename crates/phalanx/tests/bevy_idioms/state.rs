@@ -144,6 +144,25 @@ fn state_scoped_entities() {
 }
 
 #[test]
+fn state_scoped_disabling() {
+    let mut app = app();
+    let playing = |change: &StateTransitionEvent<GameState>| change.entered == Some(GameState::Playing);
+    app.world_mut().spawn((Unit, DisableOnExit(GameState::Menu)));
+    app.world_mut().spawn((Unit, DisableOnEnter(GameState::Playing)));
+    app.world_mut().spawn((Unit, DisableWhen::new(playing)));
+    app.world_mut().spawn((Unit, Disabled, EnableOnExit(GameState::Menu)));
+    app.world_mut().spawn((Unit, Disabled, EnableOnEnter(GameState::Playing)));
+    app.world_mut().spawn((Unit, Disabled, EnableWhen::new(playing)));
+    app.add_systems(Update, play);
+    app.update();
+    app.update();
+    let mut asleep = app.world_mut().query_filtered::<&Unit, With<Disabled>>();
+    assert_eq!(asleep.iter(app.world()).count(), 3);
+    let mut awake = app.world_mut().query::<&Unit>();
+    assert_eq!(awake.iter(app.world()).count(), 3);
+}
+
+#[test]
 fn state_messages_and_transition_systems() {
     fn told(transition: In<Option<StateTransitionEvent<GameState>>>, mut log: ResMut<Log>) {
         if transition.0.is_some() {
