@@ -7,6 +7,7 @@ use super::graph::Constraints;
 use super::sort;
 use super::waits::Source;
 use super::*;
+use crate::query::{Query, With, Without};
 use crate::system::{Local, ResMut};
 
 #[derive(phalanx_derive::SystemSet, Debug, Clone, Copy)]
@@ -73,4 +74,31 @@ fn writers_of_one_thing_take_one_edge_each() {
     assert_eq!(stage, count - 1);
     schedule.run(&mut world);
     assert_eq!(world.resource::<Shared>().0, count);
+}
+
+#[test]
+fn users_of_one_column_in_different_tables_take_edges_in_proportion() {
+    #[derive(phalanx_derive::Component)]
+    struct Health(u32);
+    #[derive(phalanx_derive::Component)]
+    struct Boss;
+    let count = 500;
+    let mut world = World::new();
+    world.spawn((Health(1), Boss));
+    let mut schedule = Schedule::default();
+    for _ in 0..count {
+        schedule.add_systems((
+            |mut bosses: Query<'_, '_, &mut Health, With<Boss>>| bosses.iter_mut().for_each(|mut h| h.0 += 1),
+            |mut others: Query<'_, '_, &mut Health, Without<Boss>>| {
+                others.iter_mut().for_each(|mut h| h.0 = 0)
+            },
+            |all: Query<'_, '_, &Health>| assert_eq!(all.count(), 1),
+            |others: Query<'_, '_, &Health, Without<Boss>>| assert_eq!(others.count(), 0),
+        ));
+    }
+    schedule.initialize(&mut world).expect("no cycle");
+    let (_, stage) = counted(&schedule);
+    assert!(stage >= 4 * (count - 1) && stage <= 12 * count, "{stage}");
+    schedule.run(&mut world);
+    assert_eq!(world.view::<&Health>().single().map(|health| health.0), Ok(501));
 }
