@@ -35,9 +35,12 @@ pub use plugin::{Plugin, PluginGroup, PluginGroupBuilder, Plugins, PluginsState}
 pub use runner::{AppExit, RunMode, ScheduleRunnerPlugin};
 #[cfg(feature = "ctrl_c")]
 pub use signal::TerminalCtrlCHandlerPlugin;
-pub use sub_app::{AppLabel, SubApp};
+pub use sub_app::{AppLabel, ExtractFn, SubApp};
 pub use time::{Fixed, Real, Time, Virtual};
-pub use timer::{Stopwatch, Timer, TimerMode, on_real_timer, on_timer, once_after_delay, paused};
+pub use timer::{
+    Stopwatch, Timer, TimerMode, on_real_timer, on_timer, once_after_delay, once_after_real_delay, paused,
+    repeating_after_delay, repeating_after_real_delay,
+};
 pub use tool::{FrameAction, FrameTool};
 
 mod config;

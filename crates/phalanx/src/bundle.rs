@@ -9,6 +9,8 @@
 
 use std::any::TypeId;
 
+pub use phalanx_derive::Bundle;
+
 use crate::component::AnyComponent;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::storage::{SparseParts, Storage};

@@ -18,7 +18,10 @@ use crate::storage::Storage;
 use crate::tracking::{Mut, Tracked};
 use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, Tick, Values};
 
+pub use crate::registry::{ComponentId, ComponentInfo, Components};
 pub(crate) use copying::Copier;
+pub use phalanx_derive::Component;
+
 pub use copying::{CopyByClone, CopyNothing, CopyProbe, EntityMap, EntityMapper, MapEntities};
 pub(crate) use descriptor::{AnyAccess, Attached, DeclareSet};
 pub use descriptor::{Descriptor, FieldDescriptor, Layout, Requirement, Track};

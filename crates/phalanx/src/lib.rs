@@ -57,6 +57,7 @@ pub mod capture;
 #[cfg(feature = "serde")]
 mod codec;
 pub mod component;
+pub mod entity;
 pub mod fields;
 pub mod group;
 pub mod messages;
@@ -99,6 +100,51 @@ pub mod lifecycle {
     };
 }
 
+/// What changed, and when: what [`tracking`] has, by bevy's name.
+pub mod change_detection {
+    pub use crate::system::{Res, ResMut, SystemChangeTick};
+    pub use crate::tracking::{ComponentTicks, DetectChanges, DetectChangesMut, Mut, Ref, Tick};
+    pub use crate::world::{NonSend, NonSendMut};
+}
+
+/// Messages: what [`messages`] has, and the parameters that read and write them.
+pub mod message {
+    pub use crate::messages::*;
+    pub use crate::system::{MessageMutator, MessageReader, MessageWriter, PopulatedMessageReader};
+    pub use phalanx_derive::Message;
+}
+
+/// Resources: what [`resources`] has, by bevy's name.
+pub mod resource {
+    pub use crate::resources::*;
+    pub use phalanx_derive::Resource;
+}
+
+/// Parents and children.
+pub mod hierarchy {
+    pub use crate::relation::{ChildOf, Children};
+    pub use crate::world::{ChildSpawner, ChildSpawnerCommands};
+}
+
+/// Relations between entities: what [`relation`] has, by bevy's name.
+pub mod relationship {
+    pub use crate::relation::*;
+    pub use crate::world::{RelatedSpawner, RelatedSpawnerCommands};
+}
+
+/// Entities that are spawned together with another one.
+pub mod spawn {
+    pub use crate::world::{
+        Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList, WithOneRelated,
+        WithRelated,
+    };
+}
+
+/// Entities that queries pass over.
+pub mod entity_disabling {
+    pub use crate::component::{Disabled, DisabledTree};
+}
+
 /// Errors of systems, conditions and commands, and handlers for them.
 pub mod error {
     pub use crate::system::{ParamError, RunSystemError};
@@ -136,6 +182,7 @@ pub mod prelude {
     pub use crate::bundle::Bundle;
     pub use crate::capture::{Digest, Digestible};
     pub use crate::component::{AnyComponent, Component, Disabled, DisabledTree};
+    pub use crate::entity::{ContainsEntity, EntityMapper};
     pub use crate::group::{Get, Group, Own};
     pub use crate::messages::{Message, Messages};
     pub use crate::name::{Name, NameOrEntity};
@@ -147,11 +194,12 @@ pub mod prelude {
     pub use crate::relation::{ChildOf, Children, Parent, Relationship, RelationshipTarget, Up, WithParent};
     pub use crate::resources::Resource;
     pub use crate::schedule::{
-        ApplyDeferred, ConfigureSystems, IntoSetConfigs, IntoSystemConfigs, IntoSystemSet, Schedule,
-        ScheduleLabel, Schedules, SyncPoints, SystemKey, SystemSet, Threads, any_component_removed,
-        any_match_filter, any_with_component, condition_changed, condition_changed_to, on_message,
-        resource_added, resource_changed, resource_changed_or_removed, resource_equals, resource_exists,
-        resource_exists_and_changed, resource_exists_and_equals, resource_removed, run_once,
+        ApplyDeferred, ConfigureSystems, IntoScheduleConfigs, IntoSetConfigs, IntoSystemConfigs,
+        IntoSystemSet, Schedule, ScheduleLabel, Schedules, SyncPoints, SystemKey, SystemSet, Threads,
+        any_component_removed, any_match_filter, any_with_component, condition_changed, condition_changed_to,
+        on_message, resource_added, resource_changed, resource_changed_or_removed, resource_equals,
+        resource_exists, resource_exists_and, resource_exists_and_changed, resource_exists_and_equals,
+        resource_removed, run_once,
     };
     pub use crate::schema::{Schema, StorageKind};
     pub use crate::state::{
@@ -165,10 +213,11 @@ pub mod prelude {
         Cascade, Deferred, If, In, InMut, InRef, Index, IntoSystem, Local, LocalBuilder, MessageMutator,
         MessageReader, MessageWriter, NonSendMarker, Observer, On, OrderedIndex, ParallelCommands,
         ParamBuilder, ParamSet, Populated, PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut,
-        Single, System, SystemBuffer, SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemName,
-        SystemParam, SystemParamBuilder, SystemState, and, not, observers, or,
+        Single, System, SystemBuffer, SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemIn,
+        SystemInput, SystemName, SystemParam, SystemParamBuilder, SystemParamFunction, SystemState, and, not,
+        observers, or,
     };
-    pub use crate::tracking::{Mut, Ref, Tick};
+    pub use crate::tracking::{DetectChanges, DetectChangesMut, Mut, Ref, Tick};
     pub use crate::value::{FieldType, Value};
     pub use crate::world::{
         Add, ArchetypeCreated, ArchetypeDropped, ChildSpawner, ChildSpawnerCommands, Commands, DeferredWorld,
@@ -184,8 +233,7 @@ pub mod prelude {
     };
     pub use crate::{children, related};
     pub use phalanx_derive::{
-        AppLabel, Bundle, Component, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool,
-        QueryData, QueryFilter, Resource, ScheduleLabel, States, SubStates, SystemParam, SystemSet,
+        AppLabel, Deref, DerefMut, Digestible, EntityEvent, Event, Message, Pool, Resource, States, SubStates,
     };
     pub use phalanx_store::Entity;
 }

@@ -37,6 +37,8 @@ use crate::archetype::Archetypes;
 use crate::component::AnyComponent;
 use crate::registry::Components;
 
+pub use phalanx_derive::{QueryData, QueryFilter};
+
 pub use allow::Allow;
 pub(crate) use allow::Everyone;
 pub use any_of::AnyOf;

@@ -35,12 +35,15 @@ use phalanx_store::Tick;
 use crate::system::ParamConflict;
 use crate::world::World;
 
+pub use phalanx_derive::{ScheduleLabel, SystemSet};
+
 pub use ambiguity::{Ambiguity, LogLevel, ScheduleBuildSettings};
 pub use commute::{CompareOrdersError, OrderMatters};
 pub use condition::{
     any_component_removed, any_match_filter, any_with_component, condition_changed, condition_changed_to,
     on_message, resource_added, resource_changed, resource_changed_or_removed, resource_equals,
-    resource_exists, resource_exists_and_changed, resource_exists_and_equals, resource_removed, run_once,
+    resource_exists, resource_exists_and, resource_exists_and_changed, resource_exists_and_equals,
+    resource_removed, run_once,
 };
 pub use config::{ConfigureSystems, IntoSystemConfigs, SystemConfigs};
 pub use error::{BuildError, NoSuchSystem, OrderCycle, RepeatedSystem, SystemPanic, UnknownConstraint};
@@ -50,6 +53,7 @@ pub use manage::{
     MultiThreadedExecutor, ScheduleCleanupPolicy, ScheduleNotInitialized, ScheduledSystem,
     SingleThreadedExecutor, SystemExecutor,
 };
+pub use schedulable::{InternedSystemSet, IntoScheduleConfigs, Schedulable, ScheduleConfigs};
 pub use schedules::{NoSuchSchedule, Schedules};
 pub use sets::{IntoSetConfigs, SetConfigs};
 pub use skip::{SkipReason, Skipped, Skips, Waited};
@@ -59,6 +63,7 @@ pub use systems::SystemView;
 pub use timing::Timing;
 pub use view::{ConflictPair, ScheduleView};
 
+pub use crate::system::ScheduleSystem;
 pub use crate::world::SystemError;
 
 pub(crate) use executor::{Executor, Watch};
@@ -79,6 +84,7 @@ mod parallel;
 mod part;
 mod picture;
 mod plan;
+mod schedulable;
 mod schedules;
 mod sets;
 mod skip;

@@ -33,6 +33,8 @@
 //
 // A system does not know when it runs or what runs beside it: that is the schedule's business.
 
+pub use phalanx_derive::SystemParam;
+
 pub use access::{Access, Part};
 pub use combine::{Map, Pipe, WithInput};
 pub use condition::{SystemCondition, and, fallible, not, or};
@@ -46,7 +48,7 @@ pub use meta::{ParamConflict, Run, SystemMeta};
 pub use observer::{
     IntoEntityObserver, IntoObserver, IntoObservers, Observer, ObserverError, Observers, On, observers,
 };
-pub use output::SystemOutput;
+pub use output::{ScheduleSystem, SystemOutput};
 pub use param::{
     Cascade, Deferred, If, Index, Local, MessageMutator, MessageReader, MessageWriter, NonSendMarker,
     OrderedIndex, ParallelCommands, ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive,
@@ -58,7 +60,10 @@ pub use state::{LocalBuilder, ParamBuilder, SystemParamBuilder, SystemState};
 pub use traits::{IntoSystem, Mode, System};
 
 pub(crate) use crate::names;
-pub use crate::world::BoxedError;
+pub use crate::query::{Query, QueryLens};
+pub use crate::world::{
+    BoxedError, Command, Commands, EntityCommand, EntityCommands, EntityEntryCommands, NonSend, NonSendMut,
+};
 pub(crate) use output::{BoxedSystem, Finish};
 
 mod access;

@@ -10,6 +10,11 @@ use std::ops::{Deref, DerefMut};
 
 pub use phalanx_store::{RowTicks, Stamp, Tick, Tracking, Untracked};
 
+pub use changes::{DetectChanges, DetectChangesMut};
+pub(crate) use changes::{detect_changes, detect_changes_mut};
+
+mod changes;
+
 use crate::component::Queryable;
 
 /// A type to which [`Mut`] gives exclusive access: whole components and resources.

@@ -23,7 +23,7 @@ const LAYERS: &[&[&str]] = &[
     &["archetype", "pool"],
     &["query"],
     &["group"],
-    &["resources", "messages", "commands", "observers", "relation", "name", "entity_ref", "world"],
+    &["resources", "messages", "commands", "observers", "relation", "name", "entity_ref", "entity", "world"],
     &["system"],
     &["schedule", "app", "state"],
     &["save"],

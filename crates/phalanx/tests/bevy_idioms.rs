@@ -18,8 +18,14 @@ mod commands_more;
 mod entity;
 #[path = "bevy_idioms/entity_more.rs"]
 mod entity_more;
+#[path = "bevy_idioms/generic.rs"]
+mod generic;
+#[path = "bevy_idioms/names.rs"]
+mod names;
 #[path = "bevy_idioms/params_more.rs"]
 mod params_more;
+#[path = "bevy_idioms/plugins.rs"]
+mod plugins;
 #[path = "bevy_idioms/prelude.rs"]
 mod prelude;
 #[path = "bevy_idioms/queries_more.rs"]
@@ -38,8 +44,14 @@ mod relations;
 mod schedule;
 #[path = "bevy_idioms/state.rs"]
 mod state;
+#[path = "bevy_idioms/stepping.rs"]
+mod stepping;
 #[path = "bevy_idioms/table.rs"]
 mod table;
+#[path = "bevy_idioms/time.rs"]
+mod time;
+#[path = "bevy_idioms/traits.rs"]
+mod traits;
 #[path = "bevy_idioms/whole.rs"]
 mod whole;
 #[path = "bevy_idioms/world.rs"]

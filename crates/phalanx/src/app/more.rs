@@ -4,14 +4,15 @@
 //! phases that come later, too, but not for schedules that the world gets later.
 
 use super::{App, Phase};
-use crate::component::Component;
+use crate::component::{AnyComponent, Component};
 use crate::registry::RequiredComponentsError;
 use crate::resources::Resource;
 use crate::schedule::{
     BuildError, IntoSystemSet, Schedule, ScheduleBuildSettings, ScheduleCleanupPolicy, ScheduleLabel,
     Schedules, SyncPoints,
 };
-use crate::system::{IntoSystem, Part, SystemId, SystemInput};
+use crate::storage::TableStorage;
+use crate::system::{IntoSystem, Part, SystemHandle, SystemId, SystemInput};
 use crate::world::FromWorld;
 
 #[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
@@ -53,6 +54,37 @@ impl App {
         &mut self,
     ) -> Result<(), RequiredComponentsError> {
         self.world.try_register_required_components::<C, R>()
+    }
+
+    /// As [`App::register_required_components_with`], with an error when that cannot be.
+    ///
+    /// # Errors
+    /// When the requirement is there already, or leads in a circle.
+    pub fn try_register_required_components_with<C: Component, R: Component>(
+        &mut self,
+        make: fn() -> R,
+    ) -> Result<(), RequiredComponentsError> {
+        self.world.try_register_required_components_with::<C, R>(make)
+    }
+
+    /// Hides the entities that have a component from queries; see
+    /// [`World::register_disabling_component`](crate::World::register_disabling_component).
+    pub fn register_disabling_component<C: AnyComponent<Storage = TableStorage>>(&mut self) -> &mut Self {
+        self.world.register_disabling_component::<C>();
+        self
+    }
+
+    /// Registers a system for as long as a handle of it is kept; see
+    /// [`World::register_tracked_system`](crate::World::register_tracked_system).
+    pub fn register_tracked_system<I, O, M>(
+        &mut self,
+        system: impl IntoSystem<I, O, M> + 'static,
+    ) -> SystemHandle<I, O>
+    where
+        I: SystemInput + 'static,
+        O: 'static,
+    {
+        self.world.register_tracked_system(system)
     }
 
     /// Registers a system that is run when asked; see [`World::register_system`](crate::World::register_system).

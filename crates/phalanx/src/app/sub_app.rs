@@ -28,7 +28,7 @@ pub trait AppLabel: fmt::Debug + Send + Sync + 'static {
 }
 
 /// What is copied from the world of an app to that of another one.
-type Extract = Box<dyn FnMut(&mut World, &mut World) + Send + Sync>;
+pub type ExtractFn = Box<dyn FnMut(&mut World, &mut World) + Send + Sync>;
 
 /// An app with a world of its own, which runs after another one.
 ///
@@ -54,7 +54,7 @@ type Extract = Box<dyn FnMut(&mut World, &mut World) + Send + Sync>;
 #[derive(Default)]
 pub struct SubApp {
     app: App,
-    extract: Option<Extract>,
+    extract: Option<ExtractFn>,
 }
 
 impl SubApp {
@@ -70,6 +70,20 @@ impl SubApp {
     ) -> &mut Self {
         self.extract = Some(Box::new(extract));
         self
+    }
+
+    /// Runs a frame, as [`App::update`] does.
+    ///
+    /// # Panics
+    /// When its systems cannot be ordered, or one of them panics or fails.
+    #[track_caller]
+    pub fn run_default_schedule(&mut self) {
+        self.app.update();
+    }
+
+    /// Takes the function that copies away: to be called by another one, for example.
+    pub fn take_extract(&mut self) -> Option<ExtractFn> {
+        self.extract.take()
     }
 
     /// Calls the function that copies, if there is one.
@@ -116,6 +130,16 @@ impl App {
         let label = label.label();
         self.sub_apps.retain(|(known, _)| *known != label);
         self.sub_apps.push((label, sub_app));
+    }
+
+    /// The apps beside this one with their labels, in the order in which they were added.
+    pub fn sub_apps(&self) -> impl ExactSizeIterator<Item = (&Label, &SubApp)> {
+        self.sub_apps.iter().map(|(label, sub_app)| (label, sub_app))
+    }
+
+    /// As [`App::sub_apps`], to be changed.
+    pub fn sub_apps_mut(&mut self) -> impl ExactSizeIterator<Item = (&Label, &mut SubApp)> {
+        self.sub_apps.iter_mut().map(|(label, sub_app)| (&*label, sub_app))
     }
 
     /// Takes an app away.

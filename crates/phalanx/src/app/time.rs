@@ -159,6 +159,38 @@ impl<C> Time<C> {
         self.frame
     }
 
+    /// What belongs to this clock alone.
+    pub fn context(&self) -> &C {
+        &self.clock
+    }
+
+    /// As [`Time::context`], to be changed.
+    pub fn context_mut(&mut self) -> &mut C {
+        &mut self.clock
+    }
+
+    /// The time on this clock, without what belongs to it alone.
+    pub fn as_generic(&self) -> Time {
+        Time { clock: (), delta: self.delta, elapsed: self.elapsed, frame: self.frame, alpha: self.alpha }
+    }
+
+    /// A clock that stands at zero.
+    pub fn new_with(clock: C) -> Self {
+        Self { clock, delta: Duration::ZERO, elapsed: Duration::ZERO, frame: 0, alpha: 0.0 }
+    }
+
+    /// Moves the clock on to a time. The app does it for its clocks.
+    ///
+    /// # Panics
+    /// When that time is over.
+    #[track_caller]
+    pub fn advance_to(&mut self, elapsed: Duration) {
+        let Some(delta) = elapsed.checked_sub(self.elapsed) else {
+            panic!("time cannot go back from {:?} to {elapsed:?}: advance to a later time", self.elapsed)
+        };
+        self.advance_by(delta);
+    }
+
     /// Moves the clock on. The app does it for its clocks.
     ///
     /// # Panics
@@ -195,7 +227,30 @@ impl<C> Time<C> {
     }
 }
 
+impl Time<Real> {
+    /// Moves the clock on, as [`Time::advance_by`] does. The app does it for its clock.
+    pub fn update_with_duration(&mut self, delta: Duration) {
+        self.advance_by(delta);
+    }
+}
+
 impl Time<Virtual> {
+    /// A clock on which a frame may take this time at most.
+    ///
+    /// # Panics
+    /// When it is zero.
+    #[track_caller]
+    pub fn from_max_delta(most: Duration) -> Self {
+        let mut time = Self::default();
+        time.set_max_delta(most);
+        time
+    }
+
+    /// Whether the clock stood still in this frame.
+    pub fn was_paused(&self) -> bool {
+        self.clock.effective <= 0.0
+    }
+
     /// Stops the clock from the next frame on: frames then take no time, and there are no fixed steps.
     pub fn pause(&mut self) {
         self.clock.paused = true;
@@ -231,6 +286,11 @@ impl Time<Virtual> {
     #[allow(clippy::cast_possible_truncation, reason = "a factor needs no more than 32 bits")]
     pub fn effective_speed(&self) -> f32 {
         self.clock.effective as f32
+    }
+
+    /// As [`effective_speed`](Self::effective_speed), with 64 bits.
+    pub fn effective_speed_f64(&self) -> f64 {
+        self.clock.effective
     }
 
     /// Sets how fast the clock runs, from the next frame on.
@@ -352,6 +412,15 @@ impl Time<Fixed> {
         }
     }
 
+    /// Sets how many steps a second has.
+    ///
+    /// # Panics
+    /// When the number is not positive.
+    #[track_caller]
+    pub fn set_timestep_hz(&mut self, hz: f64) {
+        self.set_timestep_seconds(1.0 / hz);
+    }
+
     /// The time since the last step that was not enough for another one.
     pub fn overstep(&self) -> Duration {
         self.clock.overstep
@@ -366,6 +435,11 @@ impl Time<Fixed> {
     /// As [`overstep_fraction`](Self::overstep_fraction), with 64 bits.
     pub fn overstep_fraction_f64(&self) -> f64 {
         self.clock.overstep.as_secs_f64() / self.clock.timestep.as_secs_f64()
+    }
+
+    /// Adds to the time since the last step. The app does it with the time of each frame.
+    pub fn accumulate_overstep(&mut self, delta: Duration) {
+        self.clock.overstep = self.clock.overstep.saturating_add(delta);
     }
 
     /// Forgets the time since the last step.

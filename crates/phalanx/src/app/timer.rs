@@ -255,6 +255,12 @@ impl Timer {
         }
     }
 
+    /// Lets the time pass but for the last nanosecond.
+    pub fn almost_finish(&mut self) {
+        let left = self.remaining().saturating_sub(Duration::from_nanos(1));
+        self.tick(left);
+    }
+
     /// How much of the time is over: 0 to 1.
     pub fn fraction(&self) -> f32 {
         if self.duration.is_zero() {
@@ -319,6 +325,34 @@ pub fn on_real_timer(duration: Duration) -> impl FnMut(Res<'_, Time<Real>>) -> b
 pub fn once_after_delay(duration: Duration) -> impl FnMut(Res<'_, Time>) -> bool + Clone {
     let mut timer = Timer::new(duration, TimerMode::Once);
     move |time| timer.tick(time.delta()).just_finished()
+}
+
+/// As [`once_after_delay`], on the real clock.
+pub fn once_after_real_delay(duration: Duration) -> impl FnMut(Res<'_, Time<Real>>) -> bool + Clone {
+    let mut timer = Timer::new(duration, TimerMode::Once);
+    move |time| timer.tick(time.delta()).just_finished()
+}
+
+/// A condition that holds always, once a duration is over.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # use std::time::Duration;
+/// use phalanx::app::repeating_after_delay;
+///
+/// let mut app = App::new();
+/// app.add_systems(Update, (|| println!("it holds")).run_if(repeating_after_delay(Duration::from_secs(2))));
+/// app.step(0.1);
+/// ```
+pub fn repeating_after_delay(duration: Duration) -> impl FnMut(Res<'_, Time>) -> bool + Clone {
+    let mut timer = Timer::new(duration, TimerMode::Once);
+    move |time| timer.tick(time.delta()).is_finished()
+}
+
+/// As [`repeating_after_delay`], on the real clock.
+pub fn repeating_after_real_delay(duration: Duration) -> impl FnMut(Res<'_, Time<Real>>) -> bool + Clone {
+    let mut timer = Timer::new(duration, TimerMode::Once);
+    move |time| timer.tick(time.delta()).is_finished()
 }
 
 /// Whether the virtual clock is stopped.

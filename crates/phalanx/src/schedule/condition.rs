@@ -124,6 +124,20 @@ pub fn resource_exists_and_equals<R: Resource + PartialEq>(
     move |resource| resource.is_some_and(|resource| *resource == value)
 }
 
+/// Whether the resource exists and passes a test.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[derive(Resource, Default)] struct Score(u32);
+/// let mut app = App::new();
+/// app.init_resource::<Score>();
+/// app.add_systems(Update, (|| println!("it holds")).run_if(resource_exists_and(|score: &Score| score.0 > 3)));
+/// app.step(0.1);
+/// ```
+pub fn resource_exists_and<R: Resource>(test: impl Fn(&R) -> bool) -> impl FnMut(Option<Res<'_, R>>) -> bool {
+    move |resource| resource.is_some_and(|resource| test(&resource))
+}
+
 /// Whether another condition answers otherwise than when it was last asked; at first it counts as false.
 ///
 /// ```

@@ -70,6 +70,32 @@ impl Schedules {
         self.find(&label.label()).map(|at| self.kept().remove(at))
     }
 
+    /// As [`Schedules::remove`], with the label.
+    pub fn remove_entry(&mut self, label: impl ScheduleLabel) -> Option<(Label, Schedule)> {
+        self.remove(label).map(|schedule| (schedule.label().clone(), schedule))
+    }
+
+    /// Says that systems which use a component need no order because of it; see
+    /// [`World::allow_ambiguous_component`].
+    ///
+    /// # Panics
+    /// When another component has its name.
+    #[track_caller]
+    pub fn allow_ambiguous_component<C: AnyComponent>(&mut self, world: &mut World) {
+        let parts = parts_of::<C>(world);
+        self.allow_ambiguous(&parts);
+    }
+
+    /// As [`Schedules::allow_ambiguous_component`], for a resource.
+    pub fn allow_ambiguous_resource<R: Resource>(&mut self, world: &mut World) {
+        let part = Part::Resource(world.resources.register::<R>());
+        self.allow_ambiguous(&[part]);
+    }
+
+    fn allow_ambiguous(&mut self, parts: &[Part]) {
+        self.each(|schedule| parts.iter().for_each(|part| schedule.allow_ambiguous(*part)));
+    }
+
     /// Whether there is a schedule with this label.
     pub fn contains(&mut self, label: impl ScheduleLabel) -> bool {
         self.find(&label.label()).is_some()
@@ -173,6 +199,14 @@ impl fmt::Display for NoSuchSchedule {
 
 impl std::error::Error for NoSuchSchedule {}
 
+/// What systems use that use a component.
+#[track_caller]
+fn parts_of<C: AnyComponent>(world: &mut World) -> Vec<Part> {
+    let id = world.register_component::<C>();
+    let columns = world.components().get(id).map(|info| info.columns().to_vec()).unwrap_or_default();
+    columns.into_iter().map(Part::Column).collect()
+}
+
 #[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
 impl World {
     /// Says that systems which use a component need no order because of it, in the schedules that the world keeps: no
@@ -182,20 +216,19 @@ impl World {
     /// When another component has its name.
     #[track_caller]
     pub fn allow_ambiguous_component<C: AnyComponent>(&mut self) {
-        let id = self.register_component::<C>();
-        let columns = self.components().get(id).map(|info| info.columns().to_vec()).unwrap_or_default();
-        self.allow_ambiguous(&columns.into_iter().map(Part::Column).collect::<Vec<_>>());
+        let parts = parts_of::<C>(self);
+        self.allow_ambiguous(&parts);
     }
 
     /// As [`World::allow_ambiguous_component`], for a resource.
     pub fn allow_ambiguous_resource<R: Resource>(&mut self) {
-        let id = self.resources.register::<R>();
-        self.allow_ambiguous(&[Part::Resource(id)]);
+        let part = Part::Resource(self.resources.register::<R>());
+        self.allow_ambiguous(&[part]);
     }
 
     pub(crate) fn allow_ambiguous(&mut self, parts: &[Part]) {
         if let Some(mut schedules) = self.get_resource_mut::<Schedules>() {
-            schedules.each(|schedule| parts.iter().for_each(|part| schedule.allow_ambiguous(*part)));
+            schedules.allow_ambiguous(parts);
         }
     }
 

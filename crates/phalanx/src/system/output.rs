@@ -52,6 +52,10 @@ impl SystemOutput for Result<(), AnyError> {
     }
 }
 
+/// Names systems where something could also be about sets. There is no value of it.
+#[derive(Clone, Copy, Debug)]
+pub enum ScheduleSystem {}
+
 /// A system as a schedule keeps it.
 pub(crate) type BoxedSystem = Box<dyn System<In = (), Out = ()>>;
 

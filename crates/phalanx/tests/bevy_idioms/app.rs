@@ -164,6 +164,18 @@ fn app_schedule_runner_plugin() {
         }
     });
     assert_eq!(app.run(), AppExit::from_code(3));
+    let mut once = App::new();
+    once.add_plugins(ScheduleRunnerPlugin { run_mode: RunMode::Once });
+    assert!(once.run().is_success());
+}
+
+#[cfg(feature = "ctrl_c")]
+#[test]
+fn app_terminal_ctrl_c() {
+    let mut app = App::new();
+    app.add_plugins(phalanx::app::TerminalCtrlCHandlerPlugin);
+    app.update();
+    assert_eq!(app.should_exit(), None);
 }
 
 #[test]
@@ -227,6 +239,24 @@ fn app_register_system() {
 }
 
 #[test]
+fn app_register_tracked_system() {
+    let mut app = App::new();
+    let handle = app.register_tracked_system(|In(number): In<u32>| number + 1);
+    assert_eq!(app.world_mut().run_system_with(handle.id(), 1).unwrap(), 2);
+}
+
+#[test]
+fn app_register_disabling_component() {
+    #[derive(Component)]
+    struct Asleep;
+    let mut app = App::new();
+    app.register_disabling_component::<Asleep>();
+    app.world_mut().spawn(Asleep);
+    let mut all = app.world_mut().query::<Entity>();
+    assert_eq!(all.iter(app.world()).count(), 0);
+}
+
+#[test]
 fn app_non_send() {
     let mut app = App::new();
     app.insert_non_send(std::rc::Rc::new(1)).init_non_send::<std::cell::Cell<u32>>();
@@ -251,11 +281,16 @@ fn app_required_components() {
     struct Speed(u32);
     #[derive(Component, Default)]
     struct Armour(u32);
+    #[derive(Component)]
+    struct Luck(u32);
     let mut app = App::new();
     app.register_required_components::<Enemy, Health>()
         .register_required_components_with::<Enemy, Speed>(|| Speed(3));
     app.try_register_required_components::<Enemy, Armour>().unwrap();
+    app.try_register_required_components_with::<Enemy, Luck>(|| Luck(7)).unwrap();
+    assert!(app.try_register_required_components_with::<Enemy, Luck>(|| Luck(8)).is_err());
     let enemy = app.world_mut().spawn(Enemy).id();
     assert_eq!(app.world().get::<Speed>(enemy).unwrap().0, 3);
+    assert_eq!(app.world().get::<Luck>(enemy).unwrap().0, 7);
     assert_eq!(app.world().get::<Health>(enemy).unwrap().0, app.world().get::<Armour>(enemy).unwrap().0);
 }

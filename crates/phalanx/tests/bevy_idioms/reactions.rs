@@ -90,12 +90,13 @@ fn observers_of_the_lifecycle() {
     world.add_observer(|event: On<Insert<(Health, Armor)>>, mut heard: ResMut<Heard>| {
         heard.0.push(event.entity);
     });
+    world.add_observer(|event: On<Add<Health>>, mut heard: ResMut<Heard>| heard.0.push(event.entity));
     world.add_observer(|event: On<Discard<Health>>, mut heard: ResMut<Heard>| heard.0.push(event.entity));
     world.add_observer(|event: On<Remove<Health>>, mut heard: ResMut<Heard>| heard.0.push(event.entity));
     world.add_observer(|event: On<Despawn<Health>>, mut heard: ResMut<Heard>| heard.0.push(event.entity));
     let entity = world.spawn((Health(1), Armor)).id();
     world.entity_mut(entity).despawn();
-    assert_eq!(world.resource::<Heard>().0.len(), 4);
+    assert_eq!(world.resource::<Heard>().0.len(), 5);
 }
 
 #[test]
@@ -346,14 +347,13 @@ fn deferred_world_as_a_parameter() {
     assert!(world.get::<Armor>(entity).is_some());
 }
 
-fn bury(mut removed: RemovedComponents<Health>, mut heard: ResMut<Heard>) {
-    for entity in removed.read() {
-        heard.0.push(entity);
-    }
-}
-
 #[test]
 fn removed_components_read() {
+    fn bury(mut removed: RemovedComponents<Health>, mut heard: ResMut<Heard>) {
+        for entity in removed.read() {
+            heard.0.push(entity);
+        }
+    }
     let mut app = App::new();
     app.init_resource::<Heard>().add_systems(Update, bury);
     app.update();

@@ -1,7 +1,8 @@
 //! The table in `docs/from-bevy.md` and the idioms say the same.
 //!
 //! A row is `| bevy's name | status | idioms |`. A status begins with `same`, `differs`, `left out` or `not yet`; the
-//! first two name at least one function of the idiom files, the others none. Every idiom is named by a row.
+//! first two name at least one function of the idiom files, the others none. Every idiom is named by a row, and the
+//! idioms of a row write what it names. That bevy has nothing else is shown by `bench/bevy-surface`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,10 @@ const FILES: &[&str] = &[
     include_str!("commands_more.rs"),
     include_str!("entity.rs"),
     include_str!("entity_more.rs"),
+    include_str!("generic.rs"),
+    include_str!("names.rs"),
     include_str!("params_more.rs"),
+    include_str!("plugins.rs"),
     include_str!("prelude.rs"),
     include_str!("queries_more.rs"),
     include_str!("query.rs"),
@@ -22,13 +26,22 @@ const FILES: &[&str] = &[
     include_str!("relations.rs"),
     include_str!("schedule.rs"),
     include_str!("state.rs"),
+    include_str!("stepping.rs"),
+    include_str!("time.rs"),
+    include_str!("traits.rs"),
     include_str!("whole.rs"),
     include_str!("world.rs"),
     include_str!("world_more.rs"),
 ];
 
+/// Rows whose names have no word that their idioms could write, with what the idioms do instead.
+const WORDLESS: &[(&str, &str)] = &[("&T", "the idioms ask queries for `&Health` and its kin")];
+
 struct Row {
+    /// What the row is about: the first of the names.
     name: String,
+    /// All that bevy calls it, if it has several names.
+    names: Vec<String>,
     status: String,
     idioms: Vec<String>,
 }
@@ -50,28 +63,36 @@ fn rows() -> Vec<Row> {
             within = true;
         } else if within && !cells[0].starts_with("---") {
             assert_eq!(cells.len(), 3, "a row has three cells: {line}");
-            let name = quoted(cells[0]).first().unwrap_or_else(|| panic!("no name in {line}")).clone();
-            rows.push(Row { name, status: cells[1].to_owned(), idioms: quoted(cells[2]) });
+            let names = quoted(cells[0]);
+            let name = names.first().unwrap_or_else(|| panic!("no name in {line}")).clone();
+            rows.push(Row { name, names, status: cells[1].to_owned(), idioms: quoted(cells[2]) });
         }
     }
     rows
 }
 
-/// The tests in the idiom files.
-fn idioms() -> Vec<&'static str> {
+/// The tests in the idiom files, each with its body.
+fn idioms() -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
     for file in FILES {
-        let mut test = false;
-        for line in file.lines() {
-            test |= line == "#[test]";
-            if let Some(rest) = line.strip_prefix("fn ")
-                && std::mem::take(&mut test)
-            {
-                found.push(rest.split('(').next().expect("a split has a first part"));
-            }
+        for part in file.split("\n#[test]\n").skip(1) {
+            let text = &part[part.find("fn ").expect("a test is a function") + "fn ".len()..];
+            let (name, body) = text.split_once('(').expect("a function has parameters");
+            found.push((name, body.split_once("\n}\n").expect("a function ends").0));
         }
     }
     found
+}
+
+/// The words of a text: of names and keywords.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// What an idiom must write to show a name: the words behind its last `::`, without the letters of generic parameters.
+fn shown_by_words(name: &str) -> Vec<&str> {
+    let last = name.rsplit("::").next().expect("a split has a first part");
+    words(last).filter(|word| word.len() > 1).collect()
 }
 
 #[test]
@@ -88,7 +109,7 @@ fn every_status_is_one_of_four() {
 
 #[test]
 fn what_is_there_is_shown_by_an_idiom_and_nothing_else_is() {
-    let idioms: BTreeSet<&str> = idioms().into_iter().collect();
+    let idioms: BTreeSet<&str> = idioms().into_iter().map(|(name, _)| name).collect();
     for row in rows() {
         let there = row.status == "same" || row.status.starts_with("differs");
         assert_eq!(
@@ -106,10 +127,32 @@ fn what_is_there_is_shown_by_an_idiom_and_nothing_else_is() {
 }
 
 #[test]
+fn idioms_write_what_their_rows_name() {
+    let bodies: BTreeMap<&str, BTreeSet<&str>> =
+        idioms().into_iter().map(|(name, body)| (name, words(body).collect())).collect();
+    let mut missing = Vec::new();
+    for row in rows().iter().filter(|row| !row.idioms.is_empty()) {
+        for name in &row.names {
+            let needed = shown_by_words(name);
+            let wordless = WORDLESS.iter().any(|(exempt, _)| exempt == name);
+            assert_eq!(needed.is_empty(), wordless, "`{name}` has no word that an idiom could write");
+            let written = |word: &&str| row.idioms.iter().any(|idiom| bodies[idiom.as_str()].contains(word));
+            missing.extend(
+                needed
+                    .iter()
+                    .filter(|word| !written(word))
+                    .map(|word| format!("`{name}`: none of {:?} writes `{word}`", row.idioms)),
+            );
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
 fn every_idiom_is_named_by_a_row_and_defined_once() {
     let named: BTreeSet<String> = rows().into_iter().flat_map(|row| row.idioms).collect();
     let mut seen = BTreeMap::new();
-    for idiom in idioms() {
+    for (idiom, _) in idioms() {
         assert!(named.contains(idiom), "no row of docs/from-bevy.md names `{idiom}`");
         *seen.entry(idiom).or_insert(0) += 1;
     }

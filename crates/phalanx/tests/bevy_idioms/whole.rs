@@ -300,6 +300,9 @@ fn app_sub_apps() {
     assert_eq!(app.get_sub_app(RenderApp).unwrap().world().resource::<Score>().0, 70);
     app.sub_app_mut(RenderApp).world_mut().resource_mut::<Score>().0 = 1;
     assert!(app.get_sub_app_mut(RenderApp).is_some());
+    assert_eq!(app.sub_apps().len(), 1);
+    app.sub_apps_mut().for_each(|(_, sub_app)| sub_app.update());
+    assert_eq!(app.sub_app(RenderApp).world().resource::<Score>().0, 10);
     assert!(app.remove_sub_app(RenderApp).is_some());
     assert!(app.get_sub_app(RenderApp).is_none());
 }

@@ -94,10 +94,13 @@ impl PluginGroupBuilder {
         self.entries.iter().any(|entry| entry.of == TypeId::of::<P>() && entry.enabled)
     }
 
+    fn find<P: Plugin>(&self) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.of == TypeId::of::<P>())
+    }
+
     #[track_caller]
     fn position<P: Plugin>(&self) -> usize {
-        let found = self.entries.iter().position(|entry| entry.of == TypeId::of::<P>());
-        found.unwrap_or_else(|| {
+        self.find::<P>().unwrap_or_else(|| {
             panic!("the group `{}` has no plugin `{}`: add it first", self.group, type_name::<P>())
         })
     }
@@ -140,6 +143,68 @@ impl PluginGroupBuilder {
     #[track_caller]
     pub fn add_after<Other: Plugin>(self, plugin: impl Plugin) -> Self {
         self.put(plugin, |group| group.position::<Other>() + 1)
+    }
+
+    /// As [`add`](Self::add), if the group has no plugin of this type.
+    ///
+    /// # Errors
+    /// The group and the plugin, when it has one.
+    pub fn try_add<P: Plugin>(self, plugin: P) -> Result<Self, (Self, P)> {
+        if self.contains::<P>() { Err((self, plugin)) } else { Ok(self.add(plugin)) }
+    }
+
+    /// As [`add_before`](Self::add_before), if the group has no plugin of this type.
+    ///
+    /// # Errors
+    /// The group and the plugin, when it has one, or does not have the other plugin.
+    pub fn try_add_before<Other: Plugin, P: Plugin>(self, plugin: P) -> Result<Self, (Self, P)> {
+        if self.contains::<P>() {
+            return Err((self, plugin));
+        }
+        self.try_add_before_overwrite::<Other, P>(plugin)
+    }
+
+    /// As [`add_before`](Self::add_before), with an error.
+    ///
+    /// # Errors
+    /// The group and the plugin, when the group does not have the other plugin.
+    pub fn try_add_before_overwrite<Other: Plugin, P: Plugin>(self, plugin: P) -> Result<Self, (Self, P)> {
+        if self.find::<Other>().is_some() && !is_same::<Other, P>() {
+            Ok(self.add_before::<Other>(plugin))
+        } else {
+            Err((self, plugin))
+        }
+    }
+
+    /// As [`add_after`](Self::add_after), if the group has no plugin of this type.
+    ///
+    /// # Errors
+    /// The group and the plugin, when it has one, or does not have the other plugin.
+    pub fn try_add_after<Other: Plugin, P: Plugin>(self, plugin: P) -> Result<Self, (Self, P)> {
+        if self.contains::<P>() {
+            return Err((self, plugin));
+        }
+        self.try_add_after_overwrite::<Other, P>(plugin)
+    }
+
+    /// As [`add_after`](Self::add_after), with an error.
+    ///
+    /// # Errors
+    /// The group and the plugin, when the group does not have the other plugin.
+    pub fn try_add_after_overwrite<Other: Plugin, P: Plugin>(self, plugin: P) -> Result<Self, (Self, P)> {
+        if self.find::<Other>().is_some() && !is_same::<Other, P>() {
+            Ok(self.add_after::<Other>(plugin))
+        } else {
+            Err((self, plugin))
+        }
+    }
+
+    /// As [`set`](Self::set), with an error.
+    ///
+    /// # Errors
+    /// The group and the plugin, when the group has no such plugin.
+    pub fn try_set<P: Plugin>(self, plugin: P) -> Result<Self, (Self, P)> {
+        if self.contains::<P>() { Ok(self.set(plugin)) } else { Err((self, plugin)) }
     }
 
     /// Puts a plugin in the place of the one of its type.
@@ -186,4 +251,9 @@ impl PluginGroupBuilder {
             app.add_boxed_plugin(entry.plugin);
         }
     }
+}
+
+/// Whether a plugin would be put beside itself, which is gone by then.
+fn is_same<A: 'static, B: 'static>() -> bool {
+    TypeId::of::<A>() == TypeId::of::<B>()
 }

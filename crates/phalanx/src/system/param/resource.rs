@@ -15,6 +15,7 @@ use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::SystemParam;
 use crate::resources::{Occupied, Resource, ResourceId, ResourceTicks};
+use crate::tracking::{detect_changes, detect_changes_mut};
 use crate::world::{SharedWorld, World};
 
 /// A resource, to be read.
@@ -222,6 +223,14 @@ impl<'w, R> ResMut<'w, R> {
         self.ticks.changed = self.now;
         self.value
     }
+}
+
+detect_changes! {
+    impl['w, R] for Res<'w, R>;
+    impl['w, R] for ResMut<'w, R>;
+}
+detect_changes_mut! {
+    impl['w, R] of R, for ResMut<'w, R>;
 }
 
 impl<R> Deref for Res<'_, R> {
