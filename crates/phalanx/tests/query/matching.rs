@@ -314,7 +314,7 @@ fn queries_states_and_worlds_may_be_swapped_whole() {
     assert_eq!(visited::<With<Health>>(&two), [first]);
 }
 
-// Hazard 33: a state that meets another world answers for that world.
+// Hazard 33: a state that meets another world says so, and answers for its own afterwards as before.
 #[test]
 fn a_state_never_answers_for_another_world() {
     fn world_with(early: impl Fn(&mut World), later: usize) -> World {
