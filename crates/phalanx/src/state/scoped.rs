@@ -4,7 +4,6 @@
 //! `OnExit` of the state, so that these still see the entities as they were; what is done on enter comes before its
 //! `OnEnter`, so that what is spawned there stays. Entities that are disabled are reached as well.
 
-use phalanx_derive::Component;
 use phalanx_store::Entity;
 
 use super::transition::last_felt;
