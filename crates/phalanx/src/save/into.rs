@@ -85,6 +85,9 @@ impl Loader {
     /// Loads a save into a world, or brings what was loaded before up to date. Resources are replaced; messages and
     /// groups stay as they are in the world. A save with relations is loaded once: what is there already is not updated.
     ///
+    /// Values that come or are replaced are not announced: hooks and observers do not run. What the save lacks by now goes
+    /// as if the program removed or despawned it, and is announced.
+    ///
     /// # Errors
     /// As for [`World::load`]. The entities, components and resources of the world are as they were then.
     pub fn load_into<'de, D: Deserializer<'de>>(

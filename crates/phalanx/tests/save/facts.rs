@@ -1,7 +1,9 @@
 //! What saving and loading do, fact by fact.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use phalanx::prelude::*;
-use phalanx::save::{KeptComponents, LoadError, Migration, SaveFilter, SaveRegistry, Unknown};
+use phalanx::save::{KeptComponents, LoadError, Loader, Migration, SaveFilter, SaveRegistry, Unknown};
 use serde::{Deserialize, Serialize};
 
 use super::cast::*;
@@ -318,4 +320,68 @@ fn saves_of_old_can_still_be_loaded() {
         assert_eq!(loaded.messages::<Hit>().expect("the channel was saved").len(), 1);
         assert_eq!(loaded.spawn_empty().id().to_string(), "2v1");
     }
+}
+
+static HOOKED: AtomicU32 = AtomicU32::new(0);
+
+fn hooked(_: DeferredWorld<'_>, _: HookContext) {
+    HOOKED.fetch_add(1, Ordering::Relaxed);
+}
+
+#[derive(Component, Serialize, Deserialize)]
+#[component(save, name = "game.Watched", on_add = hooked, on_insert = hooked, on_discard = hooked)]
+#[component(on_remove = hooked, on_despawn = hooked)]
+struct Watched(u32);
+
+#[derive(Component, Serialize, Deserialize)]
+#[component(save, name = "game.WatchedInSet", storage = "sparse", on_add = hooked, on_insert = hooked)]
+#[component(on_discard = hooked, on_remove = hooked, on_despawn = hooked)]
+struct WatchedInSet(u32);
+
+// Hazard 71.
+#[test]
+fn loading_announces_nothing_that_comes_and_a_loader_announces_what_goes() {
+    let mut types = SaveRegistry::new();
+    types.register::<Watched>().register::<WatchedInSet>();
+    let taken = || HOOKED.swap(0, Ordering::Relaxed);
+    let mut level = World::new();
+    let (a, b) = (level.spawn(Watched(1)).id(), level.spawn((Watched(2), WatchedInSet(2))).id());
+    assert_eq!(taken(), 6, "hooks are there");
+    let (text, bytes) = (to_json(&level), to_postcard(&level));
+    for loaded in [from_json(&text, &types), from_postcard(&bytes, &types)] {
+        let mut loaded = loaded.expect("loaded");
+        assert_eq!(taken(), 0, "a new world is loaded in silence");
+        loaded.insert(b, WatchedInSet(3)).expect("alive");
+        assert_eq!(taken(), 2, "and its hooks run afterwards");
+    }
+
+    #[derive(Resource, Default)]
+    struct Told(Vec<&'static str>);
+    let mut world = World::new();
+    world.init_resource::<Told>();
+    world.add_observer(|_: On<Add<(Watched, WatchedInSet)>>, mut told: ResMut<Told>| told.0.push("add"));
+    world.add_observer(|_: On<Insert<Watched>>, mut told: ResMut<Told>| told.0.push("insert"));
+    world.add_observer(|_: On<Matched<&Watched>>, mut told: ResMut<Told>| told.0.push("matched"));
+    world.add_observer(|_: On<Discard<Watched>>, mut told: ResMut<Told>| told.0.push("discard"));
+    world.add_observer(|_: On<Remove<WatchedInSet>>, mut told: ResMut<Told>| told.0.push("remove"));
+    world.add_observer(|_: On<Unmatched<&Watched>>, mut told: ResMut<Told>| told.0.push("unmatched"));
+    let (mut loader, told) =
+        (Loader::new(), |world: &mut World| std::mem::take(&mut world.resource_mut::<Told>().0));
+    let mut load = |world: &mut World, level: &World| {
+        let bytes = to_postcard(level);
+        taken();
+        let loaded = loader.load_into(world, &mut postcard::Deserializer::from_bytes(&bytes), &types);
+        world.check().expect("valid");
+        loaded.expect("loaded")
+    };
+    assert_eq!(load(&mut world, &level).spawned, 2);
+    level.insert(a, (Watched(5), WatchedInSet(5))).expect("alive");
+    assert_eq!(load(&mut world, &level).updated, 2);
+    assert_eq!((told(&mut world), taken()), (Vec::new(), 0), "neither new values nor replaced ones");
+    level.remove::<WatchedInSet>(b).expect("alive");
+    load(&mut world, &level);
+    assert_eq!((told(&mut world), taken()), (vec!["remove"], 2), "what goes is removed as by a program");
+    level.despawn(b);
+    assert_eq!(load(&mut world, &level).despawned, 1);
+    assert_eq!((told(&mut world), taken()), (vec!["discard", "unmatched"], 3));
 }
