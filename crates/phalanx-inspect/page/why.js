@@ -34,6 +34,8 @@ parts.why = (() => {
   root.append(systems, components);
   const entity = question("Why does a system not change this entity?",
     [["entity", "Entity", { placeholder: "12v0" }], ["system", "System", { list: "systems-list", placeholder: "Update/movement" }]], (p) => p);
+  const list = el("div", {});
+  entity.form.after(list);
   const query = question("Why does this entity not match?",
     [["entity", "Entity", { placeholder: "12v0" }], ["query", "Query", { placeholder: "Position, !Frozen, Health.hp < 10" }]], (p) => p);
   question("Why do two systems run in this order?",
@@ -54,11 +56,25 @@ parts.why = (() => {
     if (schedule) know(schedule);
   }
 
+  /** All systems at once: who visits an entity, and why the others do not; a click asks about one. */
+  async function overview(id) {
+    const found = await act("why", { entity: id });
+    if (!found) return;
+    const rows = found.systems.map(({ system, visits, skipped, reason, writes }) => {
+      const pick = el("button", { class: "plain id", onclick: () => { entity.inputs.system.value = system; entity.form.requestSubmit(); } }, system);
+      return el("tr", { class: visits && !skipped ? "visits" : "" }, el("td", {}, pick), el("td", {}, visits && !skipped ? "yes" : visits ? "would" : "no"),
+        el("td", { class: "soft" }, reason || (writes.length ? "writes " + writes.join(", ") : "")));
+    });
+    list.replaceChildren(el("p", { class: "note" }, found.text), ...(rows.length ? [el("div", { class: "scroll" }, el("table", { id: "visitors" },
+      el("tr", {}, el("th", {}, "system"), el("th", {}, "visits it"), el("th", {}, "why not, or what it writes")), ...rows))] : []));
+  }
+
   function about(id) {
     entity.inputs.entity.value = id;
     query.inputs.entity.value = id;
     showTab("why");
     entity.inputs.system.focus();
+    overview(id);
   }
 
   return { tick, every: 3000, know, about };

@@ -23,14 +23,14 @@ pub fn why(app: &App, params: &Json) -> Result<Json, Failure> {
     }
     let Some(entity) = params.get("entity") else {
         return Err(Failure::params(
-            "say what to explain: `entity` with `system` or `query`, `first` and `second`, or `component`",
+            "say what to explain: `entity`, alone or with `system` or `query`, `first` and `second`, or `component`",
         ));
     };
     let entity = values::entity(world, entity)?;
     match (text("system"), text("query")) {
         (Some(system), _) => not_visited(app, system, entity),
         (None, Some(query)) => not_matched(world, query, entity),
-        (None, None) => Err(Failure::params("say which `system` or `query` is meant")),
+        (None, None) => Ok(visitors(app, entity)),
     }
 }
 
@@ -58,34 +58,86 @@ fn find(app: &App, name: &str) -> Result<Found, Failure> {
     Err(Failure::params(format!("there is no system `{name}`")))
 }
 
+/// Whether a system's queries visit an entity.
+struct Visit {
+    visited: bool,
+    /// For each query that does not, what it asks for and what the entity is.
+    reasons: Vec<String>,
+    queries: Vec<Json>,
+}
+
+impl Visit {
+    fn of(world: &World, system: &SystemView, entity: Entity) -> Self {
+        let mut visit = Self { visited: false, reasons: Vec::new(), queries: Vec::new() };
+        for (number, query) in system.queries.iter().enumerate() {
+            let unmet = world.unmet(query, entity).unwrap_or_default();
+            visit.visited |= unmet.is_empty();
+            let unmet: Vec<String> = unmet.iter().map(|part| in_words(&part.to_string())).collect();
+            if !unmet.is_empty() {
+                visit.reasons.push(format!(
+                    "query {} asks for entities {query}; this one {}",
+                    number + 1,
+                    unmet.join(", and ")
+                ));
+            }
+            let (asks, unmet) = (query.to_string(), Json::list(unmet));
+            visit.queries.push(Json::object([("asks", asks.into()), ("unmet", unmet)]));
+        }
+        visit
+    }
+}
+
+/// Why a system did not run, without its name.
+fn skip_reason(system: &SystemView) -> Option<String> {
+    let reason = system.skipped.as_ref()?.to_string();
+    Some(reason.split_once(": ").map_or(reason.as_str(), |(_, reason)| reason).to_owned())
+}
+
+/// All systems with queries: who visits an entity, and why the others do not.
+fn visitors(app: &App, entity: Entity) -> Json {
+    let (mut list, mut names) = (Vec::new(), Vec::new());
+    for (label, view) in app.phase_views() {
+        for system in
+            view.system_views().unwrap_or_default().iter().filter(|system| !system.queries.is_empty())
+        {
+            let visit = Visit::of(app.world(), system, entity);
+            let name = format!("{label}/{}", system.name);
+            let skipped = skip_reason(system);
+            if visit.visited && skipped.is_none() {
+                names.push(name.clone());
+            }
+            let reason = match (visit.visited, &skipped) {
+                (true, None) => None,
+                (true, Some(reason)) => Some(format!("it did not run in the last frame: {reason}")),
+                (false, _) => Some(visit.reasons.join("; ")),
+            };
+            list.push(Json::object([
+                ("system", name.into()),
+                ("visits", visit.visited.into()),
+                ("skipped", skipped.into()),
+                ("reason", reason.into()),
+                ("writes", Json::list(system.writes.iter())),
+            ]));
+        }
+    }
+    let text = match (names.is_empty(), list.is_empty()) {
+        (_, true) => "No system has a query.".to_owned(),
+        (true, _) => format!("No system visits {entity}."),
+        (false, _) => format!("{entity} is visited by {}.", names.join(", ")),
+    };
+    Json::object([("text", text.into()), ("systems", Json::List(list))])
+}
+
 fn not_visited(app: &App, name: &str, entity: Entity) -> Result<Json, Failure> {
     let found = find(app, name)?;
     let system = &found.systems[found.at];
-    let mut queries = Vec::new();
-    let mut visited = false;
-    let mut reasons = Vec::new();
-    for (number, query) in system.queries.iter().enumerate() {
-        let unmet = app.world().unmet(query, entity).unwrap_or_default();
-        visited |= unmet.is_empty();
-        let unmet: Vec<String> = unmet.iter().map(|part| in_words(&part.to_string())).collect();
-        if !unmet.is_empty() {
-            reasons.push(format!(
-                "query {} asks for entities {query}; this one {}",
-                number + 1,
-                unmet.join(", and ")
-            ));
-        }
-        let (asks, unmet) = (query.to_string(), Json::list(unmet));
-        queries.push(Json::object([("asks", asks.into()), ("unmet", unmet)]));
-    }
+    let Visit { visited, reasons, queries } = Visit::of(app.world(), system, entity);
     let mut text = match (system.queries.is_empty(), visited) {
         (true, _) => format!("`{name}` has no query: it does not visit entities one by one."),
         (false, true) => format!("`{name}` visits {entity}: it meets all that one of its queries asks for."),
         (false, false) => format!("`{name}` does not visit {entity}: {}.", reasons.join("; ")),
     };
-    if let Some(skipped) = &system.skipped {
-        let reason = skipped.to_string();
-        let reason = reason.split_once(": ").map_or(reason.as_str(), |(_, reason)| reason);
+    if let Some(reason) = skip_reason(system) {
         text.push_str(&format!(" It did not run in the last frame: {reason}."));
     } else if visited && !system.writes.is_empty() {
         text.push_str(&format!(" It writes {}.", system.writes.join(", ")));

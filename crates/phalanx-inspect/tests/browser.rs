@@ -136,9 +136,14 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
     // Why is it not moved? The steps of the guide.
     page.click("#detail .head button");
     page.wait("!document.querySelector('#why').hidden");
-    page.fill("#why input[aria-label=System]", "Update/walk");
-    page.key("Enter");
+    // Every system is there with its reason; a click on one asks about it.
+    page.wait("document.querySelector('#visitors')?.textContent.includes('has no `Velocity`')");
+    page.click("#visitors button");
     page.wait("document.querySelector('#why .answer').textContent.includes('has no `Velocity`')");
+    assert_eq!(
+        page.eval("document.querySelector('#why input[aria-label=System]').value"),
+        Json::from("Update/walk")
+    );
     page.picture(&pictures().join("why-1280.png"));
 
     // Give it what it lacks.

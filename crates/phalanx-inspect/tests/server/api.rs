@@ -283,6 +283,21 @@ fn why_is_answered_for_entities_systems_and_components() {
     let text = why("{\"entity\":\"0v0\",\"system\":\"never\"}".to_owned());
     assert!(text.contains("did not run in the last frame: its condition"), "{text}");
     assert!(app.address.fails("why", "{}").1.contains("say what to explain"));
+    let all = app.address.call("why", &format!("{{\"entity\":\"{frozen}\"}}"));
+    let Some(Json::List(systems)) = all.get("systems") else { panic!("{all}") };
+    let told: Vec<String> = systems
+        .iter()
+        .map(|system| {
+            ["system", "visits", "reason"].map(|key| system.get(key).expect("told").to_string()).join(" ")
+        })
+        .collect();
+    assert_eq!(all.get("text").and_then(Json::as_text), Some(format!("No system visits {frozen}.").as_str()));
+    assert!(told[0].contains("walk") && told[0].contains("has no `Velocity`, and has `Frozen`"), "{told:?}");
+    assert!(told[1].contains("heal") && told[1].contains("has no `Health`"), "{told:?}");
+    assert!(
+        told[2].contains("never") && told[2].contains("true") && told[2].contains("did not run"),
+        "{told:?}"
+    );
     assert!(app.address.fails("why", "{\"entity\":\"0v0\",\"system\":\"walked\"}").1.contains("no system"));
 }
 
