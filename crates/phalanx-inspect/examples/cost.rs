@@ -1,19 +1,25 @@
-//! What the inspector costs per frame with a million entities: with no page open, and with one.
+//! What the inspector costs per frame with a million entities: not there, closed, and with a page open on each tab.
 //!
-//! Two tools of our own stand before and behind the inspector and take the time that it spends between frames; that over
-//! the time of the whole frame is the cost. A difference between runs with and without it would be lost in the noise. Time
-//! in which other programs had the processor is left out of both. The page is a stream of events and the requests of its most demanding tabs, as often as the page sends them. Run by
-//! `bench/inspect-cost`.
+//! Whole frames are compared within one run: rounds with the page open and closed take turns, and the middle of the
+//! differences of neighbours is told. Beside it stands the time spent in the inspector's own calls between frames, which
+//! has less noise and misses only what it does to caches. Time in which other programs had the processor is left out of
+//! both. The page is played by a process of its own, which asks for what the page asks for, as often. Frames are paced to
+//! sixty a second, and then run as fast as they can. Run by `bench/inspect-cost`.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use phalanx::app::{FrameAction, FrameTool};
 use phalanx::prelude::*;
 use phalanx_inspect::{Inspector, InspectorAddress};
+
+#[path = "cost/page.rs"]
+mod page;
+
+const FRAME: Duration = Duration::from_nanos(16_666_667);
 
 #[derive(Component)]
 #[component(layout = "soa")]
@@ -51,133 +57,223 @@ fn waited() -> Duration {
     Duration::from_nanos(text.split(' ').nth(1).and_then(|nanos| nanos.parse().ok()).unwrap_or(0))
 }
 
-type Began = Arc<Mutex<Option<(Duration, Instant)>>>;
+/// The processor time of all threads of this process that are and were, in steps of ten milliseconds.
+fn all_cpu() -> Duration {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<i64> = text
+        .rsplit(')')
+        .next()
+        .map(|rest| rest.split_whitespace().filter_map(|word| word.parse().ok()).collect())
+        .unwrap_or_default();
+    // The state before them is no number.
+    let ticks = fields.get(10).zip(fields.get(11)).map_or(0, |(user, system)| user + system);
+    Duration::from_millis(u64::try_from(ticks).unwrap_or(0) * 10)
+}
 
-/// Notes when the inspector is about to be called.
-struct Ahead(Began);
+/// A stretch of time without that in which other programs had the processor.
+#[derive(Clone, Copy)]
+struct Begun(Duration, Instant);
 
-impl Ahead {
-    fn note(&self) {
+impl Begun {
+    fn now() -> Self {
         let before = waited();
-        *self.0.lock().expect("nobody panicked") = Some((before, Instant::now()));
+        Self(before, Instant::now())
+    }
+
+    fn taken(self) -> Duration {
+        let wall = self.1.elapsed();
+        wall.saturating_sub(waited() - self.0)
     }
 }
 
-impl FrameTool for Ahead {
+#[derive(Default)]
+struct Spent {
+    began: Option<Begun>,
+    sum: Duration,
+}
+
+/// One stands before the inspector and notes the time, one behind it and sums it up.
+struct Watch(Arc<Mutex<Spent>>, bool);
+
+impl Watch {
+    fn look(&self) {
+        let mut spent = self.0.lock().expect("nobody panicked");
+        if self.1 {
+            spent.began = Some(Begun::now());
+        } else if let Some(began) = spent.began.take() {
+            spent.sum += began.taken();
+        }
+    }
+}
+
+impl FrameTool for Watch {
     fn before_frame(&mut self, _: &mut App) -> FrameAction {
-        self.note();
+        self.look();
         FrameAction::Run
     }
     fn after_frame(&mut self, _: &mut App) {
-        self.note();
+        self.look();
     }
 }
 
-/// Sums up how long it took, without the time in which other programs had the processor.
-struct Behind(Began, Arc<Mutex<Duration>>);
+struct Subject {
+    app: App,
+    spent: Arc<Mutex<Spent>>,
+}
 
-impl Behind {
-    fn sum(&self) {
-        let now = Instant::now();
-        if let Some((before, start)) = self.0.lock().expect("nobody panicked").take() {
-            let own = (now - start).saturating_sub(waited() - before);
-            *self.1.lock().expect("nobody panicked") += own;
+/// What some frames took, each on average, in microseconds.
+#[derive(Clone, Copy)]
+struct Cost {
+    frame: f64,
+    inside: f64,
+    /// Other threads, per second of wall time, in microseconds.
+    others: f64,
+    frames: f64,
+}
+
+impl Subject {
+    fn new(inspector: Option<Inspector>) -> Self {
+        let mut app = App::new();
+        app.configure(AppConfig { threads: Threads::Serial, ..AppConfig::default() });
+        app.add_systems(Update, (walk, heal));
+        let spent = Arc::default();
+        app.add_frame_tool(Watch(Arc::clone(&spent), true));
+        if let Some(inspector) = inspector {
+            app.add_plugins(inspector.in_release(true).quiet().map("Position.x", "Position.y", "Health.hp"));
+        }
+        app.add_frame_tool(Watch(Arc::clone(&spent), false));
+        let bundle = |n: u32| {
+            let x = f32::from(u16::try_from(n % 1000).unwrap_or(0));
+            (Position { x, y: 0.0 }, Velocity { x: 0.1, y: 0.2 }, Health { hp: x / 10.0 })
+        };
+        app.world_mut().spawn_batch((0..1_000_000).map(bundle)).for_each(drop);
+        (0..50).for_each(|_| app.step(1.0 / 60.0));
+        Self { app, spent }
+    }
+
+    fn run(&mut self, length: Duration, paced: bool) -> Cost {
+        self.spent.lock().expect("nobody panicked").sum = Duration::ZERO;
+        let (start, all) = (Instant::now(), all_cpu());
+        let (mut frames, mut own) = (0_u32, Duration::ZERO);
+        while start.elapsed() < length {
+            let begun = Begun::now();
+            self.app.step(1.0 / 60.0);
+            own += begun.taken();
+            frames += 1;
+            if paced {
+                std::thread::sleep((FRAME * frames).saturating_sub(start.elapsed()));
+            }
+        }
+        let others = (all_cpu() - all).saturating_sub(own).as_secs_f64() / start.elapsed().as_secs_f64();
+        let per_frame = |time: Duration| time.as_secs_f64() / f64::from(frames) * 1e6;
+        let inside = self.spent.lock().expect("nobody panicked").sum;
+        Cost {
+            frame: per_frame(own),
+            inside: per_frame(inside),
+            others: others * 1e6,
+            frames: f64::from(frames),
         }
     }
 }
 
-impl FrameTool for Behind {
-    fn before_frame(&mut self, _: &mut App) -> FrameAction {
-        self.sum();
-        FrameAction::Run
+/// The process that plays the page.
+struct Page(Child);
+
+impl Page {
+    fn start(address: &str) -> Self {
+        let program = std::env::current_exe().expect("this program");
+        let child = Command::new(program).args(["browse", address]).stdin(Stdio::piped()).spawn();
+        Self(child.expect("a second process"))
     }
-    fn after_frame(&mut self, _: &mut App) {
-        self.sum();
+
+    /// Opens a tab, or closes the page.
+    fn show(&mut self, tab: &str) {
+        let input = self.0.stdin.as_mut().expect("a pipe");
+        writeln!(input, "{tab}").and_then(|()| input.flush()).expect("the page reads");
     }
 }
 
-/// An app, and where the time is summed up that its inspector takes.
-fn app(inspector: Option<Inspector>) -> (App, Arc<Mutex<Duration>>) {
-    let mut app = App::new();
-    app.configure(AppConfig { threads: Threads::Serial, ..AppConfig::default() });
-    app.add_systems(Update, (walk, heal));
-    let (start, spent) = (Arc::default(), Arc::default());
-    app.add_frame_tool(Ahead(Arc::clone(&start)));
-    if let Some(inspector) = inspector {
-        app.add_plugins(inspector.in_release(true).quiet());
+impl Drop for Page {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
     }
-    app.add_frame_tool(Behind(start, Arc::clone(&spent)));
-    let bundle = |n: u32| {
-        let x = f32::from(u16::try_from(n % 1000).unwrap_or(0));
-        (Position { x, y: 0.0 }, Velocity { x: 0.1, y: 0.2 }, Health { hp: x / 10.0 })
-    };
-    app.world_mut().spawn_batch((0..1_000_000).map(bundle)).for_each(drop);
-    (app, spent)
 }
 
-/// What the page sends: an open stream, the entity that is looked at four times a second, a search and the tables once.
-fn browse(address: &str, stop: &AtomicBool) {
-    let (place, token) = address.trim_start_matches("http://").split_once("/?token=").expect("an address");
-    let ask = |body: &str| {
-        let mut stream = TcpStream::connect(place).expect("the app listens");
-        let request = format!(
-            "POST /api HTTP/1.1\r\nHost: {place}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(request.as_bytes()).expect("it is taken");
-        let mut answer = String::new();
-        let _ = stream.read_to_string(&mut answer);
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    };
-    let mut events = TcpStream::connect(place).expect("the app listens");
-    let request = format!("GET /events?token={token} HTTP/1.1\r\nHost: {place}\r\n\r\n");
-    events.write_all(request.as_bytes()).expect("it is taken");
-    std::thread::spawn(move || std::io::copy(&mut events, &mut std::io::sink()));
-    for round in 0_u32.. {
-        if stop.load(Ordering::Relaxed) {
-            return;
-        }
-        ask("{\"method\":\"world.get\",\"params\":{\"entity\":\"77v0\"}}");
-        if round % 4 == 0 {
-            ask("{\"method\":\"world.query\",\"params\":{\"query\":\"Health.hp < 1\",\"fresh\":true}}");
-            ask("{\"method\":\"world.query\",\"params\":{\"offset\":900000,\"limit\":100}}");
-            ask("{\"method\":\"world.tables\"}");
-        }
-        std::thread::sleep(Duration::from_millis(250));
-    }
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn compare(name: &str, pairs: &[(Cost, Cost)], paced: bool) {
+    let of = |get: fn(&(Cost, Cost)) -> f64| middle(pairs.iter().map(get).collect());
+    let (closed, more) = (of(|pair| pair.0.frame), of(|pair| pair.1.frame - pair.0.frame));
+    let inside = of(|pair| pair.1.inside);
+    let whole = if paced { FRAME.as_secs_f64() * 1e6 } else { closed };
+    let frames: f64 = pairs.iter().map(|pair| pair.1.frames).sum();
+    println!(
+        "  {name:<18} frame {closed:>7.0} us {more:>+7.1} us = {:>+6.2} % of its work, {:>+6.2} % of its time; in the \
+         inspector {inside:>6.1} us = {:>5.2} % and {:>5.2} %; other threads {:>4.1} % of a core; {frames} frames",
+        more / closed * 100.0,
+        more / whole * 100.0,
+        inside / closed * 100.0,
+        inside / whole * 100.0,
+        of(|pair| pair.1.others) / 1e4,
+    );
 }
 
 fn main() {
-    let frames: u32 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3000);
-    println!("1,000,000 entities, {frames} frames each");
-    let cases =
-        [("no inspector", None, false), ("no page open", Some(()), false), ("a page open", Some(()), true)];
-    for (name, inspector, opened) in cases {
-        let (mut app, spent) = app(inspector.map(|()| Inspector::default()));
-        let stop = Arc::new(AtomicBool::new(false));
-        let browser = opened.then(|| {
-            let address = app.world().resource::<InspectorAddress>().0.clone();
-            let stop = Arc::clone(&stop);
-            std::thread::spawn(move || browse(&address, &stop))
-        });
-        // The first frames meet memory and queries for the first time.
-        (0..100).for_each(|_| app.step(1.0 / 60.0));
-        *spent.lock().expect("nobody panicked") = Duration::ZERO;
-        let (start, before) = (Instant::now(), waited());
-        (0..frames).for_each(|_| app.step(1.0 / 60.0));
-        let all = start.elapsed().saturating_sub(waited() - before);
-        let own = *spent.lock().expect("nobody panicked");
-        stop.store(true, Ordering::Relaxed);
-        // The last request is answered by frames, which have to go on.
-        while browser.as_ref().is_some_and(|browser| !browser.is_finished()) {
-            app.step(1.0 / 60.0);
-        }
-        println!(
-            "{name:<14} frame {:>8.1} us, of it the inspector {:>8.3} us: {:.3} %",
-            all.as_secs_f64() / f64::from(frames) * 1e6,
-            own.as_secs_f64() / f64::from(frames) * 1e6,
-            own.as_secs_f64() / all.as_secs_f64() * 100.0
-        );
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [role, address] = arguments.as_slice()
+        && role == "browse"
+    {
+        return page::browse(address);
     }
+    let number =
+        |at: usize, usual: u32| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let (rounds, length) = (number(0, 9), Duration::from_millis(u64::from(number(1, 1500))));
+    println!("1,000,000 entities, {rounds} pairs of rounds of {} ms each", length.as_millis());
+    let (mut bare, mut subject) = (Subject::new(None), Subject::new(Some(Inspector::default())));
+    let mut page = Page::start(&subject.app.world().resource::<InspectorAddress>().0);
+    for paced in [true, false] {
+        println!("{}", if paced { "60 frames per second" } else { "as many frames as there can be" });
+        let pairs: Vec<_> =
+            (0..rounds).map(|_| (bare.run(length, paced), subject.run(length, paced))).collect();
+        compare("closed", &pairs, paced);
+        for tab in page::TABS {
+            let pairs: Vec<_> = (0..rounds)
+                .map(|_| {
+                    let closed = subject.run(length, paced);
+                    page.show(tab);
+                    // The first answers are not the rule: components are listed, searches begin.
+                    subject.run(length / 4, paced);
+                    let open = subject.run(length, paced);
+                    page.show("close");
+                    subject.run(length / 4, paced);
+                    (closed, open)
+                })
+                .collect();
+            compare(tab, &pairs, paced);
+        }
+    }
+}
+
+/// Sends a call as the page does, and reads the answer.
+fn ask(place: &str, token: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(place).expect("the app listens");
+    let request = format!(
+        "POST /api HTTP/1.1\r\nHost: {place}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).expect("it is taken");
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    answer
+}
+
+/// The lines of the standard input.
+fn orders() -> impl Iterator<Item = String> {
+    std::io::stdin().lock().lines().map_while(Result::ok)
 }

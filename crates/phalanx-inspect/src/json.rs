@@ -26,6 +26,8 @@ pub enum Json {
     Text(String),
     /// `[..]`
     List(Vec<Json>),
+    /// `[[..], [..]]`: lists of three in one piece of memory. The parser makes none.
+    Triples(Vec<[Json; 3]>),
     /// `{..}`
     Object(Vec<(String, Json)>),
 }
@@ -126,15 +128,9 @@ impl fmt::Display for Json {
             Self::Single(number) if !number.is_finite() => write!(f, "\"{number}\""),
             Self::Single(number) => write!(f, "{number}"),
             Self::Text(text) => write_text(f, text),
-            Self::List(items) => {
-                f.write_char('[')?;
-                for (at, item) in items.iter().enumerate() {
-                    if at > 0 {
-                        f.write_char(',')?;
-                    }
-                    write!(f, "{item}")?;
-                }
-                f.write_char(']')
+            Self::List(items) => write_list(f, items, |f, item| write!(f, "{item}")),
+            Self::Triples(lists) => {
+                write_list(f, lists, |f, list| write_list(f, list, |f, item| write!(f, "{item}")))
             }
             Self::Object(pairs) => {
                 f.write_char('{')?;
@@ -149,6 +145,21 @@ impl fmt::Display for Json {
             }
         }
     }
+}
+
+fn write_list<T>(
+    f: &mut fmt::Formatter<'_>,
+    items: &[T],
+    mut write: impl FnMut(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    f.write_char('[')?;
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            f.write_char(',')?;
+        }
+        write(f, item)?;
+    }
+    f.write_char(']')
 }
 
 /// Writes a text with everything escaped that could end it, or mean something in a page.
@@ -367,6 +378,16 @@ mod tests {
         let value = Json::parse(text).expect("well formed");
         assert_eq!(value.get("b").and_then(|b| b.get("c")), Some(&Json::Int(u64::MAX.into())));
         assert_eq!(Json::parse(&value.to_string()), Ok(value));
+    }
+
+    #[test]
+    fn triples_are_lists_of_lists() {
+        let rows = Json::Triples(vec![
+            [Json::Int(1), Json::Null, Json::from("a")],
+            [Json::Int(2), Json::Int(3), Json::Bool(true)],
+        ]);
+        assert_eq!(rows.to_string(), "[[1,null,\"a\"],[2,3,true]]");
+        assert_eq!(Json::Triples(Vec::new()).to_string(), "[]");
     }
 
     #[test]

@@ -325,19 +325,25 @@ pub fn points(world: &World, params: &Json) -> Result<Json, Failure> {
     let query = world.query_builder().with(x).with(y).build();
     let total: usize = query.tables(world).map(|table| table.len()).sum();
     let step = total.div_ceil(limit).max(1);
-    let (mut list, mut skip) = (Vec::new(), 0);
+    let (mut list, mut skip) = (Vec::with_capacity(limit.min(total)), 0);
     for table in query.tables(world) {
         let rows = table.entities();
+        // Where a column holds the numbers, they are read from it; else each entity is looked up.
+        let columns = [(x, x_field), (y, y_field)].map(|(id, field)| table.column::<f32>(id, field).ok());
         while let Some(&entity) = rows.get(skip) {
-            skip += step;
             let number = |id, field| world.get_field(entity, id, field).map_or(Json::Null, values::sent);
+            let place = |column: Option<&[f32]>, id, field| match column {
+                Some(column) => Json::Single(column[skip]),
+                None => number(id, field),
+            };
             let class = colour.map_or(Json::Null, |(id, path)| match path {
                 Some(path) => number(id, path),
                 None => world.entity(entity).contains_id(id).into(),
             });
-            list.push(Json::List(vec![number(x, x_field), number(y, y_field), class]));
+            list.push([place(columns[0], x, x_field), place(columns[1], y, y_field), class]);
+            skip += step;
         }
         skip -= rows.len();
     }
-    Ok(Json::object([("total", total.into()), ("points", Json::List(list))]))
+    Ok(Json::object([("total", total.into()), ("points", Json::Triples(list))]))
 }
