@@ -1,7 +1,7 @@
 // What became another one: an entity in two frames, of which the later one may be the present.
 
 parts.compare = (() => {
-  let from = 10, to = 0, asked = 0;
+  let from = 10, to = 0, asked = 0, last = null;
   const shown = (value) => (value == null ? "—" : String(value));
   const name = (ago, frame) => "frame " + number(frame) + (ago ? "" : " (now)");
 
@@ -20,8 +20,13 @@ parts.compare = (() => {
   }
 
   return {
+    /** What was compared is of another time. */
+    forget() {
+      last = null;
+      $("changes")?.replaceChildren();
+    },
     card(entity) {
-      const out = el("div", { class: "scroll", id: "changes" });
+      const out = el("div", { class: "scroll", id: "changes" }, last?.entity === entity ? last.node : null);
       const ago = (value, label, id) => el("input", { type: "number", min: "0", id, value: String(Math.min(value, live.stats.history)), "aria-label": label });
       const first = ago(from, "Frames ago, earlier one", "compare-from"), second = ago(to, "Frames ago, later one", "compare-to");
       const kept = (input) => Math.max(0, Math.min(Math.round(Number(input.value)) || 0, live.stats.history));
@@ -33,7 +38,10 @@ parts.compare = (() => {
         const own = ++asked;
         const found = await act("world.difference", { entity, from, to });
         // Answers may come in another order than they were asked for.
-        if (found && own === asked) out.replaceChildren(table(found, from, to));
+        if (!found || own !== asked) return;
+        last = { entity, node: table(found, from, to) };
+        // The card may have been made anew meanwhile.
+        $("changes")?.replaceChildren(last.node);
       }
       first.addEventListener("change", look);
       second.addEventListener("change", look);

@@ -38,6 +38,7 @@ $("rewind").addEventListener("change", async () => {
   if (answer) {
     toast("Went back " + number(frames) + (frames === 1 ? " frame" : " frames") + " to frame " + number(answer.frame));
     live.stats.frame = answer.frame;
+    parts.compare.forget();
   }
 });
 

@@ -35,7 +35,7 @@ parts.why = (() => {
   const entity = question("Why does a system not change this entity?",
     [["entity", "Entity", { placeholder: "12v0" }], ["system", "System", { list: "systems-list", placeholder: "Update/movement" }]], (p) => p);
   const list = el("div", {});
-  entity.form.after(list);
+  entity.form.parentNode.append(list);
   const query = question("Why does this entity not match?",
     [["entity", "Entity", { placeholder: "12v0" }], ["query", "Query", { placeholder: "Position, !Frozen, Health.hp < 10" }]], (p) => p);
   question("Why do two systems run in this order?",

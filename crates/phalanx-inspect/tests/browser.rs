@@ -180,7 +180,10 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
         page.settle();
     }
     page.click("#compare");
-    page.wait("document.querySelector('#changes').textContent.includes('Velocity.0')");
+    page.wait("document.querySelector('#changes').textContent.includes('Velocity')");
+    page.eval("document.querySelector('#changes').scrollIntoView({block: 'end'})");
+    page.wait("!document.querySelector('#toast').classList.contains('shown')");
+    page.settle();
     page.picture(&pictures().join("compare-1280.png"));
     // Two frames of the past: the present is not one of them, so what was edited since is not a change.
     page.fill("#compare-from", "1");
@@ -204,6 +207,11 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
         before - 3
     ));
     assert_eq!(stat(&app, "frame").as_usize(), Some(before - 3));
+    // The entity is what it was then, too.
+    page.wait("document.querySelector('[data-field=\"Velocity.0\"]')?.value !== '2.5'");
+    page.wait("!document.querySelector('#toast').classList.contains('shown')");
+    page.eval("document.querySelector('#detail').scrollTop = 0");
+    page.settle();
     page.picture(&pictures().join("paused-1280.png"));
     page.click("#pause");
     page.wait("document.querySelector('#pause').textContent === 'Pause'");

@@ -86,6 +86,7 @@ impl Browser {
             &Json::object([("source", watch.into())]).to_string(),
         );
         page.command("Page.navigate", &Json::object([("url", url.into())]).to_string());
+        page.wait("location.protocol === 'http:' && document.readyState === 'complete'");
         page
     }
 
