@@ -3,7 +3,7 @@
 //! ```text
 //!   order    a  b  c  X  d | e  f       X is exclusive, | a sync point
 //!   stages  [a  b  c][X][d]|[e  f]      each but X's is one session
-//!   waits    a -> c: declared, or both use a column and one of them writes
+//!   waits    a -> c: declared, or both use a column of the same tables and one of them writes
 //! ```
 //!
 //! Inside a stage a system waits for all earlier ones that are declared to come before it or conflict with it
