@@ -90,7 +90,7 @@ fn users_of_one_column_in_different_tables_take_edges_in_proportion() {
         schedule.add_systems((
             |mut bosses: Query<'_, '_, &mut Health, With<Boss>>| bosses.iter_mut().for_each(|mut h| h.0 += 1),
             |mut others: Query<'_, '_, &mut Health, Without<Boss>>| {
-                others.iter_mut().for_each(|mut h| h.0 = 0)
+                others.iter_mut().for_each(|mut h| h.0 = 0);
             },
             |all: Query<'_, '_, &Health>| assert_eq!(all.count(), 1),
             |others: Query<'_, '_, &Health, Without<Boss>>| assert_eq!(others.count(), 0),
