@@ -36,8 +36,9 @@
 pub use phalanx_derive::SystemParam;
 
 pub use access::{Access, Part};
+pub use asked::{Asked, ConditionOutput, ConditionShape};
 pub use combine::{Map, Pipe, WithInput};
-pub use condition::{SystemCondition, and, fallible, not, or};
+pub use condition::{SystemCondition, and, not, or};
 pub use exclusive::{ExclusiveParam, ExclusiveSystem, ExclusiveSystemParamFunction, IsExclusive};
 pub use failed::{ParamError, RunSystemError};
 pub use function::{FunctionSystem, HasInput, IsFunction, SystemParamFunction};
@@ -67,6 +68,7 @@ pub use crate::world::{
 pub(crate) use output::{BoxedSystem, Finish};
 
 mod access;
+mod asked;
 mod combine;
 mod condition;
 mod exclusive;

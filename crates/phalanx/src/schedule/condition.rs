@@ -7,7 +7,9 @@ use crate::component::AnyComponent;
 use crate::messages::Message;
 use crate::query::{Query, QueryFilter, With};
 use crate::resources::Resource;
-use crate::system::{Local, MessageReader, RemovedComponents, Res, System, SystemCondition};
+use crate::system::{
+    ConditionShape, IntoSystem, Local, MessageReader, RemovedComponents, Res, System, SystemCondition,
+};
 
 /// Whether the resource exists.
 ///
@@ -147,9 +149,11 @@ pub fn resource_exists_and<R: Resource>(test: impl Fn(&R) -> bool) -> impl FnMut
 /// app.add_systems(Update, (|| println!("it holds")).run_if(condition_changed(resource_exists::<Score>)));
 /// app.step(0.1);
 /// ```
-pub fn condition_changed<M>(condition: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+pub fn condition_changed<M>(
+    condition: impl ConditionShape<M> + SystemCondition<M>,
+) -> impl System<In = (), Out = bool> {
     let mut before = false;
-    condition.map(move |now: bool| std::mem::replace(&mut before, now) != now)
+    condition.into_condition().map(move |now: bool| std::mem::replace(&mut before, now) != now)
 }
 
 /// Whether another condition answers this, and otherwise when it was last asked; at first it counts as false.
@@ -163,10 +167,10 @@ pub fn condition_changed<M>(condition: impl SystemCondition<M>) -> impl System<I
 /// ```
 pub fn condition_changed_to<M>(
     to: bool,
-    condition: impl SystemCondition<M>,
+    condition: impl ConditionShape<M> + SystemCondition<M>,
 ) -> impl System<In = (), Out = bool> {
     let mut before = false;
-    condition.map(move |now: bool| std::mem::replace(&mut before, now) != now && now == to)
+    condition.into_condition().map(move |now: bool| std::mem::replace(&mut before, now) != now && now == to)
 }
 
 /// Whether messages were written since the condition was last asked.

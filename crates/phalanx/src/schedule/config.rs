@@ -8,7 +8,9 @@
 
 use std::marker::PhantomData;
 
-use crate::system::{BoxedSystem, Finish, ParamConflict, System, SystemCondition, SystemOutput};
+use crate::system::{
+    BoxedSystem, ConditionShape, Finish, ParamConflict, System, SystemCondition, SystemOutput,
+};
 use crate::world::World;
 
 use super::ambiguity::Excepted;
@@ -206,7 +208,7 @@ pub trait ConfigureSystems<Marker>: Sized {
     /// (0..5).for_each(|_| app.step(0.1));
     /// assert_eq!(app.world().resource::<Frames>().0, 2);
     /// ```
-    fn run_if<M, Configs>(self, condition: impl SystemCondition<M>) -> Configs
+    fn run_if<M, Configs>(self, condition: impl ConditionShape<M> + SystemCondition<M>) -> Configs
     where
         Self: RunIf<Marker, Configs>,
     {
@@ -251,11 +253,14 @@ pub trait ConfigureSystems<Marker>: Sized {
     }
 
     /// Each of them runs only if the condition holds, which each asks for itself.
-    fn distributive_run_if<M>(self, condition: impl SystemCondition<M> + Clone) -> SystemConfigs
+    fn distributive_run_if<M>(
+        self,
+        condition: impl ConditionShape<M> + SystemCondition<M> + Clone,
+    ) -> SystemConfigs
     where
         Self: IntoSystemConfigs<Marker>,
     {
-        each(self.into_configs(), |node| node.conditions.push(Box::new(condition.clone().into_system())))
+        each(self.into_configs(), |node| node.conditions.push(Box::new(condition.clone().into_condition())))
     }
 
     /// Their order relative to the systems of a set, or those of a function, does not matter though they conflict: no
@@ -322,12 +327,12 @@ pub trait ConfigureSystems<Marker>: Sized {
 )]
 pub trait RunIf<Marker, Configs> {
     /// It runs only if the condition holds.
-    fn with_condition<M>(self, condition: impl SystemCondition<M>) -> Configs;
+    fn with_condition<M>(self, condition: impl ConditionShape<M> + SystemCondition<M>) -> Configs;
 }
 
 impl<Marker, S: IntoSystemConfigs<Marker>> RunIf<Marker, SystemConfigs> for S {
-    fn with_condition<M>(self, condition: impl SystemCondition<M>) -> SystemConfigs {
-        let condition: BoxedCondition = Box::new(condition.into_system());
+    fn with_condition<M>(self, condition: impl ConditionShape<M> + SystemCondition<M>) -> SystemConfigs {
+        let condition: BoxedCondition = Box::new(condition.into_condition());
         let mut configs = self.into_configs();
         match &mut configs.0 {
             Config::One(node) => node.conditions.push(condition),

@@ -15,8 +15,8 @@ use std::marker::PhantomData;
 use super::config::{ConfigureSystems, IntoSystemConfigs, RunIf, SystemConfigs, single};
 use crate::system::tuples::for_each_params;
 use crate::system::{
-    ExclusiveParam, HasInput, IntoSystem, IsExclusive, IsFunction, Observer, On, SystemCondition,
-    SystemOutput, SystemParam,
+    ConditionShape, ExclusiveParam, HasInput, IntoSystem, IsExclusive, IsFunction, Observer, On,
+    SystemCondition, SystemOutput, SystemParam,
 };
 use crate::world::{DeferredWorld, EventPattern, World};
 
@@ -145,7 +145,7 @@ macro_rules! observer {
                     (IsFunction, (HasInput, fn(On<'static, 'static, Event>, $($name),*) -> Out)),
                 >,
         {
-            fn with_condition<Mark>(self, condition: impl SystemCondition<Mark>) -> Observer {
+            fn with_condition<Mark>(self, condition: impl ConditionShape<Mark> + SystemCondition<Mark>) -> Observer {
                 Observer::new(self).run_if(condition)
             }
         }

@@ -4,7 +4,7 @@
 //! set may lie in another, and its condition is asked once for all its systems. Tuples keep their structure: in
 //! `((A, B), C).chain()` both `A` and `B` come before `C`, and a condition of a tuple is asked once for all its sets.
 
-use crate::system::SystemCondition;
+use crate::system::{ConditionShape, SystemCondition};
 
 use super::ambiguity::Excepted;
 use super::config::BoxedCondition;
@@ -129,18 +129,21 @@ pub trait IntoSetConfigs<Marker>: Sized {
     }
 
     /// The systems of each of them run only if the condition holds, which is asked once per set.
-    fn distributive_run_if<M>(self, condition: impl SystemCondition<M> + Clone) -> SetConfigs {
+    fn distributive_run_if<M>(
+        self,
+        condition: impl ConditionShape<M> + SystemCondition<M> + Clone,
+    ) -> SetConfigs {
         let mut configs = self.into_set_configs();
         configs.0.each_conditions(&mut |conditions| {
-            conditions.push(Box::new(condition.clone().into_system()));
+            conditions.push(Box::new(condition.clone().into_condition()));
         });
         configs
     }
 
     /// Their systems run only if a condition holds. For several sets it is asked once, before the first system of
     /// them.
-    fn run_if<M>(self, condition: impl SystemCondition<M>) -> SetConfigs {
-        let condition: BoxedCondition = Box::new(condition.into_system());
+    fn run_if<M>(self, condition: impl ConditionShape<M> + SystemCondition<M>) -> SetConfigs {
+        let condition: BoxedCondition = Box::new(condition.into_condition());
         let mut configs = self.into_set_configs();
         let (Tree::One { conditions, .. } | Tree::Many { conditions, .. }) = &mut configs.0;
         conditions.push(condition);

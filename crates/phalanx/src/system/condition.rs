@@ -1,6 +1,6 @@
-//! Conditions: systems that return `bool`, and how two become one.
+//! Conditions: systems that return `bool` or `Result<bool, E>`, and how two become one.
 //!
-//! A condition made of two runs as one system. Those that end in `then` or `else` do not ask the second one when the
+//! Which functions are conditions is said in `asked`. A condition made of two runs as one system. Those that end in `then` or `else` do not ask the second one when the
 //! first decides; the others always ask both, which matters for conditions that remember, like `resource_changed`.
 
 use std::any::TypeId;
@@ -8,14 +8,16 @@ use std::any::TypeId;
 use phalanx_store::Tick;
 
 use super::access::Access;
+use super::asked::ConditionShape;
 use super::combine::joined;
 use super::failed::ParamError;
 use super::kept::StateVisitor;
 use super::meta::ParamConflict;
 use super::traits::{IntoSystem, Mode, System, run_in_own_session};
-use crate::world::{BoxedError, SharedWorld, World};
+use crate::world::{SharedWorld, World};
 
-/// A system without input that returns `bool`, for `run_if`.
+/// A system without input that returns `bool` or `Result<bool, E>`, for `run_if`. An error goes to the error handler, and
+/// counts as false.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -40,82 +42,109 @@ use crate::world::{BoxedError, SharedWorld, World};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition",
     label = "expected a function that returns `bool`",
-    note = "a condition is a function whose parameters are system parameters, and which returns `bool`"
+    note = "a condition is a function whose parameters are system parameters, and which returns `bool` or `Result<bool, E>`"
 )]
-pub trait SystemCondition<Marker>: IntoSystem<(), bool, Marker> {
+pub trait SystemCondition<Marker>: ConditionShape<Marker> {
+    /// The condition as a system.
+    type Condition: System<In = (), Out = bool>;
+
+    /// Makes the system.
+    fn into_condition(self) -> Self::Condition;
+
     /// Whether both hold; the second is asked only if the first does.
-    fn and_then<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn and_then<M>(
+        self,
+        other: impl ConditionShape<M> + SystemCondition<M>,
+    ) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "and", decides: Some(false), of: |a, b| a && b })
     }
 
     /// As [`and_then`](Self::and_then).
-    fn and<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn and<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
         self.and_then(other)
     }
 
     /// Whether both hold; both are asked.
-    fn and_eager<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn and_eager<M>(
+        self,
+        other: impl ConditionShape<M> + SystemCondition<M>,
+    ) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "and", decides: None, of: |a, b| a && b })
     }
 
     /// Whether one of them does not hold; the second is asked only if the first does.
-    fn nand_then<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn nand_then<M>(
+        self,
+        other: impl ConditionShape<M> + SystemCondition<M>,
+    ) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "nand", decides: Some(false), of: |a, b| !(a && b) })
     }
 
     /// As [`nand_then`](Self::nand_then).
-    fn nand<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn nand<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
         self.nand_then(other)
     }
 
     /// Whether one of them does not hold; both are asked.
-    fn nand_eager<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn nand_eager<M>(
+        self,
+        other: impl ConditionShape<M> + SystemCondition<M>,
+    ) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "nand", decides: None, of: |a, b| !(a && b) })
     }
 
     /// Whether one of them holds; the second is asked only if the first does not.
-    fn or_else<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn or_else<M>(
+        self,
+        other: impl ConditionShape<M> + SystemCondition<M>,
+    ) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "or", decides: Some(true), of: |a, b| a || b })
     }
 
     /// As [`or_else`](Self::or_else).
-    fn or<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn or<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
         self.or_else(other)
     }
 
     /// Whether one of them holds; both are asked.
-    fn or_eager<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn or_eager<M>(
+        self,
+        other: impl ConditionShape<M> + SystemCondition<M>,
+    ) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "or", decides: None, of: |a, b| a || b })
     }
 
     /// Whether neither holds; the second is asked only if the first does not.
-    fn nor_else<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn nor_else<M>(
+        self,
+        other: impl ConditionShape<M> + SystemCondition<M>,
+    ) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "nor", decides: Some(true), of: |a, b| !(a || b) })
     }
 
     /// As [`nor_else`](Self::nor_else).
-    fn nor<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn nor<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
         self.nor_else(other)
     }
 
     /// Whether neither holds; both are asked.
-    fn nor_eager<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn nor_eager<M>(
+        self,
+        other: impl ConditionShape<M> + SystemCondition<M>,
+    ) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "nor", decides: None, of: |a, b| !(a || b) })
     }
 
     /// Whether exactly one of them holds.
-    fn xor<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn xor<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "xor", decides: None, of: |a, b| a != b })
     }
 
     /// Whether both hold or neither does.
-    fn xnor<M>(self, other: impl SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn xnor<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
         joint(self, other, Rule { name: "xnor", decides: None, of: |a, b| a == b })
     }
 }
-
-#[diagnostic::do_not_recommend]
-impl<Marker, C: IntoSystem<(), bool, Marker>> SystemCondition<Marker> for C {}
 
 /// The opposite of a condition.
 ///
@@ -125,8 +154,8 @@ impl<Marker, C: IntoSystem<(), bool, Marker>> SystemCondition<Marker> for C {}
 /// app.add_systems(Update, (|| println!("it holds")).run_if(not(paused)));
 /// app.step(0.1);
 /// ```
-pub fn not<M, C: SystemCondition<M>>(condition: C) -> impl System<In = (), Out = bool> {
-    condition.map(|holds: bool| !holds)
+pub fn not<M, C: ConditionShape<M> + SystemCondition<M>>(condition: C) -> impl System<In = (), Out = bool> {
+    condition.into_condition().map(|holds: bool| !holds)
 }
 
 /// Whether both conditions hold; the second is asked only if the first does.
@@ -138,8 +167,8 @@ pub fn not<M, C: SystemCondition<M>>(condition: C) -> impl System<In = (), Out =
 /// app.step(0.1);
 /// ```
 pub fn and<M, N>(
-    first: impl SystemCondition<M>,
-    second: impl SystemCondition<N>,
+    first: impl ConditionShape<M> + SystemCondition<M>,
+    second: impl ConditionShape<N> + SystemCondition<N>,
 ) -> impl System<In = (), Out = bool> {
     first.and_then(second)
 }
@@ -153,81 +182,10 @@ pub fn and<M, N>(
 /// app.step(0.1);
 /// ```
 pub fn or<M, N>(
-    first: impl SystemCondition<M>,
-    second: impl SystemCondition<N>,
+    first: impl ConditionShape<M> + SystemCondition<M>,
+    second: impl ConditionShape<N> + SystemCondition<N>,
 ) -> impl System<In = (), Out = bool> {
     first.or_else(second)
-}
-
-/// A condition of a system that may fail: an error goes to the error handler, and counts as false.
-///
-/// ```
-/// use phalanx::prelude::*;
-/// use phalanx::system::fallible;
-///
-/// fn is_large(numbers: Query<&Number>) -> Result<bool, std::num::ParseIntError> {
-///     for number in &numbers {
-///         if number.0.parse::<u32>()? > 100 {
-///             return Ok(true);
-///         }
-///     }
-///     Ok(false)
-/// }
-///
-/// #[derive(Component)]
-/// struct Number(String);
-///
-/// let mut app = App::new();
-/// app.add_systems(Update, (|| panic!("it does not hold")).run_if(fallible(is_large)));
-/// app.world_mut().spawn(Number("7".into()));
-/// app.step(0.1);
-/// ```
-pub fn fallible<M, E: Into<BoxedError> + 'static>(
-    condition: impl IntoSystem<(), Result<bool, E>, M>,
-) -> impl System<In = (), Out = bool> {
-    Fallible(condition.into_system())
-}
-
-/// A condition that returns a `Result`.
-struct Fallible<S>(S);
-
-impl<E: Into<BoxedError> + 'static, S: System<In = (), Out = Result<bool, E>>> System for Fallible<S> {
-    type In = ();
-    type Out = bool;
-
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-    fn key(&self) -> TypeId {
-        self.0.key()
-    }
-    fn mode(&self) -> Mode {
-        self.0.mode()
-    }
-    fn access(&self) -> &Access {
-        self.0.access()
-    }
-    fn defers(&self) -> bool {
-        self.0.defers()
-    }
-    fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
-        self.0.initialize(world)
-    }
-    fn update(&mut self, world: &World) {
-        self.0.update(world);
-    }
-    fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<bool, ParamError> {
-        self.0.run((), world, now)?.map_err(|error| ParamError::returned(error.into()))
-    }
-    fn run_alone(&mut self, (): (), world: &mut World) -> Result<bool, ParamError> {
-        self.0.run_alone((), world)?.map_err(|error| ParamError::returned(error.into()))
-    }
-    fn apply(&mut self, world: &mut World) {
-        self.0.apply(world);
-    }
-    fn discard(&mut self) {
-        self.0.discard();
-    }
 }
 
 /// How two answers become one.
@@ -251,8 +209,8 @@ fn joint<M, N, A: SystemCondition<M>, B: SystemCondition<N>>(
     first: A,
     second: B,
     rule: Rule,
-) -> Joint<A::System, B::System> {
-    let (first, second) = (first.into_system(), second.into_system());
+) -> Joint<A::Condition, B::Condition> {
+    let (first, second) = (first.into_condition(), second.into_condition());
     let name = format!("{} {} {}", first.name(), rule.name, second.name());
     Joint { first, second, rule, name, access: Access::new() }
 }

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use phalanx_store::Entity;
 
+use super::asked::ConditionShape;
 use super::condition::SystemCondition;
 use super::failed::ParamError;
 use super::input::SystemInput;
@@ -306,8 +307,8 @@ impl Observer {
     }
 
     /// It runs only if a condition holds. With several, all are asked, and all must hold.
-    pub fn run_if<M>(mut self, condition: impl SystemCondition<M>) -> Self {
-        self.conditions.push(Box::new(condition.into_system()));
+    pub fn run_if<M>(mut self, condition: impl ConditionShape<M> + SystemCondition<M>) -> Self {
+        self.conditions.push(Box::new(condition.into_condition()));
         self
     }
 

@@ -215,3 +215,27 @@ fn condition_trait() {
     app.update();
     assert_eq!(app.world().resource::<Score>(), &Score(3));
 }
+
+#[test]
+fn condition_that_may_fail() {
+    #[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
+    struct Gated;
+    fn is_high(score: Res<Score>) -> Result<bool, BevyError> {
+        if score.0 < 0 { Err("a score below zero".into()) } else { Ok(score.0 > 10) }
+    }
+    fn is_even(world: &mut World) -> Result<bool, std::num::TryFromIntError> {
+        Ok(u32::try_from(world.resource::<Score>().0)?.is_multiple_of(2))
+    }
+    let mut app = App::new();
+    app.set_error_handler(phalanx::error::ignore);
+    app.insert_resource(Score(-1)).configure_sets(Update, Gated.run_if(not(is_high)));
+    app.add_systems(
+        Update,
+        (|mut score: ResMut<Score>| score.0 += 5).in_set(Gated).run_if(is_high.or_else(is_even)),
+    );
+    app.update();
+    assert_eq!(app.world().resource::<Score>(), &Score(-1), "an error counts as false");
+    app.insert_resource(Score(4));
+    app.update();
+    assert_eq!(app.world().resource::<Score>(), &Score(9));
+}

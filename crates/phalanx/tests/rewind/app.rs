@@ -60,11 +60,16 @@ fn once(mut score: ResMut<Score>) {
     score.once += 1;
 }
 
+/// What conditions keep is restored, too: also of those that may fail.
+fn first(mut asked: Local<bool>) -> Result<bool, std::fmt::Error> {
+    Ok(!std::mem::replace(&mut *asked, true))
+}
+
 fn game() -> App {
     let mut app = App::new();
     app.init_resource::<Score>();
     app.add_systems(Update, (spawn, hit, suffer, die, count_changed).chain());
-    app.add_systems(PostUpdate, once.run_if(run_once));
+    app.add_systems(PostUpdate, once.run_if(run_once).run_if(first));
     app
 }
 

@@ -144,7 +144,6 @@ fn who_holds_what_a_system_waits_for() {
 
 #[test]
 fn a_condition_may_fail_and_counts_as_false() {
-    use phalanx::system::fallible;
     #[derive(Resource, Default)]
     struct Heard(Vec<String>);
     fn asks(score: Res<Score>) -> Result<bool, &'static str> {
@@ -156,7 +155,7 @@ fn a_condition_may_fail_and_counts_as_false() {
     let mut app = app();
     app.init_resource::<Heard>();
     app.set_error_handler(|world: &mut World, error| world.resource_mut::<Heard>().0.push(error.to_string()));
-    app.add_systems(Update, draw.run_if(fallible(asks)).run_if(fallible(asks_alone)));
+    app.add_systems(Update, draw.run_if(asks).run_if(asks_alone));
     for score in 0..3 {
         app.world_mut().resource_mut::<Score>().0 = score;
         app.step(0.0);
