@@ -6,13 +6,15 @@
 //! ```
 //!
 //! A file is written beside its place, synced, and renamed: whoever is killed meanwhile leaves the old file or the new
-//! one. A delta has those pieces that are not in its base with the same checksum, and the head, which says what belongs
+//! one. What it leaves beside is removed by the next write: the lock of an unfinished file says whether somebody is at
+//! it. A delta has those pieces that are not in its base with the same checksum, and the head, which says what belongs
 //! to the save. Reading checks every piece, and that a delta follows the file before it.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 
@@ -90,7 +92,8 @@ impl FileMark {
 impl World {
     /// Writes everything that can be saved to a file, in the place of one that is there.
     ///
-    /// A crash at any moment leaves the old file or the new one.
+    /// A crash at any moment leaves the old file or the new one, and perhaps an unfinished one beside it
+    /// (`name.1234-0.new`), which the next write of the same file removes.
     ///
     /// # Errors
     /// When a value cannot be saved, or the file system fails; an old file is as it was.
@@ -288,27 +291,67 @@ impl Output {
     }
 }
 
+/// What the names of unfinished files end with, after the name of the file, a process and a number.
+const UNFINISHED: &str = ".new";
+
+/// Makes the file that becomes the one at `path`, and holds its lock: whoever finds it locked leaves it alone.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
+    loop {
+        let mut beside = name.to_owned();
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        beside.push(format!(".{}-{number}{UNFINISHED}", std::process::id()));
+        let beside = path.with_file_name(beside);
+        let file = File::create(&beside)?;
+        // Where there are no locks, nobody clears up.
+        let _ = file.try_lock();
+        // Somebody may have taken it for a leftover before it was locked.
+        if beside.exists() {
+            return Ok((beside, file));
+        }
+    }
+}
+
+/// Removes unfinished files of `path` that were left by processes which ended meanwhile: their locks are free.
+fn remove_leftovers(path: &Path) {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let Ok(files) = std::fs::read_dir(directory.unwrap_or_else(|| Path::new("."))) else { return };
+    let Some(own) = path.file_name().and_then(|name| name.to_str()) else { return };
+    let is_leftover = |name: &str| {
+        let middle = name.strip_prefix(own)?.strip_prefix('.')?.strip_suffix(UNFINISHED)?;
+        let (process, number) = middle.split_once('-')?;
+        (process.parse::<u32>().is_ok() && number.parse::<u64>().is_ok()).then_some(())
+    };
+    for file in files.flatten() {
+        if file.file_name().to_str().and_then(is_leftover).is_some()
+            && let Ok(open) = File::open(file.path())
+            && open.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
+}
+
 /// Writes a file beside its place, and puts it there when all of it is on the disk.
 fn replace_file<T>(
     path: &Path,
     write: impl FnOnce(&mut Output) -> Result<T, FileError>,
 ) -> Result<T, FileError> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
-    let mut beside = name.to_owned();
-    beside.push(format!(".{}.new", std::process::id()));
-    let beside = path.with_file_name(beside);
+    let (beside, file) = create_beside(path)?;
     let result = (|| {
-        let mut out = Output { file: io::BufWriter::new(File::create(&beside)?), sum: EMPTY_SUM };
+        let mut out = Output { file: io::BufWriter::new(file), sum: EMPTY_SUM };
         let written = write(&mut out)?;
         out.file.flush()?;
         out.file.get_ref().sync_all()?;
-        drop(out);
         std::fs::rename(&beside, path)?;
+        drop(out);
         // The name is on the disk when the directory is; not every system lets a directory be opened.
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         if let Ok(directory) = File::open(directory.unwrap_or_else(|| Path::new("."))) {
             let _ = directory.sync_all();
         }
+        remove_leftovers(path);
         Ok(written)
     })();
     if result.is_err() {

@@ -133,14 +133,22 @@ fn an_app_is_filled_before_its_first_frame() {
 
 const CHILD: &str = "PHALANX_SAVE_CHILD";
 
-/// What the child of the next test does: it writes one world and then the other, without end.
+/// What the child of the next test does: it writes one world and then the other, whole and as deltas, without end. Once
+/// it has done so for the first time it says so by a file.
 #[test]
 fn child_that_writes_until_it_is_killed() {
-    let Ok(path) = std::env::var(CHILD) else { return };
-    let (small, large) = (world_of(300), world_of(3_000));
-    loop {
-        small.write_file(&path).expect("written");
-        large.write_file(&path).expect("written");
+    let Ok(place) = std::env::var(CHILD) else { return };
+    let file = |name| PathBuf::from(&place).join(name);
+    let (mut small, large) = (world_of(300), world_of(3_000));
+    let base = small.write_file(file("base")).expect("written");
+    for round in 0u32.. {
+        small.write_file(file("save")).expect("written");
+        small.write_delta(file("delta"), &base).expect("written");
+        large.write_file(file("save")).expect("written");
+        let odd = if round.is_multiple_of(2) { 1.0 } else { 2.0 };
+        small.view_mut::<&mut Health>().iter_mut().for_each(|mut health| health.max = odd);
+        small.write_delta(file("delta"), &base).expect("written");
+        std::fs::write(file("started"), "").expect("written");
     }
 }
 
@@ -150,32 +158,72 @@ fn world_of(count: u16) -> World {
     world
 }
 
+/// The files of a directory that are not finished.
+fn unfinished(place: &Place) -> Vec<String> {
+    let files = std::fs::read_dir(&place.0).expect("a directory");
+    let names = files.map(|file| file.expect("an entry").file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(".new")).collect()
+}
+
 #[test]
 fn a_kill_at_any_moment_leaves_the_old_file_or_the_new_one() {
     let (place, types) = (Place::new("kill"), registry());
-    let path = place.file("save");
-    world_of(300).write_file(&path).expect("written");
+    let (save, started) = (place.file("save"), place.file("started"));
     let mut random = Random::new(9);
     let this = std::env::current_exe().expect("a test has a file");
-    let mut seen = [0, 0];
-    for _ in 0..25 {
+    let (mut whole, mut deltas, mut left) = ([0, 0], [0, 0], 0);
+    let mut rounds = 0;
+    // Both outcomes are met sooner or later, whatever the speed of the disk.
+    while rounds < 25 || ([whole, deltas].concat().contains(&0) && rounds < 500) {
+        rounds += 1;
+        let _ = std::fs::remove_file(&started);
         let mut child = Command::new(&this)
             .args(["--exact", "files::child_that_writes_until_it_is_killed"])
-            .env(CHILD, &path)
+            .env(CHILD, &place.0)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("the test can start itself");
-        std::thread::sleep(std::time::Duration::from_micros(20_000 + random.below(60_000) as u64));
+        while !started.exists() {
+            assert!(child.try_wait().expect("it can be asked").is_none(), "the child ended by itself");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        std::thread::sleep(std::time::Duration::from_micros(random.below(30_000) as u64));
         child.kill().expect("it runs");
         child.wait().expect("it ran");
-        let world = World::read_file(&path, &types).expect("one of the two files, whole");
+        let world = World::read_file(&save, &types).expect("one of the two files, whole");
         world.check().expect("whole");
         match world.entities().len() {
-            300 => seen[0] += 1,
-            3_000 => seen[1] += 1,
+            300 => whole[0] += 1,
+            3_000 => whole[1] += 1,
             other => panic!("{other} entities"),
         }
+        let world = World::read_files([place.file("base"), place.file("delta")], &types).expect("both whole");
+        let max: Vec<f32> = world.view::<&Health>().iter().map(|health| health.max).collect();
+        assert!(max.len() == 300 && max.iter().all(|one| *one == max[0]), "a delta of two moments");
+        deltas[usize::from(max[0] == 1.0)] += 1;
+        // What one kill leaves, the next child clears up.
+        let leftovers = unfinished(&place);
+        assert!(leftovers.len() <= 1, "{leftovers:?}");
+        left += leftovers.len();
     }
-    assert!(seen[0] + seen[1] == 25, "{seen:?}");
+    assert!(!whole.contains(&0) && !deltas.contains(&0), "{whole:?} {deltas:?} of {rounds}");
+    assert!(left > 0, "no kill met a write");
+    world_of(1).write_file(place.file("base")).expect("written");
+    world_of(1).write_file(place.file("delta")).expect("written");
+    world_of(1).write_file(&save).expect("written");
+    assert_eq!(unfinished(&place), [""; 0]);
+}
+
+#[test]
+fn an_unfinished_file_of_somebody_else_is_left_alone() {
+    let place = Place::new("leftovers");
+    let names = ["save.12-3.new", "save.new", "save.old-3.new", "other.12-3.new", "save.13-0.new"];
+    names.iter().for_each(|name| std::fs::write(place.file(name), "").expect("written"));
+    let written = std::fs::File::open(place.file("save.13-0.new")).expect("open");
+    written.lock().expect("locked");
+    world_of(1).write_file(place.file("save")).expect("written");
+    let mut left = unfinished(&place);
+    left.sort_unstable();
+    assert_eq!(left, ["other.12-3.new", "save.13-0.new", "save.new", "save.old-3.new"]);
 }
