@@ -51,6 +51,8 @@ pub use migrate::MigrateError;
 pub use non_send::{NonSend, NonSendMut};
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use reactions::*;
+#[cfg(feature = "serde")]
+pub(crate) use relations::Relink;
 pub use relations::{
     CascadeOrder, ChildSpawner, ChildSpawnerCommands, LinkError, LinkedBy, Links, Pending, RelatedSpawner,
     RelatedSpawnerCommands, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList,

@@ -18,7 +18,7 @@ use crate::component::Leftover;
 use crate::pool::PoolId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
-use crate::world::World;
+use crate::world::{Relink, World};
 
 /// Who is who between a save and a world into which it is loaded, perhaps again and again.
 ///
@@ -83,7 +83,10 @@ impl Loader {
     }
 
     /// Loads a save into a world, or brings what was loaded before up to date. Resources are replaced; messages and
-    /// groups stay as they are in the world. A save with relations is loaded once: what is there already is not updated.
+    /// groups stay as they are in the world.
+    ///
+    /// Links between what was loaded become those of the save, in its order. Links of the world's own entities to them
+    /// are taken away meanwhile and come back, behind those of the save: their observers hear of both.
     ///
     /// Values that come or are replaced are not announced: hooks and observers do not run. What the save lacks by now goes
     /// as if the program removed or despawned it, and is announced.
@@ -114,11 +117,7 @@ impl Loader {
         let mut next = fresh.iter().copied();
         let pairs = saved.iter().filter_map(|&saved| Some((saved, known(saved).or_else(|| next.next())?)));
         let map = EntityMap::new(pairs);
-        if let Some(relation) = relation_of(&image, registry)? {
-            if fresh.len() < map.len() {
-                let message = "relations cannot be brought up to date: load with a new `Loader`";
-                return Err(LoadError::invalid(format_args!("component `{relation}`"), message));
-            }
+        if has_relations(&image, registry)? {
             // Whether both halves agree shows in a world of their own.
             let now = phalanx_store::Store::new().tick();
             entity_map_scope(None, || build::build(decode(image.clone(), registry, now)?, registry))?;
@@ -129,10 +128,38 @@ impl Loader {
         let pools = build::register_pools(world, &decoded.pools, registry)?;
         build::check_pools(world, &decoded, &ids, &pools)?;
         self.check_homes(world, &decoded, &map, &pools)?;
+        let put_back = self.set_links_aside(world, &map, &ids);
         let done = self.apply(world, decoded, map, &fresh, &ids, &pools);
         world.relations.all_changed();
+        put_back.into_iter().for_each(|put_back| put_back(world));
+        world.flush();
         debug_assert_eq!(world.check_relations(), Ok(()));
         Ok(done)
+    }
+
+    /// Takes the links away that earlier loads made, and those of the world's own entities to what was loaded, which are
+    /// to be put back. Afterwards both halves can be loaded as they are saved.
+    fn set_links_aside(
+        &self,
+        world: &mut World,
+        map: &EntityMap,
+        ids: &[Option<ComponentId>],
+    ) -> Vec<Relink> {
+        let mut halves: Vec<ComponentId> =
+            self.given.values().flatten().chain(ids.iter().flatten()).copied().collect();
+        halves.sort_unstable();
+        halves.dedup();
+        halves.retain(|&id| world.is_half_of_relation(id));
+        let mut put_back = Vec::new();
+        let (lists, links): (Vec<_>, Vec<_>) = halves.into_iter().partition(|&id| world.is_list(id));
+        for (_, local) in self.known.iter() {
+            links.iter().for_each(|&id| world.unlink_half(local, id, &mut put_back));
+        }
+        // What points at an entity that is about to go shares its fate.
+        for (_, local) in self.known.iter().filter(|(saved, _)| map.get(*saved).is_some()) {
+            lists.iter().for_each(|&id| world.unlink_half(local, id, &mut put_back));
+        }
+        put_back
     }
 
     /// Whether entities that are there already are in the pools where the save has them.
@@ -229,8 +256,8 @@ impl Loader {
     }
 }
 
-/// A component of a save that is half of a relation.
-fn relation_of(image: &Image, registry: &SaveRegistry) -> Result<Option<String>, LoadError> {
+/// Whether a component of a save is half of a relation.
+fn has_relations(image: &Image, registry: &SaveRegistry) -> Result<bool, LoadError> {
     let mut probe = World::new();
     for component in &image.components {
         let name = registry.path(&component.name, component.version).name;
@@ -238,8 +265,8 @@ fn relation_of(image: &Image, registry: &SaveRegistry) -> Result<Option<String>,
         let id = (entry.register)(&mut probe.components);
         let id = id.map_err(|error| LoadError::invalid(format_args!("component `{name}`"), error))?;
         if probe.is_half_of_relation(id) {
-            return Ok(Some(name));
+            return Ok(true);
         }
     }
-    Ok(None)
+    Ok(false)
 }

@@ -27,6 +27,8 @@ pub use lists::{
 };
 pub use many::{LinkedBy, Links};
 pub use spawner::{ChildSpawner, ChildSpawnerCommands, RelatedSpawner, RelatedSpawnerCommands};
+#[cfg(feature = "serde")]
+pub(crate) use upkeep::Relink;
 pub(crate) use upkeep::{Declared, Relations};
 pub use upkeep::{describe_relationship, describe_relationship_target};
 

@@ -93,3 +93,59 @@ fn entities_of_pools_come_into_their_pools() {
     let orc = loader.get(orc).expect("loaded");
     assert_eq!(world.pool_of(orc), world.pool_id::<Orcs>());
 }
+
+/// The children of an entity, in order.
+fn children(world: &World, parent: Entity) -> Vec<Entity> {
+    world.get::<Children>(parent).map(|children| children.iter().collect()).unwrap_or_default()
+}
+
+#[test]
+fn links_are_brought_up_to_date() {
+    let mut level = World::new();
+    let [root, other] = [(); 2].map(|()| level.spawn(Frozen).id());
+    let all: Vec<Entity> = (0..4).map(|_| level.spawn(ChildOf(root)).id()).collect();
+    let mut world = World::new();
+    world.spawn_empty();
+    let mut loader = Loader::new();
+    load(&mut loader, &mut world, &level);
+    let here = |loader: &Loader, saved: &[Entity]| -> Vec<Entity> {
+        saved.iter().map(|&saved| loader.get(saved).expect("loaded")).collect()
+    };
+    assert_eq!(children(&world, loader.get(root).expect("loaded")), here(&loader, &all));
+
+    // The world goes its own way: a child of its own, and a loaded one with another parent.
+    let (root_here, other_here) = (loader.get(root).expect("loaded"), loader.get(other).expect("loaded"));
+    let own = world.spawn(ChildOf(root_here)).id();
+    let foster = world.spawn_empty().id();
+    let moved = loader.get(all[1]).expect("loaded");
+    world.insert(moved, ChildOf(foster)).expect("alive");
+
+    // The level, too: one moves, one goes, one comes, and the order is another one.
+    level.insert(all[0], ChildOf(other)).expect("alive");
+    level.despawn(all[2]);
+    let new = level.spawn(ChildOf(root)).id();
+    level.entity_mut(root).insert_child(0, new);
+    for _ in 0..2 {
+        load(&mut loader, &mut world, &level);
+        world.check().expect("whole");
+        let mut expected = here(&loader, &[new, all[1], all[3]]);
+        expected.push(own);
+        assert_eq!(children(&world, root_here), expected);
+        assert_eq!(children(&world, other_here), here(&loader, &[all[0]]));
+        assert_eq!(children(&world, foster), []);
+        assert!(world.contains(foster) && world.contains(own));
+    }
+
+    // No link is left in the save; the world's own one stays.
+    for child in [all[0], all[1], all[3], new] {
+        level.remove::<ChildOf>(child).expect("alive");
+    }
+    load(&mut loader, &mut world, &level);
+    assert_eq!((children(&world, root_here), children(&world, other_here)), (vec![own], vec![]));
+    // A parent that is gone takes the world's children along, as it does when it is despawned.
+    level.despawn(root);
+    load(&mut loader, &mut world, &level);
+    assert!(!world.contains(root_here) && !world.contains(own));
+    assert!(here(&loader, &[all[0], all[1], all[3], new]).iter().all(|&child| world.contains(child)));
+    world.check().expect("whole");
+}

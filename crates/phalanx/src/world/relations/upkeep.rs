@@ -79,7 +79,14 @@ pub(crate) struct Declared {
     /// Whether the sources of the relation die with their target, so that a whole tree of them needs no upkeep.
     pub(crate) dies_as_tree: bool,
     pub(crate) check: fn(&World) -> Result<(), String>,
+    /// Takes away the links that this half of an entity is about.
+    #[cfg(feature = "serde")]
+    unlink: fn(&mut World, Entity, &mut Vec<Relink>),
 }
+
+/// Brings a link back that was taken away.
+#[cfg(feature = "serde")]
+pub(crate) type Relink = Box<dyn FnOnce(&mut World)>;
 
 /// Tells a world that a component points at others.
 #[doc(hidden)]
@@ -87,7 +94,14 @@ pub fn describe_relationship<R: Relationship>(descriptor: &mut Descriptor, hooks
     hooks.declare_on_insert(linked::<R>, "the upkeep of a relation");
     hooks.declare_on_discard(unlinking::<R>, "the upkeep of a relation");
     let dies_as_tree = R::RelationshipTarget::LINKED_SPAWN && !is_cyclic::<R>();
-    descriptor.attach(Declared { linked: None, is_list: false, dies_as_tree, check: check_links::<R> });
+    descriptor.attach(Declared {
+        linked: None,
+        is_list: false,
+        dies_as_tree,
+        check: check_links::<R>,
+        #[cfg(feature = "serde")]
+        unlink: |world, source, _| drop(world.take::<R>(source)),
+    });
 }
 
 /// Tells a world that a component lists those who point at its entity.
@@ -100,7 +114,26 @@ pub fn describe_relationship_target<S: RelationshipTarget>(
     hooks.declare_on_discard(unlisting::<S>, "the upkeep of a relation");
     let linked = S::LINKED_SPAWN.then(Linked::of::<S>);
     let dies_as_tree = S::LINKED_SPAWN && !is_cyclic::<S::Relationship>();
-    descriptor.attach(Declared { linked, is_list: true, dies_as_tree, check: check_lists::<S> });
+    descriptor.attach(Declared {
+        linked,
+        is_list: true,
+        dies_as_tree,
+        check: check_lists::<S>,
+        #[cfg(feature = "serde")]
+        unlink: |world, target, put_back| {
+            let sources: Vec<Entity> =
+                world.get::<S>(target).map(|list| list.iter().collect()).unwrap_or_default();
+            for source in sources {
+                let Some(link) = world.take::<S::Relationship>(source) else { continue };
+                put_back.push(Box::new(move |world| {
+                    // What cannot be linked any more goes to the error handler, as any refused link does.
+                    if world.contains(source) {
+                        let _ = world.insert(source, link);
+                    }
+                }));
+            }
+        },
+    });
 }
 
 /// Whether a relation is that of children and parents, along which trees are disabled.
@@ -303,6 +336,15 @@ impl World {
     #[cfg(feature = "serde")]
     pub(crate) fn is_half_of_relation(&self, id: ComponentId) -> bool {
         self.components.info(id).attached::<Declared>().is_some()
+    }
+
+    /// Takes away the links that half of a relation, which an entity has, is about: its own one, which does not come
+    /// back, or those of all that point at it.
+    #[cfg(feature = "serde")]
+    pub(crate) fn unlink_half(&mut self, entity: Entity, id: ComponentId, put_back: &mut Vec<Relink>) {
+        if let Some(declared) = self.components.info(id).attached::<Declared>().copied() {
+            (declared.unlink)(self, entity, put_back);
+        }
     }
 
     /// Verifies that both halves of all relations agree. Slow: for tests, and for what was loaded.
