@@ -4,7 +4,9 @@
 //! contender around the closure itself, so no call through a pointer stands inside it.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Stopwatch;
 
 /// One way of doing one workload.
 pub struct Contender {
@@ -96,7 +98,7 @@ struct Steady<S, R, C> {
 impl<S, R: Fn(&mut S), C: Fn(&mut S) -> u64> Session for Steady<S, R, C> {
     #[inline(never)]
     fn sample(&mut self, runs: usize) -> Duration {
-        let begin = Instant::now();
+        let begin = Stopwatch::start();
         for _ in 0..runs {
             (self.run)(black_box(&mut self.state));
         }
@@ -121,7 +123,7 @@ impl<S, B: Fn(&mut S), R: Fn(&mut S), C: Fn(&mut S) -> u64> Session for Staged<S
         let mut total = Duration::ZERO;
         for _ in 0..runs {
             (self.before)(&mut self.state);
-            let begin = Instant::now();
+            let begin = Stopwatch::start();
             (self.run)(black_box(&mut self.state));
             total += begin.elapsed();
         }

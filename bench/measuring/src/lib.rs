@@ -1,10 +1,12 @@
 //! Measuring several ways of doing the same work in one run.
 //!
 //! [`contender`] is one such way, [`measure`] takes the times of several of them in shuffled rounds, [`stats`] says what
-//! they amount to, and [`machine`] where that was.
+//! they amount to, [`bars`] what they have to reach, and [`machine`] where that was.
 
+pub mod bars;
 pub mod cache;
 pub mod checksum;
+pub mod clock;
 pub mod contender;
 mod disturbance;
 pub mod machine;

@@ -37,9 +37,10 @@ pub fn add_remove(observed: bool) -> Contender {
                 world.add_observer(count::<B>);
             }
             let entities: Vec<Entity> = world.spawn_batch((0..ENTITIES).map(|_| A(0.0))).collect();
-            (world, entities)
+            (world, entities, 0)
         },
-        |(world, entities)| {
+        |(world, entities, runs)| {
+            *runs += 1;
             for &entity in entities.iter() {
                 world.entity_mut(entity).insert(B(0.0));
             }
@@ -47,9 +48,10 @@ pub fn add_remove(observed: bool) -> Contender {
                 world.entity_mut(entity).remove::<B>();
             }
         },
-        move |(world, entities)| {
-            let heard = world.resource::<Count>().0;
-            assert_eq!(heard > 0, observed);
+        move |(world, entities, runs)| {
+            // Each entity got its first component once, and the other one in each run.
+            let heard = if observed { entities.len() as u64 * (1 + *runs) } else { 0 };
+            assert_eq!(world.resource::<Count>().0, heard);
             entities.iter().filter(|&&entity| world.get::<A>(entity).is_some()).count() as u64
         },
     )

@@ -4,9 +4,11 @@
 
 use std::process::ExitCode;
 
+use phalanx_measuring::bars::{Bar, Table, report};
+use phalanx_measuring::clock;
 use phalanx_measuring::contender::Contender;
-use phalanx_measuring::measure::{Measured, Task, measure};
-use phalanx_measuring::nanos;
+use phalanx_measuring::machine::Machine;
+use phalanx_measuring::measure::{Task, measure};
 use phalanx_measuring::random::Random;
 
 mod bevy;
@@ -22,11 +24,13 @@ Measures changes that somebody hears of: all lines of a case in one run, interle
   --list              the cases with their lines
   --case NAME         only this case
   --rounds N          samples per line (61)
+  --markdown FILE     writes the tables
   --one CASE LINE     runs one line --iterations times, without measuring
   --iterations N      for --one (1)
 
 Times are medians in nanoseconds per item; ratios are medians of the ratios of all rounds. All lines of a case must
-leave the same checksum behind.";
+leave the same checksum behind. With MEASURING_CLOCK=cpu, processor time is taken. Exits with an error when a bar is
+missed.";
 
 /// Something that is measured: its lines, and what one of them may take in parts of another.
 struct Case {
@@ -34,15 +38,6 @@ struct Case {
     items: usize,
     lines: fn() -> Vec<Contender>,
     bars: &'static [Bar],
-}
-
-/// What a line may take in parts of another one.
-struct Bar {
-    line: &'static str,
-    of: &'static str,
-    most: f64,
-    /// A line whose time is taken off both, because neither is about it.
-    without: Option<&'static str>,
 }
 
 const CASES: &[Case] = &[
@@ -57,7 +52,7 @@ const CASES: &[Case] = &[
                 ours::add_remove(true),
             ]
         },
-        bars: &[Bar { line: "phalanx/observed", of: "bevy/observed", most: 0.7, without: None }],
+        bars: &[Bar { lines: &["phalanx/observed"], of: &["bevy/observed"], most: 0.7, without: None }],
     },
     Case {
         name: "spawn_batch",
@@ -68,8 +63,8 @@ const CASES: &[Case] = &[
             [bevy::spawn_batch(false), bevy::spawn_batch(true)].into_iter().chain(ours).collect()
         },
         bars: &[
-            Bar { line: "phalanx/observed", of: "bevy/observed", most: 0.7, without: None },
-            Bar { line: "phalanx/batched", of: "phalanx/none", most: 1.3, without: None },
+            Bar { lines: &["phalanx/observed"], of: &["bevy/observed"], most: 0.7, without: None },
+            Bar { lines: &["phalanx/batched"], of: &["phalanx/none"], most: 1.3, without: None },
         ],
     },
     Case {
@@ -77,8 +72,8 @@ const CASES: &[Case] = &[
         items: matching::CHANGED,
         lines: matching::lines,
         bars: &[Bar {
-            line: "phalanx/matched",
-            of: "phalanx/scan",
+            lines: &["phalanx/matched"],
+            of: &["phalanx/scan"],
             most: 0.3,
             without: Some("phalanx/none"),
         }],
@@ -103,20 +98,29 @@ fn main() -> ExitCode {
     if let Some([case, line, ..]) = after("--one") {
         return one(case, line, number("--iterations").unwrap_or(1));
     }
-    let chosen = after("--case").and_then(|rest| rest.first());
-    let mut random = Random::new(1);
-    let mut missed = false;
+    let word = |name: &str| after(name).and_then(|rest| rest.first());
+    let rounds = number("--rounds").unwrap_or(61);
+    let chosen = word("--case");
+    let (mut random, mut table, mut all) = (Random::new(1), Table::default(), true);
     for case in CASES.iter().filter(|case| chosen.is_none_or(|name| name == case.name)) {
         let task = Task { name: case.name, items: case.items, warm: true, lives: 3 };
-        match measure(task, &(case.lines)(), number("--rounds").unwrap_or(61), &mut random) {
-            Ok(taken) => missed |= !report(case, &taken.measured),
+        match measure(task, &(case.lines)(), rounds, &mut random) {
+            Ok(taken) => all &= report(case.name, &taken.measured, case.bars, &mut table),
             Err(mismatch) => {
                 eprintln!("error: {mismatch}");
                 return ExitCode::FAILURE;
             }
         }
     }
-    if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if let Some(file) = word("--markdown") {
+        let machine = Machine::look(&["phalanx", "bevy_ecs"], rounds, 1);
+        let circumstances = format!("Measured {} {}", machine.sentence(), clock::sentence());
+        if let Err(error) = std::fs::write(file, table.markdown(&circumstances)) {
+            eprintln!("error: {file} cannot be written: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    if all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Runs one line, for tools that count instructions.
@@ -130,31 +134,4 @@ fn one(case: &str, line: &str, iterations: usize) -> ExitCode {
     contender.start().sample(iterations);
     println!("{} {line} {iterations} {}", case.name, case.items);
     ExitCode::SUCCESS
-}
-
-/// Prints the times and the ratios; whether all bars hold.
-fn report(case: &Case, lines: &[Measured]) -> bool {
-    let name = |line: &Measured| format!("{}/{}", line.library, line.variant);
-    let find = |wanted: &str| lines.iter().find(|line| name(line) == wanted).expect("a line of the case");
-    println!("{} ({} items)", case.name, case.items);
-    for line in lines {
-        println!("  {:<20} {:>9} ns", name(line), nanos(line.time.median));
-    }
-    let mut hold = true;
-    for bar in case.bars {
-        let (mut line, mut of) = (find(bar.line).clone(), find(bar.of).clone());
-        if let Some(without) = bar.without {
-            println!("  {} of {}: {:.2}, all in all", bar.line, bar.of, line.ratio_to(&of).median);
-            let base = &find(without).samples;
-            let less = |all: &[f64]| all.iter().zip(base).map(|(all, base)| all - base).collect::<Vec<f64>>();
-            line.samples = less(&line.samples);
-            of.samples = less(&of.samples);
-        }
-        let ratio = line.ratio_to(&of).median;
-        let verdict = if ratio <= bar.most { "holds" } else { "missed" };
-        let part = bar.without.map_or(String::new(), |without| format!(" (without {without})"));
-        println!("  {} of {}{part}: {ratio:.2}, at most {:.2}: {verdict}", bar.line, bar.of, bar.most);
-        hold &= ratio <= bar.most;
-    }
-    hold
 }
