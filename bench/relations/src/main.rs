@@ -1,183 +1,308 @@
-//! Trees of entities here and in bevy_ecs: built, changed, walked and despawned, all lines of a case interleaved.
+//! Trees of entities here, in bevy_ecs and in flecs: built, changed, walked and despawned, all lines of a case interleaved.
 //!
-//! `--quick` takes fewer rounds, `--case NAME` only cases whose names begin so. Times are medians in nanoseconds per
-//! entity; what counts is the last column, the median of the ratios to bevy_ecs round by round.
+//! `bench/measure-relations` runs it, counts the instructions of detaching, and puts the tables into
+//! `docs/performance.md`; `--help` lists the options.
 
+use std::ops::Range;
 use std::process::ExitCode;
 
+use phalanx_measuring::bars::{Bar, Table, report};
+use phalanx_measuring::clock;
 use phalanx_measuring::contender::Contender;
+use phalanx_measuring::machine::Machine;
 use phalanx_measuring::measure::{Task, measure};
 use phalanx_measuring::random::Random;
 
-const SIZE: usize = 100_000;
+mod bevy;
+mod flecs;
+mod ours;
+
+/// Entities of a tree.
+pub const SIZE: usize = 100_000;
+/// Children of each entity of the bushy tree.
+pub const BRANCHES: usize = 8;
+/// How many get another parent.
 const MOVED: usize = 10_000;
-const OURS: &str = "phalanx";
+/// The roots of subtrees that are despawned: the children of the root, so all but one entity go.
+pub const CUT: Range<usize> = 1..9;
+/// Children of one parent, or of many, and how many of them leave.
+pub const CHILDREN: usize = 100_000;
+pub const DETACHED: usize = 1_000;
+
 const BEVY: &str = "bevy_ecs";
+const FLECS: &str = "flecs";
+const OURS: &str = "phalanx";
 
-mod bevy {
-    use bevy_ecs::prelude::*;
-    include!("shared.rs");
+const HELP: &str = "\
+Measures trees of entities in Phalanx, bevy_ecs and flecs: all lines of a case in one run, interleaved.
+
+  --list              the cases with their lines
+  --case NAME         only cases whose names begin so
+  --rounds N          samples per line (21)
+  --quick             three samples: does everything work?
+  --markdown FILE     writes the tables
+  --one CASE LINE     runs one line --iterations times, without measuring
+  --iterations N      for --one (1)
+
+Times are medians in nanoseconds per entity; ratios are medians of the ratios of all rounds. All lines of a case must
+leave the same checksum behind. With MEASURING_CLOCK=cpu, processor time is taken, and lines on several threads are left
+out. Exits with an error when a bar is missed.";
+
+/// Who is whose parent.
+#[derive(Clone, Copy)]
+pub enum Tree {
+    /// Each entity has [`BRANCHES`] children, as far as there are so many.
+    Bushy,
+    /// Chains of this length: each entity has one child, but for the last.
+    Chains(usize),
 }
 
-mod ours {
-    use phalanx::prelude::*;
-    use phalanx::world::CascadeOrder;
-    include!("shared.rs");
-
-    /// Parents before children, in an order that is kept.
-    pub struct Cascading {
-        pub world: World,
-        order: CascadeOrder<ChildOf>,
-        parts: QueryState<(&'static Local, &'static mut Global)>,
-    }
-
-    impl Cascading {
-        pub fn new(world: World) -> Self {
-            let (order, parts) = (CascadeOrder::new(&world), world.query());
-            Self { world, order, parts }
+impl Tree {
+    /// The parent of an entity, by number: parents come first.
+    pub fn parent(self, number: usize) -> Option<usize> {
+        let before = number.checked_sub(1)?;
+        match self {
+            Self::Bushy => Some(before / BRANCHES),
+            Self::Chains(length) => (number % length != 0).then_some(before),
         }
-
-        pub fn run(&mut self) {
-            self.order.update(&self.world);
-            let nothing = Global([0.0; 4]);
-            self.parts.query_mut(&mut self.world).cascade(&self.order, |above, (local, mut global)| {
-                *global = sum(local, above.map_or(&nothing, |(_, above)| above));
-            });
-        }
     }
 }
 
-/// The name of a case, how many entities one run handles, and who does it: bevy_ecs first.
-type Case = (&'static str, usize, Vec<Contender>);
-
-fn build() -> Case {
-    let bevy = Contender::fresh((BEVY, ""), || bevy::tree(SIZE), |(_, all)| all.len() as u64);
-    let ours = Contender::fresh((OURS, ""), || ours::tree(SIZE), |(_, all)| all.len() as u64);
-    ("build a tree", SIZE, vec![bevy, ours])
+/// What an entity adds to what is above it.
+pub fn part(number: usize) -> [f32; 4] {
+    let value = (number % 16) as f32;
+    [value, 1.0, value, 2.0]
 }
 
-fn reparent() -> Case {
-    let bevy = Contender::steady(
-        (BEVY, ""),
-        || bevy::Moves::new(SIZE, MOVED),
-        bevy::Moves::run,
-        bevy::Moves::checksum,
-    );
-    let ours = Contender::steady(
-        (OURS, ""),
-        || ours::Moves::new(SIZE, MOVED),
-        ours::Moves::run,
-        ours::Moves::checksum,
-    );
-    ("reparent", MOVED, vec![bevy, ours])
+/// Leaves of the bushy tree, and the parents that they get by turns.
+pub fn moves() -> impl Iterator<Item = (usize, [usize; 2])> {
+    (0..MOVED).map(|n| {
+        let leaf = SIZE - 1 - n * 7 % (SIZE / 2);
+        (leaf, [(n * 31) % (SIZE / BRANCHES), (leaf - 1) / BRANCHES])
+    })
 }
 
-fn despawn() -> Case {
-    let bevy = Contender::staged(
-        (BEVY, ""),
-        || bevy::tree(SIZE),
-        |state| *state = bevy::tree(SIZE),
-        |(world, all)| {
-            all[1..9].iter().for_each(|&root| {
-                world.despawn(root);
-            });
-        },
-        |(world, all)| all.iter().filter(|&&entity| world.get_entity(entity).is_ok()).count() as u64,
-    );
-    let ours = Contender::staged(
-        (OURS, ""),
-        || ours::tree(SIZE),
-        |state| *state = ours::tree(SIZE),
-        |(world, all)| {
-            all[1..9].iter().for_each(|&root| {
-                world.despawn(root);
-            });
-        },
-        |(world, all)| all.iter().filter(|&&entity| world.get_entity(entity).is_ok()).count() as u64,
-    );
-    ("despawn subtrees", SIZE, vec![bevy, ours])
+/// Something that is measured: its lines, and what some of them have to reach.
+struct Case {
+    name: &'static str,
+    items: usize,
+    lines: fn() -> Vec<Contender>,
+    bars: &'static [Bar],
 }
 
-fn iterate() -> Case {
-    let bevy = Contender::steady(
-        (BEVY, ""),
-        || {
-            let (mut world, _) = bevy::tree(SIZE);
-            let query = world.query();
-            (world, query, 0)
-        },
-        |(world, query, sum)| *sum = bevy::children(world, query),
-        |(_, _, sum)| *sum,
-    );
-    let ours = Contender::steady(
-        (OURS, ""),
-        || {
-            let (world, _) = ours::tree(SIZE);
-            let query = world.query();
-            (world, query, 0)
-        },
-        |(world, query, sum)| *sum = ours::children(world, query),
-        |(_, _, sum)| *sum,
-    );
-    ("iterate children", SIZE, vec![bevy, ours])
+/// Ours takes at most this part of the best peer's time.
+const fn beside(lines: &'static [&'static str], of: &'static [&'static str]) -> Bar {
+    Bar { lines, of, most: 0.7, without: None }
 }
 
-/// Transforms handed down in chains of this length.
-fn propagate<const LENGTH: usize>(name: &'static str) -> Case {
-    let bevy = Contender::steady(
-        (BEVY, ""),
-        || bevy::ByHand::new(bevy::chains(SIZE, LENGTH)),
-        bevy::ByHand::run,
-        |state| bevy::checksum(&mut state.world),
-    );
-    let by_hand = Contender::steady(
-        (OURS, "by hand"),
-        || ours::ByHand::new(ours::chains(SIZE, LENGTH)),
-        ours::ByHand::run,
-        |state| ours::checksum(&mut state.world),
-    );
-    let cascade = Contender::steady(
-        (OURS, "cascade"),
-        || ours::Cascading::new(ours::chains(SIZE, LENGTH)),
-        ours::Cascading::run,
-        |state| ours::checksum(&mut state.world),
-    );
-    (name, SIZE, vec![bevy, by_hand, cascade])
+const PROPAGATE: &[Bar] = &[beside(
+    &["phalanx/by-hand", "phalanx/cascade"],
+    &["bevy_ecs/by-hand", "bevy_ecs/recursive", "flecs/each", "flecs/tables"],
+)];
+
+const CASES: &[Case] = &[
+    Case {
+        name: "build a tree",
+        items: SIZE,
+        lines: build,
+        bars: &[beside(
+            &["phalanx/loop", "phalanx/batches"],
+            &["bevy_ecs/loop", "bevy_ecs/batches", "flecs/loop", "flecs/bulk"],
+        )],
+    },
+    Case {
+        name: "reparent",
+        items: MOVED,
+        lines: reparent,
+        bars: &[beside(&["phalanx"], &["bevy_ecs", "flecs"])],
+    },
+    Case {
+        name: "despawn subtrees",
+        items: SIZE,
+        lines: despawn,
+        bars: &[beside(&["phalanx"], &["bevy_ecs", "flecs"])],
+    },
+    Case {
+        name: "iterate children",
+        items: SIZE,
+        lines: iterate,
+        bars: &[beside(&["phalanx"], &["bevy_ecs", "flecs/each_child", "flecs/tables"])],
+    },
+    Case { name: "propagate, depth 1", items: SIZE, lines: || propagate(Tree::Chains(1)), bars: PROPAGATE },
+    Case { name: "propagate, depth 10", items: SIZE, lines: || propagate(Tree::Chains(10)), bars: PROPAGATE },
+    Case {
+        name: "propagate, depth 100",
+        items: SIZE,
+        lines: || propagate(Tree::Chains(100)),
+        bars: PROPAGATE,
+    },
+    Case { name: "propagate, bushy", items: SIZE, lines: || propagate(Tree::Bushy), bars: PROPAGATE },
+    Case {
+        name: "detach one",
+        items: DETACHED,
+        lines: detach,
+        bars: &[
+            beside(&["phalanx/of-100000"], &["bevy_ecs/of-100000", "flecs/of-100000"]),
+            // Constant: as many instructions, which `bench/measure-relations` counts; caches may make a difference.
+            Bar { lines: &["phalanx/of-100000"], of: &["phalanx/of-100"], most: 1.5, without: None },
+        ],
+    },
+];
+
+fn build() -> Vec<Contender> {
+    let bevy_sum = |(world, all): &mut (_, Vec<_>)| bevy::links(world, all);
+    let flecs_sum = |(world, all): &mut (_, Vec<_>)| flecs::links(world, all);
+    let ours_sum = |(world, all): &mut (_, Vec<_>)| ours::links(world, all);
+    vec![
+        Contender::fresh((BEVY, "loop"), || bevy::build(Tree::Bushy), bevy_sum),
+        Contender::fresh((BEVY, "batches"), bevy::build_batches, bevy_sum),
+        Contender::fresh((FLECS, "loop"), || flecs::build(Tree::Bushy), flecs_sum),
+        Contender::fresh((FLECS, "bulk"), flecs::build_bulk, flecs_sum),
+        Contender::fresh((OURS, "loop"), || ours::build(Tree::Bushy), ours_sum),
+        Contender::fresh((OURS, "batches"), ours::build_batches, ours_sum),
+    ]
+}
+
+fn reparent() -> Vec<Contender> {
+    vec![
+        Contender::steady((BEVY, ""), bevy::Moves::new, bevy::Moves::run, bevy::Moves::checksum),
+        Contender::steady((FLECS, ""), flecs::Moves::new, flecs::Moves::run, flecs::Moves::checksum),
+        Contender::steady((OURS, ""), ours::Moves::new, ours::Moves::run, ours::Moves::checksum),
+    ]
+}
+
+fn despawn() -> Vec<Contender> {
+    // The tree of the next run is built outside of the timed part.
+    macro_rules! line {
+        ($library:ident, $name:expr) => {
+            Contender::staged(
+                ($name, ""),
+                || $library::build(Tree::Bushy),
+                |state| *state = $library::build(Tree::Bushy),
+                $library::despawn,
+                $library::alive,
+            )
+        };
+    }
+    vec![line!(bevy, BEVY), line!(flecs, FLECS), line!(ours, OURS)]
+}
+
+fn iterate() -> Vec<Contender> {
+    vec![
+        Contender::steady((BEVY, ""), bevy::Walk::new, bevy::Walk::run, |walk| walk.found),
+        Contender::steady((FLECS, "each_child"), flecs::Walk::new, flecs::Walk::run_children, |walk| {
+            walk.found
+        }),
+        Contender::steady((FLECS, "tables"), flecs::Walk::new, flecs::Walk::run_tables, |walk| walk.found),
+        Contender::steady((OURS, ""), ours::Walk::new, ours::Walk::run, |walk| walk.found),
+    ]
+}
+
+/// Transforms handed down.
+fn propagate(tree: Tree) -> Vec<Contender> {
+    let by_hand = move || bevy::ByHand::new(bevy::build(tree).0);
+    let recursive = move || bevy::Recursive::new(bevy::build(tree).0);
+    let tables = move || flecs::Cascading::new(flecs::build(tree).0);
+    let ours_by_hand = move || ours::ByHand::new(ours::build(tree).0);
+    let cascade = move || ours::Cascading::new(ours::build(tree).0);
+    let mut lines = vec![
+        Contender::steady((BEVY, "by hand"), by_hand, bevy::ByHand::run, |s| bevy::checksum(&mut s.world)),
+        Contender::steady((BEVY, "recursive"), recursive, bevy::Recursive::run, |s| {
+            bevy::checksum(&mut s.world)
+        }),
+        Contender::steady((FLECS, "each"), tables, flecs::Cascading::run_each, flecs::Cascading::checksum),
+        Contender::steady(
+            (FLECS, "tables"),
+            tables,
+            flecs::Cascading::run_tables,
+            flecs::Cascading::checksum,
+        ),
+        Contender::steady((OURS, "by hand"), ours_by_hand, ours::ByHand::run, |s| {
+            ours::checksum(&mut s.world)
+        }),
+        Contender::steady((OURS, "cascade"), cascade, ours::Cascading::run, |s| ours::checksum(&mut s.world)),
+    ];
+    if !clock::is_cpu() {
+        let run = ours::Cascading::run_parallel;
+        lines.push(Contender::steady((OURS, "par_cascade"), cascade, run, |s| ours::checksum(&mut s.world)));
+    }
+    lines
+}
+
+fn detach() -> Vec<Contender> {
+    macro_rules! line {
+        ($library:ident, $name:expr, $siblings:expr, $variant:expr) => {
+            Contender::staged(
+                ($name, $variant),
+                || $library::Detaching::new($siblings),
+                $library::Detaching::attach,
+                $library::Detaching::run,
+                $library::Detaching::checksum,
+            )
+        };
+    }
+    vec![
+        line!(bevy, BEVY, 100, "of 100"),
+        line!(bevy, BEVY, CHILDREN, "of 100000"),
+        line!(flecs, FLECS, 100, "of 100"),
+        line!(flecs, FLECS, CHILDREN, "of 100000"),
+        line!(ours, OURS, 100, "of 100"),
+        line!(ours, OURS, CHILDREN, "of 100000"),
+    ]
 }
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let rounds = if args.iter().any(|arg| arg == "--quick") { 7 } else { 31 };
-    let wanted = args.iter().position(|arg| arg == "--case").and_then(|at| args.get(at + 1));
-    let cases = [
-        build(),
-        reparent(),
-        despawn(),
-        iterate(),
-        propagate::<1>("propagate, depth 1"),
-        propagate::<10>("propagate, depth 10"),
-        propagate::<100>("propagate, depth 100"),
-    ];
-    let mut random = Random::new(1);
-    println!("{:<24} {:<18} {:>10} {:>12}", "case", "line", "ns/entity", "to bevy_ecs");
-    for (name, items, contenders) in cases {
-        if wanted.is_some_and(|wanted| !name.starts_with(wanted.as_str())) {
-            continue;
+    let after = |name: &str| args.iter().position(|arg| arg == name).map(|at| &args[at + 1..]);
+    let word = |name: &str| after(name).and_then(|rest| rest.first());
+    let number = |name: &str| word(name).and_then(|text| text.parse::<usize>().ok());
+    if after("--help").is_some() {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    if after("--list").is_some() {
+        for case in CASES {
+            let names: Vec<String> = (case.lines)().iter().map(Contender::name).collect();
+            println!("{}: {}", case.name, names.join(" "));
         }
-        let task = Task { name, items, warm: true, lives: 1 };
-        match measure(task, &contenders, rounds, &mut random) {
-            Ok(taken) => {
-                for line in &taken.measured {
-                    let ratio = line.ratio_to(&taken.measured[0]).median;
-                    let who = format!("{} {}", line.library, line.variant);
-                    println!("{name:<24} {who:<18} {:>10.1} {ratio:>12.2}", line.time.median);
-                }
-            }
+        return ExitCode::SUCCESS;
+    }
+    if let Some([case, line, ..]) = after("--one") {
+        return one(case, line, number("--iterations").unwrap_or(1));
+    }
+    let rounds = if after("--quick").is_some() { 3 } else { number("--rounds").unwrap_or(21) };
+    let chosen = word("--case");
+    let (mut random, mut table, mut all) = (Random::new(1), Table::default(), true);
+    for case in CASES.iter().filter(|case| chosen.is_none_or(|name| case.name.starts_with(name.as_str()))) {
+        let task = Task { name: case.name, items: case.items, warm: true, lives: 1 };
+        match measure(task, &(case.lines)(), rounds, &mut random) {
+            Ok(taken) => all &= report(case.name, &taken.measured, case.bars, &mut table),
             Err(mismatch) => {
                 eprintln!("error: {mismatch}");
                 return ExitCode::FAILURE;
             }
         }
     }
+    if let Some(file) = word("--markdown") {
+        let machine = Machine::look(&["phalanx", "bevy_ecs", "flecs_ecs"], rounds, 1);
+        let circumstances = format!("Measured {} {}", machine.sentence(), clock::sentence());
+        if let Err(error) = std::fs::write(file, table.markdown(&circumstances)) {
+            eprintln!("error: {file} cannot be written: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    if all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs one line, for tools that count instructions.
+fn one(case: &str, line: &str, iterations: usize) -> ExitCode {
+    let found = CASES.iter().find(|known| known.name == case);
+    let contender = found.and_then(|case| (case.lines)().into_iter().find(|known| known.name() == line));
+    let (Some(case), Some(contender)) = (found, contender) else {
+        eprintln!("error: there is no line {line} of {case}; see --list");
+        return ExitCode::FAILURE;
+    };
+    contender.start().sample(iterations);
+    println!("{} {line} {iterations} {}", case.name, case.items);
     ExitCode::SUCCESS
 }

@@ -1,63 +1,75 @@
-// What both libraries are asked to do, in the words they share: included once for each, after its prelude.
+// What bevy_ecs and Phalanx are asked to do, in the words they share: included once for each, after its prelude.
+
+use crate::{BRANCHES, CHILDREN, DETACHED, SIZE, Tree, part};
 
 #[derive(Component, Clone, Copy)]
 pub struct Local([f32; 4]);
 #[derive(Component, Clone, Copy)]
 pub struct Global([f32; 4]);
 
-fn part(number: usize) -> (Local, Global) {
-    let value = (number % 16) as f32;
-    (Local([value, 1.0, value, 2.0]), Global([0.0; 4]))
+fn parts(number: usize) -> (Local, Global) {
+    (Local(part(number)), Global([0.0; 4]))
 }
 
 fn sum(local: &Local, above: &Global) -> Global {
     Global(std::array::from_fn(|at| local.0[at] + above.0[at]))
 }
 
-/// A tree in which each entity has eight children, as far as there are so many.
-pub fn tree(size: usize) -> (World, Vec<Entity>) {
+/// A world with such a tree, entity by entity, and its entities by number.
+pub fn build(tree: Tree) -> (World, Vec<Entity>) {
     let mut world = World::new();
-    let mut all: Vec<Entity> = Vec::with_capacity(size);
-    for number in 0..size {
-        let entity = match number.checked_sub(1) {
-            None => world.spawn(part(number)).id(),
-            Some(before) => world.spawn((part(number), ChildOf(all[before / 8]))).id(),
+    let mut all: Vec<Entity> = Vec::with_capacity(SIZE);
+    for number in 0..SIZE {
+        let entity = match tree.parent(number) {
+            None => world.spawn(parts(number)).id(),
+            Some(parent) => world.spawn((parts(number), ChildOf(all[parent]))).id(),
         };
         all.push(entity);
     }
     (world, all)
 }
 
-/// Chains of a length: each entity has one child, but for the last.
-pub fn chains(size: usize, length: usize) -> World {
+/// The bushy tree again, one batch per level.
+pub fn build_batches() -> (World, Vec<Entity>) {
     let mut world = World::new();
-    let mut last = None;
-    for number in 0..size {
-        let entity = match last.filter(|_| number % length != 0) {
-            None => world.spawn(part(number)).id(),
-            Some(above) => world.spawn((part(number), ChildOf(above))).id(),
-        };
-        last = Some(entity);
+    let mut all: Vec<Entity> = Vec::with_capacity(SIZE);
+    all.push(world.spawn(parts(0)).id());
+    while all.len() < SIZE {
+        let (first, end) = (all.len(), (all.len() * BRANCHES + 1).min(SIZE));
+        let level = (first..end).map(|number| {
+            let parent = Tree::Bushy.parent(number).expect("only the first has none");
+            (parts(number), ChildOf(all[parent]))
+        });
+        let level: Vec<Entity> = world.spawn_batch(level.collect::<Vec<_>>()).collect();
+        all.extend(level);
     }
-    world
+    (world, all)
 }
 
-/// Gives ten thousand leaves other parents, and back again.
+/// A sum over who is whose child, asked from the side of the child, and how many children the parents know.
+pub fn links(world: &World, all: &[Entity]) -> u64 {
+    let number: std::collections::HashMap<Entity, u64> = all.iter().copied().zip(0..).collect();
+    let link = |entity: &Entity| {
+        let above = world.get::<ChildOf>(*entity).map_or(0, |link| number[&link.parent()] + 1);
+        let below = world.get::<Children>(*entity).map_or(0, |children| children[..].len() as u64);
+        above.wrapping_mul(number[entity] + 1).wrapping_add(below << 48)
+    };
+    all.iter().map(link).fold(0, u64::wrapping_add)
+}
+
+/// Gives leaves other parents, and back again.
 pub struct Moves {
     world: World,
+    all: Vec<Entity>,
     moves: Vec<(Entity, [Entity; 2])>,
     turn: usize,
 }
 
 impl Moves {
-    pub fn new(size: usize, count: usize) -> Self {
-        let (world, all) = tree(size);
-        let inner = size / 8;
-        let moves = (0..count).map(|n| {
-            let leaf = size - 1 - n * 7 % (size / 2);
-            (all[leaf], [all[(n * 31) % inner], all[(leaf - 1) / 8]])
-        });
-        Self { moves: moves.collect(), world, turn: 0 }
+    pub fn new() -> Self {
+        let (world, all) = build(Tree::Bushy);
+        let moves = crate::moves().map(|(leaf, parents)| (all[leaf], parents.map(|parent| all[parent])));
+        Self { moves: moves.collect(), world, all, turn: 0 }
     }
 
     pub fn run(&mut self) {
@@ -68,23 +80,44 @@ impl Moves {
     }
 
     pub fn checksum(&mut self) -> u64 {
-        let moved = |(leaf, parents): &&(Entity, [Entity; 2])| {
-            self.world.get::<ChildOf>(*leaf).is_some_and(|link| link.parent() == parents[1 - self.turn])
-        };
-        self.moves.iter().filter(moved).count() as u64
+        links(&self.world, &self.all)
     }
 }
 
-/// How many children there are, but for the first: each is looked at.
-pub fn children(world: &mut World, query: &mut QueryState<&'static Children>) -> u64 {
-    let mut sum = 0;
-    let first = query.iter(world).next().map(|children| children[0]);
-    for children in query.iter(world) {
-        for child in &children[..] {
-            sum += u64::from(Some(child) != first.as_ref());
+pub fn despawn((world, all): &mut (World, Vec<Entity>)) {
+    for &root in &all[crate::CUT] {
+        world.despawn(root);
+    }
+}
+
+pub fn alive((world, all): &mut (World, Vec<Entity>)) -> u64 {
+    all.iter().filter(|&&entity| world.get_entity(entity).is_ok()).count() as u64
+}
+
+/// Looks at each child of each parent.
+pub struct Walk {
+    world: World,
+    parents: QueryState<&'static Children>,
+    root: Entity,
+    pub found: u64,
+}
+
+impl Walk {
+    #[allow(unused_mut, reason = "one of the libraries prepares queries with exclusive access")]
+    pub fn new() -> Self {
+        let (mut world, all) = build(Tree::Bushy);
+        let parents = world.query();
+        Self { world, parents, root: all[0], found: 0 }
+    }
+
+    pub fn run(&mut self) {
+        self.found = 0;
+        for children in self.parents.iter(&self.world) {
+            for &child in &children[..] {
+                self.found += u64::from(child != self.root);
+            }
         }
     }
-    sum
 }
 
 pub fn checksum(world: &mut World) -> u64 {
@@ -92,7 +125,7 @@ pub fn checksum(world: &mut World) -> u64 {
     all.iter(world).map(|global| global.0.iter().map(|&value| value as u64).sum::<u64>()).sum()
 }
 
-/// What people write for it: a stack of entities, each with what is above it.
+/// What people write for handing down: a stack of entities, each with what is above it.
 pub struct ByHand {
     pub world: World,
     roots: QueryState<Entity, Without<ChildOf>>,
@@ -119,5 +152,55 @@ impl ByHand {
                 stack.extend(children[..].iter().map(|&child| (child, value)));
             }
         }
+    }
+}
+
+/// Children that leave their parents one by one, others in each run, and come back in between.
+pub struct Detaching {
+    world: World,
+    parents: Vec<Entity>,
+    children: Vec<Entity>,
+    siblings: usize,
+    turn: usize,
+}
+
+impl Detaching {
+    pub fn new(siblings: usize) -> Self {
+        let mut world = World::new();
+        let parents: Vec<Entity> =
+            (0..CHILDREN / siblings).map(|number| world.spawn(parts(number)).id()).collect();
+        let child = |number: usize| world.spawn((parts(number), ChildOf(parents[number / siblings]))).id();
+        let children = (0..CHILDREN).map(child).collect();
+        Self { world, parents, children, siblings, turn: 0 }
+    }
+
+    fn detached(turn: usize) -> impl Iterator<Item = usize> {
+        (0..DETACHED).map(move |n| n * (CHILDREN / DETACHED) + turn % (CHILDREN / DETACHED))
+    }
+
+    /// Those who left in the last run come back.
+    pub fn attach(&mut self) {
+        let Some(last) = self.turn.checked_sub(1) else { return };
+        for number in Self::detached(last) {
+            let parent = self.parents[number / self.siblings];
+            self.world.entity_mut(self.children[number]).insert(ChildOf(parent));
+        }
+    }
+
+    #[inline(never)]
+    pub fn run(&mut self) {
+        for number in Self::detached(self.turn) {
+            self.world.entity_mut(self.children[number]).remove::<ChildOf>();
+        }
+        self.turn += 1;
+    }
+
+    /// Who has no parent, and how many children the parents know.
+    pub fn checksum(&mut self) -> u64 {
+        let alone = |number: &usize| self.world.get::<ChildOf>(self.children[*number]).is_none();
+        let alone: usize = (0..CHILDREN).filter(alone).sum();
+        let known =
+            |parent: &Entity| self.world.get::<Children>(*parent).map_or(0, |children| children[..].len());
+        (alone + self.parents.iter().map(known).sum::<usize>()) as u64
     }
 }
