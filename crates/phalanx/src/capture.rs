@@ -77,6 +77,14 @@ impl<T> Copying<T> {
     }
 }
 
+/// Goes through what a system keeps.
+pub trait StateVisitor {
+    /// A number, such as the tick of the last run or the place of a reader.
+    fn number(&mut self, number: &mut u64);
+    /// A value of any type, with the name of the type.
+    fn value(&mut self, value: &mut (dyn Any + Send), type_name: &'static str);
+}
+
 /// One field of a value, for comparisons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {

@@ -87,3 +87,4 @@ mod registered;
 mod state;
 mod traits;
 pub(crate) mod tuples;
+pub(crate) mod world_kept;

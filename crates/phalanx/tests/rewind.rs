@@ -14,3 +14,5 @@ mod model;
 mod parts;
 #[path = "common/random.rs"]
 mod random;
+#[path = "rewind/reactions.rs"]
+mod reactions;

@@ -1,7 +1,7 @@
 //! Checkpoints of apps, and the frames that an app keeps.
 //!
-//! An app's checkpoint is that of its world with what its systems keep: when each last ran, `Local`s, and how far readers
-//! of messages have come. A history is a ring of them, one per frame, which share the blocks that did not change.
+//! An app's checkpoint is that of its world with what its systems keep: when each last ran, `Local`s and buffers, and how
+//! far readers of messages have come; observers and registered systems included. A history is a ring of them, one per frame, which share the blocks that did not change.
 
 use std::any::type_name;
 use std::collections::{BTreeSet, VecDeque};
@@ -12,6 +12,7 @@ use phalanx_store::FirstPanic;
 use super::App;
 use crate::schedule::{Schedule, Schedules};
 use crate::system::kept::{self, Counting, Exchanging, Kept, Taking};
+use crate::system::world_kept::WorldKept;
 use crate::world::{Checkpoint, NotCaptured, RestoreError, World};
 
 /// How much memory a history may take unless it is told.
@@ -35,7 +36,10 @@ const BUDGET: usize = 512 << 20;
 /// ```
 pub struct AppCheckpoint {
     world: Checkpoint,
+    /// What the systems of schedules keep.
     systems: Vec<Kept>,
+    /// What the world's own systems keep.
+    own: WorldKept,
     frames: u64,
     started: bool,
 }
@@ -119,17 +123,16 @@ impl App {
         let copies = std::mem::take(&mut self.locals);
         let mut taking = Taking { copies: &copies, kept: Vec::new(), unknown: Vec::new() };
         self.each_schedule(|schedule| schedule.visit_state(&mut taking));
-        let Taking { kept: systems, unknown, .. } = taking;
-        self.locals = copies;
+        let Taking { kept: systems, mut unknown, .. } = taking;
         let world = self.world.try_checkpoint();
+        let own = WorldKept::take(&mut self.world, &copies, &mut unknown);
+        self.locals = copies;
         if unknown.is_empty() {
-            return Ok(AppCheckpoint { world: world?, systems, frames: self.frames, started: self.started });
+            let (frames, started) = (self.frames, self.started);
+            return Ok(AppCheckpoint { world: world?, systems, own, frames, started });
         }
-        let locals = unknown.into_iter().map(|name| {
-            format!("value `{name}` of a `Local` (add `app.register_checkpoint_of_local::<{name}>()`)")
-        });
         let types = world.err().map(|error| error.types).unwrap_or_default();
-        Err(NotCaptured { types: types.into_iter().chain(locals).collect() })
+        Err(NotCaptured { types: types.into_iter().chain(unknown.into_iter().map(kept::uncopied)).collect() })
     }
 
     /// Makes the app what it was: the world, and what its systems keep. Running on gives the same, bit for bit.
@@ -145,16 +148,18 @@ impl App {
             return Err(RestoreError::OtherSystems);
         }
         let again = kept::again(&checkpoint.systems, &self.locals).ok_or(RestoreError::OtherSystems)?;
-        let (mut again, mut panics) = (again, FirstPanic::default());
+        let own = checkpoint.own.again(&self.locals).ok_or(RestoreError::OtherSystems)?;
+        let (mut again, mut own, mut panics) = (again, own, FirstPanic::default());
         self.world.restore_then(&checkpoint.world, &mut panics)?;
         let copies = std::mem::take(&mut self.locals);
         let mut exchanging = Exchanging { copies: &copies, kept: again.iter_mut() };
         self.each_schedule(|schedule| schedule.visit_state(&mut exchanging));
+        checkpoint.own.restore(&mut self.world, &mut own, &copies, &mut panics);
         self.locals = copies;
         (self.frames, self.started) = (checkpoint.frames, checkpoint.started);
         // A frame that was begun is not what the checkpoint was taken of.
         self.part = None;
-        again.into_iter().for_each(|kept| panics.guard(|| drop(kept)));
+        again.into_iter().chain(own.into_parts()).for_each(|kept| panics.guard(|| drop(kept)));
         panics.resume();
         Ok(())
     }

@@ -87,6 +87,10 @@ where
         self.first.visit_state(visitor);
         self.second.visit_state(visitor);
     }
+    fn forget_state(&mut self) {
+        self.first.forget_state();
+        self.second.forget_state();
+    }
 }
 
 /// What two systems use together.
@@ -147,6 +151,9 @@ impl<S: System, T, F: FnMut(S::Out) -> T + Send + 'static> System for Map<S, F> 
     }
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         self.system.visit_state(visitor);
+    }
+    fn forget_state(&mut self) {
+        self.system.forget_state();
     }
 }
 
@@ -228,5 +235,8 @@ where
     }
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         self.system.visit_state(visitor);
+    }
+    fn forget_state(&mut self) {
+        self.system.forget_state();
     }
 }

@@ -279,4 +279,8 @@ impl<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>> System for 
         self.first.visit_state(visitor);
         self.second.visit_state(visitor);
     }
+    fn forget_state(&mut self) {
+        self.first.forget_state();
+        self.second.forget_state();
+    }
 }

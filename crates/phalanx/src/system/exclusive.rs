@@ -196,6 +196,9 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
             F::Param::visit_state(state, visitor);
         }
     }
+    fn forget_state(&mut self) {
+        (self.state, self.last_run) = (None, Tick::ZERO);
+    }
 }
 
 macro_rules! exclusive_function {

@@ -149,6 +149,9 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
             F::Param::visit_state(state, visitor);
         }
     }
+    fn forget_state(&mut self) {
+        (self.state, self.last_run) = (None, Tick::ZERO);
+    }
 }
 
 macro_rules! function {

@@ -10,13 +10,7 @@ use std::time::Duration;
 use hashbrown::HashMap;
 use phalanx_store::{Entity, Tick};
 
-/// Goes through what a system keeps.
-pub trait StateVisitor {
-    /// A number, such as the tick of the last run or the place of a reader.
-    fn number(&mut self, number: &mut u64);
-    /// A value of any type, with the name of the type.
-    fn value(&mut self, value: &mut (dyn Any + Send), type_name: &'static str);
-}
+pub use crate::capture::StateVisitor;
 
 /// Visits a tick.
 pub(crate) fn visit_tick(tick: &mut Tick, visitor: &mut dyn StateVisitor) {
@@ -104,6 +98,13 @@ pub(crate) fn again(kept: &[Kept], copies: &LocalCopies) -> Option<Vec<Kept>> {
         }
     };
     kept.iter().map(copy).collect()
+}
+
+/// How a message about a type that cannot be copied names it.
+pub(crate) fn uncopied(name: &str) -> String {
+    format!(
+        "value `{name}` of a `Local` or a `Deferred` (add `app.register_checkpoint_of_local::<{name}>()`)"
+    )
 }
 
 /// Counts the parts, to see whether they are those of a checkpoint.

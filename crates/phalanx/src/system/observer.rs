@@ -15,6 +15,7 @@ use super::asked::ConditionShape;
 use super::condition::SystemCondition;
 use super::failed::ParamError;
 use super::input::SystemInput;
+use super::kept::StateVisitor;
 use super::meta::ParamConflict;
 use super::output::SystemOutput;
 use super::traits::{IntoSystem, System};
@@ -183,6 +184,11 @@ where
     fn discard(&mut self) {
         self.system.discard();
         self.conditions.iter_mut().for_each(|condition| condition.discard());
+    }
+
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.system.visit_state(visitor);
+        self.conditions.iter_mut().for_each(|condition| condition.visit_state(visitor));
     }
 }
 

@@ -103,4 +103,7 @@ impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         self.0.visit_state(visitor);
     }
+    fn forget_state(&mut self) {
+        self.0.forget_state();
+    }
 }

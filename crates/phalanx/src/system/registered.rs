@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use phalanx_derive::Resource;
@@ -19,6 +19,7 @@ use phalanx_derive::Resource;
 use super::failed::RunSystemError;
 use super::handle::{SystemHandle, Unused};
 use super::input::SystemInput;
+use super::kept::StateVisitor;
 use super::traits::{IntoSystem, System};
 use crate::world::{Commands, World};
 
@@ -79,31 +80,75 @@ struct Kept<I, O> {
     ready: bool,
 }
 
+/// A system of whatever input and output.
+pub(super) trait AnyKept: Any + Send {
+    fn is_ready(&self) -> bool;
+    /// Shows what the system keeps from run to run.
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor);
+    /// Makes it what it was before it first ran.
+    fn forget_state(&mut self);
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl<I: SystemInput + 'static, O: 'static> AnyKept for Kept<I, O> {
+    fn is_ready(&self) -> bool {
+        self.ready
+    }
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.system.visit_state(visitor);
+    }
+    fn forget_state(&mut self) {
+        self.ready = false;
+        self.system.forget_state();
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
 /// What stands for a system: its name, and itself unless it runs at the moment.
-struct Place {
+pub(super) struct Place {
     name: String,
-    system: Option<Box<dyn Any + Send>>,
+    pub(super) system: Option<Box<dyn AnyKept>>,
+    /// Checkpoints that know the system have copies.
+    pub(super) token: Arc<()>,
 }
 
 /// The systems of a world.
 #[derive(Resource, Default)]
 #[resource(checkpoint = "skip", digest = "skip")]
-struct Registered {
+pub(super) struct Registered {
     // Systems need not be `Sync`: the lock makes the whole so, and is never taken.
     kept: Mutex<HashMap<u64, Place>>,
-    cached: HashMap<TypeId, u64>,
+    pub(super) cached: HashMap<TypeId, u64>,
+    /// Those that were unregistered, and which a checkpoint may bring back.
+    retired: Mutex<Vec<(u64, Place)>>,
     unused: Unused,
 }
 
 impl Registered {
     /// Takes out the systems that nobody holds any more.
-    fn take_unused(&mut self) -> Vec<Place> {
+    pub(super) fn take_unused(&mut self) -> Vec<Place> {
         let unused = std::mem::take(&mut *self.unused.lock().unwrap_or_else(PoisonError::into_inner));
-        unused.iter().filter_map(|number| self.kept().remove(number)).collect()
+        unused.iter().filter_map(|number| self.take(*number)).collect()
     }
 
-    fn kept(&mut self) -> &mut HashMap<u64, Place> {
+    pub(super) fn kept(&mut self) -> &mut HashMap<u64, Place> {
         self.kept.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn retired(&mut self) -> &mut Vec<(u64, Place)> {
+        self.retired.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a system out; one that a checkpoint knows stays within reach.
+    pub(super) fn take(&mut self, number: u64) -> Option<Place> {
+        let place = self.kept().remove(&number)?;
+        if Arc::strong_count(&place.token) == 1 {
+            return Some(place);
+        }
+        self.retired().push((number, place));
+        None
     }
 }
 
@@ -185,7 +230,8 @@ impl World {
         let kept: Box<Kept<I, O>> = Box::new(Kept { system, ready: false });
         let mut registered = self.get_resource_or_init::<Registered>();
         let unused = registered.take_unused();
-        registered.kept().insert(id.number, Place { name, system: Some(kept) });
+        let place = Place { name, system: Some(kept), token: Arc::default() };
+        registered.kept().insert(id.number, place);
         // What systems hold is dropped last: it may be anything.
         drop(unused);
     }
@@ -221,10 +267,12 @@ impl World {
     ) -> Result<(), RegisteredSystemError> {
         let kept = self.take_system(id)?;
         let mut registered = self.get_resource_or_init::<Registered>();
-        registered.kept().remove(&id.number);
         registered.cached.retain(|_, number| *number != id.number);
+        if let Some(place) = registered.kept().get_mut(&id.number) {
+            place.system = Some(kept);
+        }
         // What the system holds is dropped last: it may be anything.
-        drop(kept);
+        drop(registered.take(id.number));
         Ok(())
     }
 
@@ -240,6 +288,7 @@ impl World {
             return Err(RegisteredSystemError::Recursive { id, system: place.name.clone() });
         };
         Ok(kept
+            .into_any()
             .downcast()
             .unwrap_or_else(|_| unreachable!("the id has the types that the system was kept with")))
     }

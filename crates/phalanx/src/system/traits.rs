@@ -105,6 +105,8 @@ pub trait System: Send + 'static {
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let _ = visitor;
     }
+    /// Forgets what is kept from run to run: the system has to be initialized again.
+    fn forget_state(&mut self) {}
 }
 
 /// Something that can be made into a system: functions, closures, and systems themselves.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Taking one costs what was written since the last one was taken or restored: the rest is shared. What types and
-//! functions are known (components, pools, hooks, queries) is no state: it stays.
+//! functions are known (components, pools, hooks, queries) is no state: it stays. Observers are state.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use phalanx_store::{Copies, Duplicate, FirstPanic, Image, ImageStats, Tick};
 
 use super::World;
+use super::reactions::ReactionsImage;
 use crate::archetype::{ArchetypesImage, Cursor};
 use crate::capture::{CanCopy, Copying};
 use crate::component::{Component, Track};
@@ -48,6 +49,7 @@ struct State {
     resources: ResourcesImage,
     messages: ChannelsImage,
     groups: Groups,
+    reactions: ReactionsImage,
     last_tick: Tick,
 }
 
@@ -188,12 +190,15 @@ impl World {
         };
         self.taking.archetypes = Some((cursor, Arc::clone(&archetypes)));
         let (groups, last_tick) = (self.groups.clone(), self.last_tick);
+        let reactions = self.reactions_image();
         let world = self.id;
-        Ok(Checkpoint(Arc::new(State { world, image, archetypes, resources, messages, groups, last_tick })))
+        let state = State { world, image, archetypes, resources, messages, groups, reactions, last_tick };
+        Ok(Checkpoint(Arc::new(state)))
     }
 
     /// Makes the world what it was when the checkpoint was taken, bit for bit: ids and those to come, the order of rows
-    /// and archetypes, sets, groups, ticks, resources and messages. `Changed` says what it said then.
+    /// and archetypes, sets, groups, ticks, resources and messages, observers, and what waits for readers of removals and
+    /// of reactive sets. `Changed` says what it said then.
     ///
     /// Nothing is announced: no hook, observer or message tells of the restore. Pending commands are forgotten. A panic in
     /// `Clone` leaves the world as it was; one in `Drop` is passed on when the world is restored.
@@ -236,6 +241,7 @@ impl World {
             self.update_queries();
         }
         // Values that are gone come last: they are the user's code once more.
+        self.restore_reactions(&state.reactions, panics);
         self.indexes.forget(panics);
         self.relations.forget_waiting();
         self.commands.queue.drop_all(panics);

@@ -27,6 +27,7 @@ pub use deferred::DeferredWorld;
 pub use events::*;
 pub(crate) use foresee::Foreseen;
 pub use hooks::{ComponentHook, ComponentHooks, HookContext, HooksMut};
+pub(crate) use image::ReactionsImage;
 pub use observers::ObserverId;
 pub(crate) use observers::{Call, Handler, NewObserver};
 pub use order::ObserverCycle;
@@ -39,6 +40,7 @@ mod deferred;
 mod events;
 mod foresee;
 mod hooks;
+mod image;
 mod matches;
 mod observers;
 mod order;
@@ -106,6 +108,10 @@ pub(crate) struct Reactions {
     polls: Vec<polls::Poll>,
     /// What observers of archetypes were told.
     archetypes: Option<crate::archetype::Cursor>,
+    /// What came before that, and was not told when the world was restored.
+    untold: Vec<crate::archetype::Change>,
+    /// Observers that were removed, and which a checkpoint may bring back.
+    retired: Vec<image::Retired>,
     /// Whether something is told at sync points.
     polled: bool,
     /// How many handlers run, one inside the other.

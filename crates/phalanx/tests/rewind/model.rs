@@ -1,12 +1,14 @@
 //! Random histories with checkpoints, restores and branches, over every kind of storage.
 //!
 //! What a world shows is written down at each checkpoint and again after each restore: entities, values, the order of
-//! rows, ids to come, row ticks, sets with their holes, groups, archetypes, resources and messages must be the same. Some
-//! checkpoints also keep the steps that followed: played again after a restore they must end in the same world.
+//! rows, ids to come, row ticks, sets with their holes, groups, archetypes, relations, components made at run time,
+//! resources and messages must be the same. Some checkpoints also keep the steps that followed: played again after a
+//! restore they must end in the same world. Steps also ask indexes, and read removals and reactive sets, some at a time.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use phalanx::ComponentId;
 use phalanx::prelude::*;
 use phalanx::world::Checkpoint;
 
@@ -33,7 +35,7 @@ struct Fields {
     b: String,
 }
 
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, PartialEq, Eq, Hash)]
 #[component(track = "row")]
 struct Tracked(u32);
 
@@ -84,6 +86,28 @@ struct Run {
     count: Arc<u32>,
     owning: Option<Owning>,
     seeing: Option<Seeing>,
+    /// Components made at run time, in a table and in a set.
+    dynamic: [ComponentId; 2],
+    /// Reads some of the entities that lost components.
+    removed: SystemId<In<usize>>,
+    /// Reads a set.
+    reacting: SystemId,
+}
+
+/// Reads some of the removals that wait, and writes them down.
+fn read_removed(
+    In(most): In<usize>,
+    mut plain: RemovedComponents<Plain>,
+    mut sparse: RemovedComponents<SparseA>,
+    mut log: ResMut<Log>,
+) {
+    log.0.push(u32::try_from(plain.len()).expect("a few"));
+    log.0.extend(plain.read().take(most).map(Entity::index));
+    log.0.extend(sparse.read().take(most).map(Entity::index));
+}
+
+fn react(mut set: Reactive<(Add<Tracked>, Remove<Stable>)>, mut log: ResMut<Log>) {
+    log.0.extend(set.read().map(Entity::index));
 }
 
 /// A moment that was written down.
@@ -101,7 +125,20 @@ impl Run {
     fn new(seed: u64) -> Self {
         let mut world = World::new();
         world.insert_resource(Log(Vec::new()));
-        Self { world, rng: Random::new(seed), count: Arc::new(7), owning: None, seeing: None }
+        let dynamic = [("mod.Table", StorageKind::Table), ("mod.Sparse", StorageKind::Sparse)].map(
+            |(name, storage)| {
+                let schema = Schema::new(name)
+                    .storage(storage)
+                    .field("hp", FieldType::F32)
+                    .field("who", FieldType::Entity);
+                world.register_dynamic(schema).expect("the names are free")
+            },
+        );
+        let (removed, reacting) = (world.register_system(read_removed), world.register_system(react));
+        world.run_system_with(removed, 0).expect("it has what it needs");
+        world.run_system(reacting).expect("it has what it needs");
+        let rng = Random::new(seed);
+        Self { world, rng, count: Arc::new(7), owning: None, seeing: None, dynamic, removed, reacting }
     }
 
     fn any(&mut self) -> Option<Entity> {
@@ -116,7 +153,7 @@ impl Run {
     fn step(&mut self) {
         let n = self.number(1000);
         let text = format!("t{n}");
-        match self.rng.below(34) {
+        match self.rng.below(42) {
             0 => drop(self.world.spawn((Plain { x: n as f32, small: 1 }, Text(text)))),
             1 => drop(self.world.spawn((Counted(Arc::clone(&self.count)), Tracked(n)))),
             2 => drop(self.world.spawn((Fields { a: u64::from(n), b: text }, Untracked(n)))),
@@ -168,6 +205,26 @@ impl Run {
             30 => self.order(),
             31 => self.groups(),
             32 => self.world.shrink_to_fit(),
+            33..=35 => self.relate(),
+            36 | 37 => self.change_dynamic(n as f32),
+            38 => {
+                let (value, most) = (Tracked(n % 40), n as usize % 30);
+                let found = self.world.entities_with(&value);
+                let scan = |(entity, tracked): (Entity, &Tracked)| (*tracked == value).then_some(entity);
+                let mut scanned: Vec<Entity> =
+                    self.world.view::<(Entity, &Tracked)>().iter().filter_map(scan).collect();
+                scanned.sort_unstable();
+                assert_eq!(found, scanned, "an index finds what a scan finds");
+                self.world
+                    .resource_mut::<Log>()
+                    .0
+                    .extend(found.iter().take(most).map(|entity| entity.index()));
+            }
+            39 => {
+                let most = n as usize % 30;
+                self.world.run_system_with(self.removed, most).expect("it has what it needs");
+            }
+            40 => self.world.run_system(self.reacting).expect("it has what it needs"),
             _ => match n % 10 {
                 0 => self.world.clear_entities(),
                 1 | 2 => self.world.end_frame(),
@@ -209,6 +266,33 @@ impl Run {
             5 => world.remove::<(Text, Counted)>(entity).is_ok(),
             6 => world.remove::<Empty>(entity).is_ok(),
             _ => world.remove::<(Tracked, Fields)>(entity).is_ok(),
+        };
+    }
+
+    /// Links two entities, takes a link away, or despawns a tree.
+    fn relate(&mut self) {
+        let (Some(one), Some(other)) = (self.any(), self.any()) else { return };
+        // Pools refuse what they do not declare.
+        let orcs = self.world.pool_id::<Orcs>();
+        let is_orc = |entity| orcs.is_some() && self.world.pool_of(entity) == orcs;
+        if is_orc(one) || is_orc(other) || self.world.check_link::<ChildOf>(one, other).is_err() {
+            return;
+        }
+        match self.rng.below(6) {
+            0 => drop(self.world.remove::<ChildOf>(one)),
+            1 => drop(self.world.entity_mut(one).despawn_related::<Children>()),
+            2 => drop(self.world.entity_mut(one).with_child(Tracked(3))),
+            _ => drop(self.world.entity_mut(one).insert(ChildOf(other))),
+        }
+    }
+
+    fn change_dynamic(&mut self, hp: f32) {
+        let (Some(one), Some(other)) = (self.any(), self.any()) else { return };
+        let id = self.dynamic[self.rng.below(2)];
+        let _ = match self.rng.below(3) {
+            0 => self.world.insert_dynamic(one, id, &[("hp", hp.into()), ("who", other.into())]).is_ok(),
+            1 => self.world.set_field(one, id, "hp", hp).is_ok(),
+            _ => self.world.remove_by_id(one, id).is_ok(),
         };
     }
 
@@ -260,7 +344,7 @@ impl Run {
             let one = world.entity(entity);
             let _ = writeln!(
                 text,
-                "{entity} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
+                "{entity} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?}",
                 world.archetype_of(entity),
                 one.get::<Plain>(),
                 one.get::<Text>(),
@@ -271,6 +355,9 @@ impl Run {
                 one.get::<SparseB>(),
                 one.get::<Stable>(),
                 one.contains::<Tag>(),
+                one.get::<ChildOf>(),
+                one.get::<Children>().map(|children| children.iter().collect::<Vec<_>>()),
+                self.dynamic.map(|id| ["hp", "who"].map(|field| world.get_field(entity, id, field).ok())),
             );
         }
         let ticks: Vec<_> =

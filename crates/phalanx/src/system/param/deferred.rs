@@ -5,6 +5,7 @@
 use std::cell::{RefCell, RefMut};
 use std::ops::{Deref, DerefMut};
 
+use super::super::kept::StateVisitor;
 use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
 use crate::world::{FromWorld, SharedWorld, World};
@@ -95,5 +96,11 @@ impl<B: SystemBuffer> SystemParam for Deferred<'_, B> {
             world.flush();
             state.buffer.get_mut().apply(&state.meta, world);
         }
+    }
+    fn visit_state(state: &mut Gathered<B>, visitor: &mut dyn StateVisitor) {
+        let mut ran = u64::from(state.ran.get());
+        visitor.number(&mut ran);
+        state.ran.set(ran != 0);
+        visitor.value(state.buffer.get_mut(), std::any::type_name::<B>());
     }
 }

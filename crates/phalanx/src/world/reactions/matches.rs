@@ -96,7 +96,11 @@ impl World {
             !condition.holds(&|_| false),
             "an observer of matches needs a component that matches have: `{condition}` is met by entities without any"
         );
-        let mut matcher = Matcher { listener, border, condition, keys: found, ids: Signature::empty() };
+        self.put_matcher(Matcher { listener, border, condition, keys: found, ids: Signature::empty() });
+    }
+
+    /// Takes an observer of matches up, and notice of the components that it names.
+    pub(super) fn put_matcher(&mut self, mut matcher: Matcher) {
         let known: Vec<ComponentId> =
             matcher.keys.iter().filter_map(|&key| self.components.by_key(key)).collect();
         matcher.ids = known.into_iter().collect();
@@ -106,13 +110,17 @@ impl World {
         self.reactions.matchers.push(matcher);
     }
 
-    pub(super) fn remove_matchers(&mut self, is_gone: impl Fn(&Listener) -> bool) {
+    /// Takes the matchers out whose listener is gone.
+    pub(super) fn remove_matchers(&mut self, is_gone: impl Fn(&Listener) -> bool) -> Vec<Matcher> {
+        let mut gone = Vec::new();
         for at in (0..self.reactions.matchers.len()).rev() {
             if is_gone(&self.reactions.matchers[at].listener) {
                 let matcher = self.reactions.matchers.remove(at);
                 matcher.ids.iter().for_each(|id| self.stop_listening(id));
+                gone.push(matcher);
             }
         }
+        gone
     }
 
     /// Lets all observers of queries pass over entities that are disabled by one more component.

@@ -9,20 +9,26 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use phalanx_store::Entity;
 
 use super::Lifecycle;
 use super::events::{EntityComponentsTrigger, Event, Origin, Run, lifecycle_event};
+use super::image::Retired;
 use super::order::{ObserverCycle, Order};
 use super::reactive::Listener;
 use crate::bundle::Bundle;
+use crate::capture::StateVisitor;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::world::World;
 use crate::world::failure::{BoxedError, Failed, SystemError};
+
+pub(super) use image::ObserversImage;
+
+mod image;
 
 /// An observer of one world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +50,8 @@ pub(crate) trait Handler: Send {
     fn run(&mut self, world: &mut World, call: Call<'_>) -> Result<(), BoxedError>;
     /// Forgets what it queued, after a panic.
     fn discard(&mut self);
+    /// Shows what it keeps from run to run, for checkpoints.
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor);
 }
 
 /// An observer, and what is said about it.
@@ -65,7 +73,7 @@ pub(crate) struct NewObserver {
     pub(crate) origin: Option<Origin>,
 }
 
-struct Kept {
+pub(super) struct Kept {
     observer: NewObserver,
     /// The handler, except while it runs. It need not be `Sync`: the lock makes the whole so, and is never taken.
     handler: Option<Mutex<Box<dyn Handler>>>,
@@ -73,6 +81,20 @@ struct Kept {
     born: u64,
     /// Its place in the order.
     rank: u64,
+    /// What tells it from all others. Checkpoints that know it have copies.
+    token: Arc<()>,
+}
+
+impl Kept {
+    /// Whether a checkpoint knows it.
+    pub(super) fn is_known(&self) -> bool {
+        Arc::strong_count(&self.token) > 1
+    }
+
+    /// The components of which it hears, if it does of any.
+    pub(super) fn heard(&self) -> Option<Signature> {
+        self.observer.lifecycle.map(|_| self.observer.components.clone())
+    }
 }
 
 impl NewObserver {
@@ -118,6 +140,8 @@ pub(crate) struct Observers {
     of_everything: u32,
     pub(super) order: Order,
     registered: u64,
+    /// What the last checkpoint keeps of them, if nothing came or went since.
+    image: Option<Arc<ObserversImage>>,
     /// Memory kept between calls.
     spare: Vec<Vec<u32>>,
 }
@@ -229,6 +253,17 @@ impl Observers {
             self.slots.push(Slot::default());
             u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 observers")
         });
+        self.registered += 1;
+        let (born, handler) = (self.registered, Some(Mutex::new(handler)));
+        // The last one has the highest rank, until the order is worked out.
+        self.fill(slot, Kept { observer, handler, born, rank: born, token: Arc::default() });
+        ObserverId { slot, generation: self.slots[slot as usize].generation }
+    }
+
+    /// Puts an observer into a slot that is empty, and at the end of its lists.
+    fn fill(&mut self, slot: u32, kept: Kept) {
+        self.image = None;
+        let observer = &kept.observer;
         if let Some(event) = observer.lifecycle {
             let list = &mut self.lifecycle[event as usize];
             list.of_entities += usize::from(!observer.entities.is_empty());
@@ -236,19 +271,16 @@ impl Observers {
             list.batched += usize::from(observer.takes_runs());
             self.of_everything += u32::from(observer.components.is_empty());
         }
-        self.order.add(&observer);
-        self.registered += 1;
-        let (born, handler) = (self.registered, Some(Mutex::new(handler)));
-        self.slots[slot as usize].kept = Some(Kept { observer, handler, born, rank: born });
-        // The last one has the highest rank, until the order is worked out.
+        self.order.add(observer);
+        self.slots[slot as usize].kept = Some(kept);
         self.each_list(slot, &|list| list.push(slot));
-        ObserverId { slot, generation: self.slots[slot as usize].generation }
     }
 
     fn remove(&mut self, id: ObserverId) -> Option<Kept> {
         if !self.contains(id) {
             return None;
         }
+        self.image = None;
         self.each_list(id.slot, &|list| list.retain(|&slot| slot != id.slot));
         let slot = &mut self.slots[id.slot as usize];
         slot.generation += 1;
@@ -389,14 +421,22 @@ impl World {
 
     /// Removes an observer. False when there is no such observer, or it was removed already.
     pub fn remove_observer(&mut self, id: ObserverId) -> bool {
-        let Some(kept) = self.reactions.observers.remove(id) else { return false };
-        if kept.observer.lifecycle.is_some() {
-            self.for_heard(&kept.observer.components, Self::stop_listening);
+        let before = self.reactions.observers.len();
+        // One that is not kept for a checkpoint is dropped last: it may hold anything.
+        drop(self.take_observer(id));
+        self.reactions.observers.len() < before
+    }
+
+    /// As [`World::remove_observer`]; one that no checkpoint knows is handed back.
+    pub(super) fn take_observer(&mut self, id: ObserverId) -> Option<Retired> {
+        let kept = self.reactions.observers.remove(id)?;
+        if let Some(heard) = kept.heard() {
+            self.for_heard(&heard, Self::stop_listening);
         }
-        self.remove_matchers(|listener| *listener == Listener::Observer(id));
-        self.remove_polls(|listener| *listener == Listener::Observer(id));
+        let matchers = self.remove_matchers(|listener| *listener == Listener::Observer(id));
+        let polls = self.remove_polls(|listener| *listener == Listener::Observer(id));
         self.update_active();
-        true
+        self.retire(kept, matchers, polls)
     }
 
     /// The components of a bundle type, in tables and in sets.
@@ -410,7 +450,7 @@ impl World {
         self.reactions.observers.len()
     }
 
-    fn for_heard(&mut self, components: &Signature, mut f: impl FnMut(&mut Self, ComponentId)) {
+    pub(super) fn for_heard(&mut self, components: &Signature, mut f: impl FnMut(&mut Self, ComponentId)) {
         if components.is_empty() {
             (0..self.components.len()).for_each(|at| f(self, ComponentId::from_index(at)));
         } else {
@@ -429,6 +469,7 @@ impl World {
                 self.remove_observer(id);
             } else {
                 kept.observer.entities.retain(|&watched| watched != entity);
+                self.reactions.observers.image = None;
             }
         }
         self.reactions.observers.by_entity.remove(&entity);

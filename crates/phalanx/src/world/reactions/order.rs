@@ -70,6 +70,11 @@ impl Order {
         self.unsorted
     }
 
+    /// Lets the order be worked out before the next event.
+    pub(super) fn set_unsorted(&mut self) {
+        self.unsorted = true;
+    }
+
     /// Whether an observer can be part of a circle.
     pub(super) fn may_close_a_circle(&self, observer: &NewObserver) -> bool {
         self.waits(observer) && self.is_waited_for(observer)

@@ -24,7 +24,7 @@ pub(crate) type FindMutated = fn(&mut World, Tick) -> Vec<Entity>;
 pub(crate) struct Poll {
     pub(super) listener: Listener,
     find: FindMutated,
-    since: Tick,
+    pub(super) since: Tick,
 }
 
 /// How [`FindMutated`] is done for a component.
@@ -48,9 +48,11 @@ impl World {
         self.update_polled();
     }
 
-    pub(super) fn remove_polls(&mut self, is_gone: impl Fn(&Listener) -> bool) {
-        self.reactions.polls.retain(|poll| !is_gone(&poll.listener));
+    /// Takes the polls out whose listener is gone.
+    pub(super) fn remove_polls(&mut self, is_gone: impl Fn(&Listener) -> bool) -> Vec<Poll> {
+        let polls = self.reactions.polls.extract_if(.., |poll| is_gone(&poll.listener)).collect();
         self.update_polled();
+        polls
     }
 
     /// Begins or ends to follow the archetypes, when their observers come and go.
@@ -99,7 +101,8 @@ impl World {
     }
 
     fn tell_of_archetypes(&mut self, cursor: Cursor, panics: &mut FirstPanic) {
-        let changes = self.archetypes.changes_since(cursor).map(<[Change]>::to_vec).unwrap_or_default();
+        let mut changes = std::mem::take(&mut self.reactions.untold);
+        changes.extend(self.archetypes.changes_since(cursor).unwrap_or_default());
         self.reactions.archetypes = Some(self.archetypes.cursor());
         for change in changes {
             panics.guard(|| match change {

@@ -66,6 +66,13 @@ impl Collected {
         self.prune_at = 0;
         std::mem::take(&mut self.entities)
     }
+
+    /// Makes the set what it was.
+    pub(super) fn restore(&mut self, entities: &[Entity]) {
+        self.entities.clear();
+        self.entities.extend_from_slice(entities);
+        self.members = entities.iter().copied().collect();
+    }
 }
 
 /// A set, as its reader and the world hold it.
@@ -110,7 +117,7 @@ impl PartialEq for Listener {
 
 /// A set, and what entities get into it by.
 pub(crate) struct Collector {
-    set: SharedSet,
+    pub(super) set: SharedSet,
     /// Indexed by event: the components.
     events: [Signature; Lifecycle::COUNT],
 }

@@ -19,7 +19,7 @@ const LIMIT: usize = 1 << 16;
 /// The removals of one world.
 pub(crate) struct Removals {
     /// Indexed by component.
-    logs: Vec<Log>,
+    pub(super) logs: Vec<Log>,
     /// The components of which removals are written down.
     pub(super) logged: Signature,
     limit: usize,
@@ -32,14 +32,15 @@ impl Default for Removals {
 }
 
 #[derive(Default)]
-struct Log {
-    entities: Vec<Entity>,
+pub(super) struct Log {
+    /// Shared with checkpoints.
+    pub(super) entities: Arc<Vec<Entity>>,
     /// How many removals came before the first of `entities`.
-    first: u64,
+    pub(super) first: u64,
     /// How many removals each reader has passed.
-    readers: Vec<Arc<AtomicU64>>,
+    pub(super) readers: Vec<Arc<AtomicU64>>,
     /// At which length old entries are looked for.
-    tidy_at: usize,
+    pub(super) tidy_at: usize,
 }
 
 impl Log {
@@ -52,9 +53,12 @@ impl Log {
         let too_many = end.saturating_sub(limit as u64);
         let gone = passed.max(too_many).saturating_sub(self.first);
         let gone = usize::try_from(gone).expect("entries that are there").min(self.entities.len());
-        self.entities.drain(..gone);
+        if gone > 0 {
+            Arc::make_mut(&mut self.entities).drain(..gone);
+        }
         self.first += gone as u64;
-        self.tidy_at = (2 * self.entities.len()).clamp(64, limit.max(1) * 2);
+        let most = limit.max(1).saturating_mul(2);
+        self.tidy_at = (2 * self.entities.len()).clamp(most.min(64), most);
     }
 }
 
@@ -101,7 +105,7 @@ impl World {
         }
         for id in &removals.logged.intersection(ids) {
             let log = &mut removals.logs[id.index()];
-            log.entities.push(entity);
+            Arc::make_mut(&mut log.entities).push(entity);
             if log.entities.len() > log.tidy_at {
                 log.tidy(removals.limit);
             }
