@@ -449,13 +449,17 @@ impl App {
     /// As [`App::startup`], with an error when systems cannot be ordered.
     ///
     /// # Errors
-    /// When the systems of a phase cannot be ordered; then nothing has run.
+    /// When the systems of a phase cannot be ordered, or frames are to be kept and types cannot be copied; then nothing
+    /// has run.
     #[track_caller]
     pub fn try_startup(&mut self) -> Result<(), UpdateError> {
         if self.plugins_state != PluginsState::Cleaned {
             self.cleanup();
         }
         self.build()?;
+        if !self.started && self.history.is_some() {
+            self.check_captured().map_err(UpdateError::NotCaptured)?;
+        }
         if !std::mem::replace(&mut self.started, true) {
             self.run_transitions();
             self.run_all(When::Startup);

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::schedule::BuildError;
+use crate::world::NotCaptured;
 
 /// Why start-up or a frame cannot begin.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub enum UpdateError {
         /// What is wrong with it.
         error: BuildError,
     },
+    /// Frames are to be kept ([`App::keep_history`](super::App::keep_history)), and some types cannot be copied.
+    NotCaptured(NotCaptured),
 }
 
 impl fmt::Display for UpdateError {
@@ -35,6 +38,7 @@ impl fmt::Display for UpdateError {
                 )
             }
             Self::Build { phase, error } => write!(f, "phase `{phase}`: {error}"),
+            Self::NotCaptured(error) => write!(f, "frames cannot be kept: {error}"),
         }
     }
 }

@@ -9,10 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use phalanx_store::FirstPanic;
 
-use super::App;
+use super::{App, UpdateError};
 use crate::schedule::{Schedule, Schedules};
-use crate::system::kept::{self, Counting, Exchanging, Kept, Taking};
-use crate::system::world_kept::WorldKept;
+use crate::system::kept::{self, Counting, Exchanging, Kept, Naming, Taking};
+use crate::system::world_kept::{self, WorldKept};
 use crate::world::{Checkpoint, NotCaptured, RestoreError, World};
 
 /// How much memory a history may take unless it is told.
@@ -135,6 +135,34 @@ impl App {
         Err(NotCaptured { types: types.into_iter().chain(unknown.into_iter().map(kept::uncopied)).collect() })
     }
 
+    /// Whether checkpoints can be taken of what is known by now: asked before the first frame when frames are kept.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Socket(std::sync::Mutex<Vec<u8>>); // neither `Clone` nor made of plain data
+    ///
+    /// let mut app = App::new();
+    /// app.world_mut().register_component::<Socket>();
+    /// let error = app.check_captured().unwrap_err();
+    /// assert!(error.to_string().contains("Socket"));
+    /// ```
+    ///
+    /// # Errors
+    /// When values of a component, resource, message or `Local` cannot be copied; it names all such types.
+    pub fn check_captured(&mut self) -> Result<(), NotCaptured> {
+        let copies = std::mem::take(&mut self.locals);
+        let mut naming = Naming { copies: &copies, unknown: Vec::new() };
+        self.each_schedule(|schedule| schedule.visit_state(&mut naming));
+        world_kept::visit(&mut self.world, &mut naming);
+        let Naming { unknown, .. } = naming;
+        self.locals = copies;
+        let mut types = self.world.uncopied();
+        types.extend(unknown.into_iter().map(kept::uncopied));
+        if types.is_empty() { Ok(()) } else { Err(NotCaptured { types }) }
+    }
+
     /// Makes the app what it was: the world, and what its systems keep. Running on gives the same, bit for bit.
     ///
     /// Real time is not turned back, nor is what closures captured, or what lies outside the world.
@@ -174,12 +202,29 @@ impl App {
     ///
     /// The frames share what did not change. What they take together is limited to 512 MB, or to what
     /// [`App::keep_history_within`] says: the oldest go first.
+    ///
+    /// Types that cannot be copied are named when the app starts, before anything runs; types that become known later,
+    /// at the end of that frame. See [`App::check_captured`].
+    ///
+    /// # Panics
+    /// When the app has started and something cannot be copied.
+    #[track_caller]
     pub fn keep_history(&mut self, frames: usize) -> &mut Self {
         self.keep_history_within(frames, BUDGET)
     }
 
     /// As [`App::keep_history`], with a limit to the memory, in bytes of rows.
+    ///
+    /// # Panics
+    /// As [`App::keep_history`].
+    #[track_caller]
     pub fn keep_history_within(&mut self, frames: usize, bytes: usize) -> &mut Self {
+        if frames > 0
+            && self.started
+            && let Err(error) = self.check_captured()
+        {
+            panic!("{}", UpdateError::NotCaptured(error));
+        }
         let kept = self.history.take().map(|history| history.kept).unwrap_or_default();
         if frames > 0 {
             self.history = Some(History { most: frames, budget: bytes, kept });

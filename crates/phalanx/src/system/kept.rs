@@ -88,6 +88,22 @@ impl StateVisitor for Taking<'_> {
     }
 }
 
+/// Finds the types that cannot be copied.
+pub(crate) struct Naming<'c> {
+    pub(crate) copies: &'c LocalCopies,
+    pub(crate) unknown: Vec<&'static str>,
+}
+
+impl StateVisitor for Naming<'_> {
+    fn number(&mut self, _: &mut u64) {}
+
+    fn value(&mut self, value: &mut (dyn Any + Send), type_name: &'static str) {
+        if self.copies.of(value).is_none() {
+            self.unknown.push(type_name);
+        }
+    }
+}
+
 /// Copies of what was kept, to be put back.
 pub(crate) fn again(kept: &[Kept], copies: &LocalCopies) -> Option<Vec<Kept>> {
     let copy = |kept: &Kept| match kept {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use phalanx_store::FirstPanic;
 
-use super::kept::{self, Exchanging, Kept, LocalCopies, Taking};
+use super::kept::{self, Exchanging, Kept, LocalCopies, StateVisitor, Taking};
 use super::registered::{Place, Registered};
 use crate::world::World;
 
@@ -32,6 +32,14 @@ struct RegisteredKept {
 pub(crate) struct WorldAgain {
     observers: Vec<Kept>,
     registered: Vec<Vec<Kept>>,
+}
+
+/// Shows what observers and registered systems keep.
+pub(crate) fn visit(world: &mut World, visitor: &mut dyn StateVisitor) {
+    world.visit_observers(visitor);
+    let Some(mut registered) = world.get_resource_mut::<Registered>() else { return };
+    let systems = registered.bypass_change_detection().kept().values_mut();
+    systems.filter_map(|place| place.system.as_mut()).for_each(|system| system.visit_state(visitor));
 }
 
 impl WorldAgain {

@@ -269,7 +269,7 @@ impl World {
     }
 
     /// What the world knows and cannot copy.
-    fn uncopied(&self) -> Vec<String> {
+    pub(crate) fn uncopied(&self) -> Vec<String> {
         let lacks = |info: &&crate::registry::ComponentInfo| {
             let cannot =
                 |at: usize| info.captures().get(at).is_none_or(|capture| capture.0.can_copy() == CanCopy::No);

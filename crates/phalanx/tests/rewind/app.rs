@@ -264,3 +264,34 @@ fn states_are_restored_and_change_again() {
     assert_eq!(*app.world().resource::<State<Screen>>().get(), Screen::Menu);
     assert_eq!(enter(&mut app), (1, Screen::Game));
 }
+
+#[derive(Component)]
+struct Raw(std::sync::Mutex<u32>);
+
+#[derive(Default)]
+struct Odd;
+
+#[test]
+fn what_cannot_be_captured_is_named_before_the_first_frame_of_a_history() {
+    static RAN: AtomicU32 = AtomicU32::new(0);
+    let app = || {
+        let mut app = App::new();
+        app.add_systems(Startup, || drop(RAN.fetch_add(1, Ordering::Relaxed)));
+        app.world_mut().register_component::<Raw>();
+        app.add_systems(Update, |_: Local<Odd>| ());
+        app
+    };
+    let mut app = app();
+    app.keep_history(5);
+    let error = app.try_step(0.1).unwrap_err().to_string();
+    assert!(error.contains("Raw") && error.contains("Odd"), "{error}");
+    assert_eq!(RAN.load(Ordering::Relaxed), 0, "nothing has run");
+    // Without a history nobody has to copy anything; asking for one later is refused at once.
+    app.keep_history(0);
+    app.step(0.1);
+    let late = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        app.keep_history(5);
+    }));
+    assert!(late.is_err() && app.history_len() == 0);
+    app.step(0.1);
+}
