@@ -72,6 +72,18 @@ impl Store {
         Some(unsafe { cell.block_tick(block, id.column_type().layout.size() > 0) })
     }
 
+    /// Marks a block of a column as written now. False without such a column or block.
+    pub fn mark_block(&mut self, table: TableId, id: AnyColId, block: usize) -> bool {
+        let Some(cell) = self.cell(id, table).filter(|cell| !cell.is_absent()) else { return false };
+        if !self.has_block(table, block) {
+            return false;
+        }
+        // SAFETY: the table has the column, whose cell is not null (I4), and the first row of the block is one of its rows
+        // (I3).
+        unsafe { cell.mark(block * BLOCK_ROWS, 1, id.column_type().layout.size() > 0, self.tick) };
+        true
+    }
+
     /// When rows of a block last came, went, moved or were overwritten by an insert.
     pub fn rows_tick(&self, table: TableId, block: usize) -> Option<Tick> {
         if !self.has_block(table, block) {

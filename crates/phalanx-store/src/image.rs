@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use column::Block;
 pub use column::ColumnCopy;
-pub use restore::{Leftovers, NotRestored, Restoring};
+pub use restore::{Leftovers, NotRestored, Restoring, Rewritten};
 
 use crate::column::{BLOCK_ROWS, ColumnCell};
 use crate::column_id::AnyColId;

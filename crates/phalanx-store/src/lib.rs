@@ -117,7 +117,9 @@ pub use fetch::{
     Read, ReadFetch, RowTick, SetFetch, TableOf, Via, WholeRow, WholeRowMut, Write, WriteUntracked,
 };
 pub use flags::{Borrow, BorrowFlags};
-pub use image::{ColumnCopy, Copies, Image, ImageStats, Leftovers, NoCopy, NotRestored, Restoring};
+pub use image::{
+    ColumnCopy, Copies, Image, ImageStats, Leftovers, NoCopy, NotRestored, Restoring, Rewritten,
+};
 pub use location::{EntityLocation, Row, TableId};
 #[doc(hidden)]
 pub use panics::FirstPanic;

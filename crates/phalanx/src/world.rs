@@ -26,6 +26,7 @@ use crate::storage::SetEntry;
 
 pub use any_error::{AnyError, BevyError, ContextExt, Result, ResultSeverityExt, Severity, match_severity};
 pub use batch::SpawnBatch;
+pub(crate) use checkpoint::Marking;
 pub use checkpoint::{Checkpoint, NotCaptured, RestoreError};
 pub use clone::{EntityCloner, EntityClonerBuilder, MoveError, OptIn, OptOut};
 pub use commands::{

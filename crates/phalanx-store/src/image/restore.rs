@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 
 use super::{BLOCK_ROWS, Image, TableImage, rows_in, tick_in};
 use crate::column::ColumnCell;
-use crate::column_id::ColumnType;
+use crate::column_id::{AnyColId, ColumnType};
 use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
 use crate::panics::FirstPanic;
@@ -70,6 +70,17 @@ enum Source {
     /// From the image's block, as bytes.
     Bytes,
     Fresh(Box<dyn Fresh>),
+}
+
+/// A block of a column that a restore writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The table, as it is after the restore.
+    pub table: TableId,
+    /// The column.
+    pub column: AnyColId,
+    /// The block.
+    pub block: usize,
 }
 
 /// What happens to one table.
@@ -150,6 +161,21 @@ impl Store {
 }
 
 impl Restoring<'_> {
+    /// The blocks of columns that will get other values than they have, or other rows.
+    pub fn rewritten(&self) -> Vec<Rewritten> {
+        let plans = self.plans.iter().enumerate();
+        let columns =
+            plans.filter_map(|(at, plan)| Some((TableId::from_index(at), plan.target.as_ref()?, plan)));
+        let columns = columns.flat_map(|(table, target, plan)| {
+            target.columns.iter().zip(&plan.columns).map(move |(column, sources)| (table, column.id, sources))
+        });
+        let blocks = columns.flat_map(|(table, column, sources)| {
+            let rewritten = sources.iter().enumerate().filter(|(_, source)| !matches!(source, Source::Same));
+            rewritten.map(move |(block, _)| Rewritten { table, column, block })
+        });
+        blocks.collect()
+    }
+
     /// Makes the store what the image says. What was in it before, and is not any more, is returned, to be dropped.
     pub fn commit(self) -> Leftovers {
         let Self { store, image, plans } = self;

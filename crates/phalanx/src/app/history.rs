@@ -13,7 +13,7 @@ use super::{App, UpdateError};
 use crate::schedule::{Schedule, Schedules};
 use crate::system::kept::{self, Counting, Exchanging, Kept, Naming, Taking};
 use crate::system::world_kept::{self, WorldKept};
-use crate::world::{Checkpoint, NotCaptured, RestoreError, World};
+use crate::world::{Checkpoint, Marking, NotCaptured, RestoreError, World};
 
 /// How much memory a history may take unless it is told.
 const BUDGET: usize = 512 << 20;
@@ -170,6 +170,19 @@ impl App {
     /// # Errors
     /// When the checkpoint is another app's, or systems were added since.
     pub fn restore(&mut self, checkpoint: &AppCheckpoint) -> Result<(), RestoreError> {
+        self.restore_as(checkpoint, Marking::AsThen)
+    }
+
+    /// As [`App::restore`], and marks what may differ from what was there just before as changed now; see
+    /// [`World::restore_marking`].
+    ///
+    /// # Errors
+    /// As for [`App::restore`].
+    pub fn restore_marking(&mut self, checkpoint: &AppCheckpoint) -> Result<(), RestoreError> {
+        self.restore_as(checkpoint, Marking::WhatDiffers)
+    }
+
+    fn restore_as(&mut self, checkpoint: &AppCheckpoint, marking: Marking) -> Result<(), RestoreError> {
         let mut counting = Counting::default();
         self.each_schedule(|schedule| schedule.visit_state(&mut counting));
         if counting.0 != checkpoint.systems.len() {
@@ -178,7 +191,7 @@ impl App {
         let again = kept::again(&checkpoint.systems, &self.locals).ok_or(RestoreError::OtherSystems)?;
         let own = checkpoint.own.again(&self.locals).ok_or(RestoreError::OtherSystems)?;
         let (mut again, mut own, mut panics) = (again, own, FirstPanic::default());
-        self.world.restore_then(&checkpoint.world, &mut panics)?;
+        self.world.restore_then(&checkpoint.world, marking, &mut panics)?;
         let copies = std::mem::take(&mut self.locals);
         let mut exchanging = Exchanging { copies: &copies, kept: again.iter_mut() };
         self.each_schedule(|schedule| schedule.visit_state(&mut exchanging));
@@ -248,13 +261,26 @@ impl App {
     /// # Errors
     /// When so many frames are not kept; then nothing has changed.
     pub fn rewind(&mut self, frames: usize) -> Result<(), RestoreError> {
+        self.rewind_as(frames, Marking::AsThen)
+    }
+
+    /// As [`App::rewind`], and marks what may differ from what was there just before as changed now; see
+    /// [`World::restore_marking`].
+    ///
+    /// # Errors
+    /// As for [`App::rewind`].
+    pub fn rewind_marking(&mut self, frames: usize) -> Result<(), RestoreError> {
+        self.rewind_as(frames, Marking::WhatDiffers)
+    }
+
+    fn rewind_as(&mut self, frames: usize, marking: Marking) -> Result<(), RestoreError> {
         let kept = self.history_len();
         let has = self.history.as_ref().is_some_and(|history| history.kept.len() > frames);
         let Some(mut history) = has.then(|| self.history.take()).flatten() else {
             return Err(RestoreError::NotKept { kept });
         };
         let at = history.kept.len() - 1 - frames;
-        let outcome = self.restore(&history.kept[at]);
+        let outcome = self.restore_as(&history.kept[at], marking);
         if outcome.is_ok() {
             history.kept.truncate(at + 1);
         }

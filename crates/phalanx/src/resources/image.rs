@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use phalanx_store::FirstPanic;
+use phalanx_store::{FirstPanic, Tick};
 
 use super::{Occupied, Resource, ResourceTicks, Resources};
 use crate::capture::{CanCopy, Copying};
@@ -20,7 +20,23 @@ pub(crate) struct ResourcesImage(Vec<Option<(Arc<Copied>, ResourceTicks)>>);
 /// Copies for slots that will not be as they are.
 pub(crate) struct Prepared(Vec<Option<Box<dyn Any + Send + Sync>>>);
 
+impl Prepared {
+    /// The slots that get another value.
+    pub(crate) fn renewed(&self) -> Vec<usize> {
+        self.0.iter().enumerate().filter(|(_, fresh)| fresh.is_some()).map(|(at, _)| at).collect()
+    }
+}
+
 impl Resources {
+    /// Marks values as changed.
+    pub(crate) fn mark_changed(&mut self, slots: &[usize], now: Tick) {
+        for &at in slots {
+            if let Some(Some(occupied)) = self.slots.get_mut(at) {
+                occupied.ticks.changed = now;
+            }
+        }
+    }
+
     /// Says how values of a type come into checkpoints.
     pub(crate) fn set_copying<R: Resource>(&mut self, copying: Copying<R>) {
         let id = self.register::<R>();

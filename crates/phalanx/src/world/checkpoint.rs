@@ -8,10 +8,13 @@
 //! Taking one costs what was written since the last one was taken or restored: the rest is shared. What types and
 //! functions are known (components, pools, hooks, queries) is no state: it stays. Observers are state.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use phalanx_store::{Copies, Duplicate, FirstPanic, Image, ImageStats, Tick};
+use phalanx_store::{
+    BLOCK_ROWS, Copies, Duplicate, FirstPanic, Image, ImageStats, InSet, Rewritten, Tick, Write,
+};
 
 use super::World;
 use super::reactions::ReactionsImage;
@@ -60,6 +63,15 @@ pub(crate) struct Taking {
     /// How many components the copies are of.
     known: usize,
     archetypes: Option<(Cursor, Arc<ArchetypesImage>)>,
+}
+
+/// What ticks say after a restore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marking {
+    /// What they said then.
+    AsThen,
+    /// That what differs from before the restore has changed.
+    WhatDiffers,
 }
 
 /// Why no checkpoint can be taken: values of some types cannot be copied.
@@ -133,7 +145,7 @@ impl Checkpoint {
     }
 
     /// The bytes of rows that are not yet in `seen`, which notes what was counted: blocks are shared by checkpoints.
-    pub fn bytes_beyond(&self, seen: &mut std::collections::BTreeSet<usize>) -> usize {
+    pub fn bytes_beyond(&self, seen: &mut BTreeSet<usize>) -> usize {
         self.0.image.bytes_beyond(&mut |block| seen.insert(block))
     }
 }
@@ -209,7 +221,42 @@ impl World {
     /// When the checkpoint is another world's.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), RestoreError> {
         let mut panics = FirstPanic::default();
-        self.restore_then(checkpoint, &mut panics)?;
+        self.restore_then(checkpoint, Marking::AsThen, &mut panics)?;
+        panics.resume();
+        Ok(())
+    }
+
+    /// As [`World::restore`], and marks what may differ from what was there just before as changed now: for a renderer, or
+    /// whoever else mirrors the world, and for undo in an editor.
+    ///
+    /// Components are marked by blocks of 1,024 rows: all rows of a block in which something differs. `Changed`,
+    /// `is_changed` and the ticks of blocks tell of it, also for entities that are back; those that are gone are told by
+    /// nothing. Resources that are restored to another value are marked as well. Running on is the same bit for bit as
+    /// after [`World::restore`] for systems that do not ask what changed.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component, Clone)]
+    /// #[component(track = "row")]
+    /// struct Position(f32);
+    ///
+    /// let mut world = World::new();
+    /// let e = world.spawn(Position(1.0)).id();
+    /// world.clear_trackers(); // everything is on the screen
+    /// let before = world.checkpoint();
+    /// world.get_mut::<Position>(e).unwrap().0 = 2.0;
+    ///
+    /// world.restore_marking(&before).unwrap();
+    /// let again: Vec<Entity> = world.view_filtered::<Entity, Changed<Position>>().iter().collect();
+    /// assert_eq!(again, [e]);
+    /// ```
+    ///
+    /// # Errors
+    /// When the checkpoint is another world's.
+    pub fn restore_marking(&mut self, checkpoint: &Checkpoint) -> Result<(), RestoreError> {
+        let mut panics = FirstPanic::default();
+        self.restore_then(checkpoint, Marking::WhatDiffers, &mut panics)?;
         panics.resume();
         Ok(())
     }
@@ -218,6 +265,7 @@ impl World {
     pub(crate) fn restore_then(
         &mut self,
         checkpoint: &Checkpoint,
+        marking: Marking,
         panics: &mut FirstPanic,
     ) -> Result<(), RestoreError> {
         let state = &*checkpoint.0;
@@ -228,6 +276,10 @@ impl World {
         let mut messages = self.messages.prepare(&state.messages);
         let resources = self.resources.prepare(&state.resources);
         let rows = self.store.prepare_restore(&state.image).map_err(|_| RestoreError::OtherWorld)?;
+        let marks = match marking {
+            Marking::AsThen => None,
+            Marking::WhatDiffers => Some((rows.rewritten(), resources.renewed())),
+        };
         // Then what cannot fail.
         let rows = rows.commit();
         let changed = self.archetypes.restore(&state.archetypes, rows.tables_changed);
@@ -240,6 +292,10 @@ impl World {
             self.commands.merge.forget_edges();
             self.update_queries();
         }
+        if let Some((rewritten, renewed)) = marks {
+            self.mark_rewritten(&rewritten);
+            self.resources.mark_changed(&renewed, self.store.tick());
+        }
         // Values that are gone come last: they are the user's code once more.
         self.restore_reactions(&state.reactions, panics);
         self.indexes.forget(panics);
@@ -249,6 +305,33 @@ impl World {
         resources.drop_all(panics);
         messages.iter_mut().flatten().for_each(|channel| channel.drop_all(panics));
         Ok(())
+    }
+
+    /// Marks blocks as written now, and their rows where rows are marked.
+    fn mark_rewritten(&mut self, rewritten: &[Rewritten]) {
+        let now = self.store.tick();
+        // Whatever column of a component differs, its rows are marked once.
+        let mut marked = BTreeSet::new();
+        for &Rewritten { table, column, block } in rewritten {
+            self.store.mark_block(table, column, block);
+            let Some(info) = self.components.of_column(column) else { continue };
+            let Some((_, changed)) = info.tick_columns() else { continue };
+            if !marked.insert((table, changed.any(), block)) {
+                continue;
+            }
+            let is_sparse = info.is_sparse();
+            let rows =
+                self.store.table_entities(table).chunks(BLOCK_ROWS).nth(block).unwrap_or_default().to_vec();
+            for entity in rows {
+                let tick = match is_sparse {
+                    false => self.store.get_mut::<Write<Tick>>(entity, changed),
+                    true => self.store.get_mut::<InSet<Write<Tick>>>(entity, changed),
+                };
+                if let Some(tick) = tick {
+                    *tick = now;
+                }
+            }
+        }
     }
 
     /// Has values of a generic component copied by `Clone`. Where the derive sees the type, it finds out by itself.

@@ -336,3 +336,76 @@ fn tables_that_were_emptied_and_shrunk_are_restored() {
     world.check().expect("whole");
     assert_eq!(world.digest(), digest);
 }
+
+#[test]
+fn a_restore_that_marks_tells_what_differs_from_before() {
+    #[derive(Component, Clone, Debug)]
+    #[component(track = "row")]
+    struct Row(u32);
+    #[derive(Component, Clone, Debug)]
+    #[component(storage = "sparse", track = "row")]
+    struct SparseRow(u32);
+    #[derive(Component, Clone, Copy, Debug)]
+    struct ByBlock(u32);
+    #[derive(Component, Clone, Debug)]
+    #[component(layout = "soa", track = "row")]
+    struct Fields {
+        a: u32,
+        b: String,
+    }
+    #[derive(Resource, Clone, Debug)]
+    struct One(u32);
+    #[derive(Resource, Clone, Debug)]
+    struct Other(u32);
+
+    let mut world = World::new();
+    let all: Vec<Entity> = world.spawn_batch((0..5_000).map(|at| (Row(at), ByBlock(at)))).collect();
+    let sparse = world.spawn((SparseRow(1), Fields { a: 1, b: "b".into() })).id();
+    let quiet = world.spawn((SparseRow(2), Fields { a: 2, b: "c".into() }, Row(0))).id();
+    world.insert_resource(One(1));
+    world.insert_resource(Other(1));
+    world.clear_trackers();
+    let before = world.checkpoint();
+    let digest = world.digest();
+    let changed = |world: &World| {
+        let rows: Vec<Entity> = world.view_filtered::<Entity, Changed<Row>>().iter().collect();
+        let sets: Vec<Entity> = world.view_filtered::<Entity, Changed<SparseRow>>().iter().collect();
+        let fields: Vec<Entity> = world.view_filtered::<Entity, Changed<Fields>>().iter().collect();
+        let resources = [
+            world.get_resource_ref::<One>().unwrap().is_changed(),
+            world.get_resource_ref::<Other>().unwrap().is_changed(),
+        ];
+        (rows, sets, fields, resources)
+    };
+    let nothing = (Vec::new(), Vec::new(), Vec::new(), [false, false]);
+    let write = |world: &mut World| {
+        world.get_mut::<Row>(all[3_000]).unwrap().bypass_change_detection().0 = 7;
+        world.get_mut::<SparseRow>(sparse).unwrap().0 = 7;
+        *world.get_mut::<Fields>(sparse).unwrap().b = "other".into();
+        world.resource_mut::<One>().0 = 2;
+        world.despawn(quiet);
+    };
+    write(&mut world);
+    world.restore(&before).unwrap();
+    assert_eq!(changed(&world), nothing, "as it was then");
+    world.restore_marking(&before).unwrap();
+    assert_eq!(changed(&world), nothing, "nothing differed");
+
+    write(&mut world);
+    world.restore_marking(&before).unwrap();
+    world.check().unwrap();
+    assert_eq!(world.digest(), digest);
+    let (rows, sets, fields, resources) = changed(&world);
+    // The block of the row that was written, and the entity that is back.
+    let mut expected = all[2_048..3_072].to_vec();
+    expected.push(quiet);
+    assert_eq!(rows, expected);
+    assert_eq!((sets, resources), (vec![sparse, quiet], [true, false]));
+    assert_eq!(fields, [sparse, quiet]);
+    // A checkpoint of the marked world has the marks; the one before has not.
+    let marked = world.checkpoint();
+    world.restore(&before).unwrap();
+    assert_eq!(changed(&world), nothing);
+    world.restore(&marked).unwrap();
+    assert_eq!(changed(&world).0, expected);
+}
