@@ -64,7 +64,7 @@ impl WorldKept {
         let mut numbers: Vec<u64> = registered.kept().keys().copied().collect();
         numbers.sort_unstable();
         for number in numbers {
-            let Some(Place { system: Some(system), token }) = registered.kept().get_mut(&number) else {
+            let Some(Place { system: Some(system), token, .. }) = registered.kept().get_mut(&number) else {
                 continue;
             };
             let mut taking = Taking { copies, kept: Vec::new(), unknown: Vec::new() };

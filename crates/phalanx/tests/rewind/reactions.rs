@@ -1,7 +1,7 @@
 //! What reactions keep is taken back, too: removals that wait, reactive sets, buffers, observers and registered systems.
 
 use phalanx::prelude::*;
-use phalanx::system::{SystemMeta, fallible};
+use phalanx::system::SystemMeta;
 use phalanx::world::Checkpoint;
 
 #[derive(Component, Clone, Debug)]
@@ -349,6 +349,6 @@ fn a_fallible_condition_keeps_the_locals_of_the_checkpoint() {
         *calls += 1;
         Ok(calls.is_multiple_of(3))
     };
-    app.add_systems(Update, (|mut trace: ResMut<Trace>| trace.add("ran")).run_if(fallible(condition)));
+    app.add_systems(Update, (|mut trace: ResMut<Trace>| trace.add("ran")).run_if(condition));
     same_again(&mut app);
 }
