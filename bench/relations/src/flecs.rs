@@ -49,13 +49,20 @@ pub fn build_bulk() -> (World, Vec<Entity>) {
     (world, all)
 }
 
+/// How many children an entity has. `count_children` of flecs_ecs 0.2.2 crashes where there are none.
+fn children(entity: EntityView<'_>) -> u64 {
+    let mut count = 0;
+    entity.each_child(|_| count += 1);
+    count
+}
+
 /// As `shared.rs` has it.
 pub fn links(world: &World, all: &[Entity]) -> u64 {
     let number: HashMap<u64, u64> = all.iter().map(|entity| **entity).zip(0..).collect();
     let link = |entity: &Entity| {
         let entity = world.entity_from_id(*entity);
         let above = entity.parent().map_or(0, |parent| number[&*parent.id()] + 1);
-        let below = u64::from(entity.count_children());
+        let below = children(entity);
         above.wrapping_mul(number[&*entity.id()] + 1).wrapping_add(below << 48)
     };
     all.iter().map(link).fold(0, u64::wrapping_add)
@@ -117,7 +124,7 @@ impl Walk {
             .with(Local::id())
             .set_cached()
             .build();
-        let parent = |entity: &Entity| world.entity_from_id(*entity).has_children();
+        let parent = |entity: &Entity| children(world.entity_from_id(*entity)) > 0;
         let parents = all.iter().copied().filter(parent).collect();
         Self { tables, parents, root: all[0], found: 0, world }
     }
@@ -228,7 +235,7 @@ impl Detaching {
     pub fn checksum(&mut self) -> u64 {
         let alone = |number: &usize| self.world.entity_from_id(self.children[*number]).parent().is_none();
         let alone: usize = (0..CHILDREN).filter(alone).sum();
-        let known = |parent: &Entity| self.world.entity_from_id(*parent).count_children() as usize;
-        (alone + self.parents.iter().map(known).sum::<usize>()) as u64
+        let known = |parent: &Entity| children(self.world.entity_from_id(*parent));
+        alone as u64 + self.parents.iter().map(known).sum::<u64>()
     }
 }
