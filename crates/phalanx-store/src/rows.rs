@@ -297,17 +297,30 @@ impl Store {
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
         let Some(EntityLocation { table, row }) = self.entities.free(entity) else { return false };
-        if table != TableId::ROWLESS {
-            // SAFETY: the directory gave the row, which is in range (I5). Values with drop glue are left behind the end,
-            // the others may be overwritten (I2).
-            unsafe { self.leave(table, row.index(), None) };
-            if self.tables[table.index()].droppers.is_empty() && !self.is_in_sets(entity) {
+        if table != TableId::ROWLESS && self.tables[table.index()].droppers.is_empty() {
+            // SAFETY: the directory gave the row, which is in range (I5); its values have no drop glue, and may be
+            // overwritten (I2).
+            unsafe { self.leave(table, row.index(), Some(&[])) };
+            if !self.is_in_sets(entity) {
                 return true;
             }
+        } else if table != TableId::ROWLESS {
+            // SAFETY: the directory gave the row, which is in range (I5).
+            unsafe { self.leave_to_drop(table, row.index()) };
         }
         // SAFETY: the row, if there was one, has left its table just now: its values lie behind the end (I2).
         unsafe { self.drop_despawned(entity, table) };
         true
+    }
+
+    /// Takes the row of a dead entity out of its table; values with drop glue are left behind the end.
+    ///
+    /// # Safety
+    /// The row is in range.
+    #[inline(never)]
+    unsafe fn leave_to_drop(&mut self, table: TableId, row: usize) {
+        // SAFETY: forwarded. Values with drop glue are left behind the end, the others may be overwritten (I2).
+        unsafe { self.leave(table, row, None) };
     }
 
     /// Takes a dead entity out of the sets, and drops its values, which lie behind the ends of tables.
