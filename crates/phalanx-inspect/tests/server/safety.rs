@@ -217,7 +217,7 @@ fn clients_that_never_read_or_never_ask_do_not_hold_the_app() {
 fn a_client_that_does_not_take_a_large_answer_is_given_up() {
     // Each name is cut at 2,000 letters, and each letter is escaped by six: more than the system keeps for a socket.
     let app = Running::with(Inspector::default(), |world| {
-        (0..1000).for_each(|_| drop(world.spawn(Name("<".repeat(2000)))));
+        world.spawn_batch((0..1000).map(|_| Name("<".repeat(2000)))).for_each(drop);
     });
     let body = "{\"method\":\"world.query\",\"params\":{\"query\":\"Name\",\"limit\":1000}}";
     let mut stream = app.address.connect();
