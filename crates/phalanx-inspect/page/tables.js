@@ -66,7 +66,7 @@ parts.tables = (() => {
         found.pools.map((p) => [p.pool, p.strategy, number(p.entities), number(p.archetypes)])));
     }
     content.push(table("Components", ["Component", "Storage", "#Entities", "#Density", "#Moves per second", "#Loops per second"],
-      found.advisor.components.map((c) => [c.name.split("::").pop(), c.sparse ? "sparse" : "table", number(c.entities),
+      found.advisor.components.map((c) => [c.short, c.sparse ? "sparse" : "table", number(c.entities),
         Math.round((c.entities / Math.max(1, found.entities)) * 100) + " %", number(c.moves), number(c.iterations)])));
     const top = root.scrollTop;
     root.replaceChildren(...content);

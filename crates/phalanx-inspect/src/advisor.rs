@@ -16,7 +16,7 @@ use phalanx::registry::{ComponentId, ComponentInfo};
 use phalanx::world::WorldStats;
 
 use crate::json::Json;
-use crate::values::short;
+use crate::values::{is_part_of, short};
 
 /// How many entities are looked at.
 const SAMPLE: usize = 256;
@@ -118,6 +118,7 @@ impl Advisor {
             advice.extend(advise(info, having, stats.entities, rate, loops));
             Json::object([
                 ("name", info.name().into()),
+                ("short", short(info.name()).into()),
                 ("entities", having.into()),
                 ("sparse", info.is_sparse().into()),
                 ("moves", rate.round().into()),
@@ -162,17 +163,12 @@ fn uses(app: &App) -> Vec<Vec<ComponentId>> {
             let Some(system) = views.iter().find(|system| system.name == timing.system) else {
                 return Vec::new();
             };
-            // `Position.x` is a part of `Position`; only queries loop, so resources of that name do not count.
-            let parts = system.reads.iter().chain(&system.writes);
-            let names = parts.map(|part| part.split('.').next().unwrap_or(part));
-            let mut ids: Vec<ComponentId> = names
-                .filter(|_| !system.queries.is_empty())
-                .filter_map(|name| app.world().components().iter().find(|info| short(info.name()) == name))
-                .map(ComponentInfo::id)
-                .collect();
-            ids.sort_unstable();
-            ids.dedup();
-            ids
+            // Only queries loop, so resources of such a name do not count.
+            let used = |info: &&ComponentInfo| {
+                system.reads.iter().chain(&system.writes).any(|part| is_part_of(info, part))
+            };
+            let components = app.world().components().iter().filter(used);
+            components.filter(|_| !system.queries.is_empty()).map(ComponentInfo::id).collect()
         }));
     }
     all
@@ -287,7 +283,7 @@ mod tests {
     }
 
     #[derive(Component, Default)]
-    #[component(layout = "soa")]
+    #[component(layout = "soa", name = "game.Place")]
     struct Place {
         x: f32,
         y: f32,

@@ -26,6 +26,13 @@ pub fn short(name: &str) -> &str {
     name[..generic].rfind([':', '.']).map_or(name, |at| &name[at + 1..])
 }
 
+/// Whether a part of a system's access is of a component: `Health` or `Position.x`, by a name that may have dots itself.
+pub fn is_part_of(info: &ComponentInfo, part: &str) -> bool {
+    let is_own =
+        |name: &str| part.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    is_own(info.name()) || is_own(short(info.name()))
+}
+
 /// The component with a name, in full or by its last part.
 pub fn component<'w>(world: &'w World, name: &str) -> Result<&'w ComponentInfo, String> {
     let components = world.components();

@@ -275,8 +275,7 @@ fn declared_path(systems: &[SystemView], from: usize, to: usize) -> Option<Vec<u
 fn users(app: &App, name: &str) -> Result<Json, Failure> {
     let info = component(app.world(), name).map_err(Failure::params)?;
     let own = short(info.name());
-    let is_own =
-        |part: &String| part == own || part.strip_prefix(own).is_some_and(|rest| rest.starts_with('.'));
+    let is_own = |part: &String| values::is_part_of(info, part);
     let (mut readers, mut writers) = (Vec::new(), Vec::new());
     for (label, view) in app.phase_views() {
         for system in view.system_views().unwrap_or_default() {
