@@ -4,7 +4,7 @@
 parts.map = (() => {
   const root = $("map"), beside = $("beside");
   const choice = { x: el("select", { "aria-label": "x" }), y: el("select", { "aria-label": "y" }), colour: el("select", { "aria-label": "colour" }) };
-  const large = { canvas: el("canvas", { id: "map-canvas", "aria-label": "Map of entities" }), legend: el("div", { class: "legend" }), count: el("span", { class: "note" }), most: 3000 };
+  const large = { canvas: el("canvas", { id: "map-canvas", "aria-label": "Map of entities" }), legend: el("div", { class: "legend" }), count: el("span", { class: "note" }), most: 2000 };
   const small = { canvas: el("canvas", { id: "beside-canvas", "aria-label": "Map of entities" }), legend: el("div", { class: "legend" }), count: el("span", { class: "note" }), most: 800 };
   root.append(el("div", { class: "controls" }, "x", choice.x, "y", choice.y, "colour", choice.colour, large.count), large.canvas, large.legend);
   beside.append(el("div", { class: "top" }, el("h2", {}, "Map"), small.count, el("span", { class: "grow" }),

@@ -4,7 +4,7 @@
 //! `Debug` or `Drop` may, is answered with an error, and the app goes on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use phalanx::prelude::{App, Time};
 use phalanx::schedule::SystemView;
@@ -18,6 +18,8 @@ use crate::query_text;
 use crate::tool::{STEP, State};
 use crate::why::why;
 
+/// How long one call goes on with a search, at most: it comes again soon, and other calls want their turn.
+const SEARCH_SLICE: Duration = Duration::from_micros(300);
 /// No more searches are kept.
 const MAX_SEARCHES: usize = 8;
 
@@ -128,7 +130,7 @@ fn search(app: &App, state: &mut State, params: &Json, until: Instant) -> Result
             Search::new(text, Plan::new(world, &terms).map_err(Failure::params)?)
         }
     };
-    search.go_on(world, until);
+    search.go_on(world, until.min(Instant::now() + SEARCH_SLICE));
     let page = methods::found(world, search.page(world, offset, limit));
     state.searches.truncate(MAX_SEARCHES - 1);
     state.searches.insert(0, search);

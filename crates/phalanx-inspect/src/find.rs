@@ -155,6 +155,12 @@ impl Plan {
         self.slices(world).map(<[Entity]>::len).sum::<usize>() + self.rowless(world)
     }
 
+    /// Whether one of the candidates matches: what made it one need not be asked again.
+    fn holds_of_candidate(&self, world: &World, entity: Entity) -> bool {
+        (self.set.is_none() || self.tables.contains(world, entity))
+            && self.tests.iter().all(|test| test.holds(world, entity))
+    }
+
     /// Whether an entity matches.
     pub fn holds(&self, world: &World, entity: Entity) -> bool {
         self.only.is_none_or(|only| only == Some(entity))
@@ -302,7 +308,7 @@ impl Search {
         let mut looked = 0;
         for entity in self.plan.candidates(world, self.scanned) {
             // Whoever moved while the search paused may come again.
-            if self.plan.holds(world, entity) && self.met.insert(entity) {
+            if self.plan.holds_of_candidate(world, entity) && self.met.insert(entity) {
                 self.matches.push(entity);
             }
             looked += 1;

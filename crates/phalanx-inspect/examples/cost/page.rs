@@ -37,7 +37,7 @@ fn calls(tab: &str, round: u32) -> Vec<(Duration, String)> {
         "tables" => vec![every(1000, TABLES)],
         "systems" => vec![every(500, TIMELINE), every(5000, SCHEDULE)],
         "why" => vec![every(3000, SCHEDULE)],
-        "map" => vec![every(200, &points(3000))],
+        "map" => vec![every(200, &points(2000))],
         _ => Vec::new(),
     });
     calls
