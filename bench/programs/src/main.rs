@@ -7,6 +7,7 @@
 //! phalanx-programs --print          what the programs written for both print
 //! ```
 
+mod apps;
 mod bevy_app;
 mod random;
 mod stories;

@@ -1,13 +1,16 @@
 //! Programs written once for both libraries: each file is compiled twice, and only the `use` lines above it differ.
 //!
 //! A file defines `program`, which returns what the program prints. `tracked!` stands for `#[derive(Component)]` with
-//! change detection, which here is an attribute: the one line of a program that is not the same.
+//! change detection, which here is an attribute: the one line of a program that is not the same. Programs about clocks and
+//! states run on bevy's own `App`; `app_with_clocks`, `frame_of` and `app_with_states` make an app whose time is given.
 
 macro_rules! topics {
-    ($($name:ident)*) => {
+    ($($name:ident)* ; of apps: $($of_app:ident)*) => {
         /// Their names, with both programs.
-        pub const ALL: &[(&str, fn() -> String, fn() -> String)] =
-            &[$((stringify!($name), bevy::$name::program, phalanx::$name::program)),*];
+        pub const ALL: &[(&str, fn() -> String, fn() -> String)] = &[
+            $((stringify!($name), bevy::$name::program, phalanx::$name::program),)*
+            $((stringify!($of_app), bevy::$of_app::program, phalanx::$of_app::program),)*
+        ];
 
         mod bevy {
             macro_rules! tracked {
@@ -27,6 +30,18 @@ macro_rules! topics {
                 };
                 include!(concat!("topics/", stringify!($name), ".rs"));
             })*
+            $(pub mod $of_app {
+                #[allow(unused_imports)]
+                use {
+                    crate::apps::bevy::*,
+                    ::bevy_app::prelude::*,
+                    ::bevy_state::prelude::*,
+                    ::bevy_time::common_conditions::*,
+                    ::bevy_time::prelude::*,
+                    bevy_ecs::prelude::*,
+                };
+                include!(concat!("topics/", stringify!($of_app), ".rs"));
+            })*
         }
 
         mod phalanx {
@@ -40,6 +55,11 @@ macro_rules! topics {
             $(pub mod $name {
                 use ::phalanx::prelude::*;
                 include!(concat!("topics/", stringify!($name), ".rs"));
+            })*
+            $(pub mod $of_app {
+                #[allow(unused_imports)]
+                use {::phalanx::prelude::*, crate::apps::phalanx::*};
+                include!(concat!("topics/", stringify!($of_app), ".rs"));
             })*
         }
     };
@@ -65,6 +85,9 @@ topics! {
     removal
     requirements
     resources
+    ; of apps:
+    fixed_update
+    states
 }
 
 /// Runs all programs, prints where the two sides differ, and returns how many there are and how many differ.
