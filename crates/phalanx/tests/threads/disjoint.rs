@@ -135,7 +135,10 @@ fn a_condition_is_asked_beside_a_writer_of_other_tables() {
         there.wait();
         others.iter().all(|health| health.0 == 5)
     };
-    app.add_systems(Update, (|mut commands: Commands| drop(commands.spawn(Boss))).run_if(asked));
+    let crown = |mut commands: Commands| {
+        commands.spawn(Boss);
+    };
+    app.add_systems(Update, crown.run_if(asked));
     app.step(0.1);
     assert_eq!(app.world().view::<&Boss>().count(), 2);
 }
