@@ -74,6 +74,8 @@ mod condition;
 mod exclusive;
 mod failed;
 mod function;
+#[cfg(test)]
+mod growth_tests;
 mod handle;
 mod input;
 pub(crate) mod kept;

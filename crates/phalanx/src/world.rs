@@ -92,7 +92,7 @@ mod fields;
 mod from_world;
 pub(crate) mod groups;
 #[cfg(test)]
-mod growth_tests;
+pub(crate) mod growth_tests;
 pub(crate) mod index;
 mod kept_queries;
 #[cfg(feature = "serde")]

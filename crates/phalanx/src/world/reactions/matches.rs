@@ -190,13 +190,16 @@ impl World {
                     continue;
                 }
             };
-            let observers = &self.reactions.observers;
-            let watched: Vec<Entity> =
-                entities.iter().copied().filter(|&entity| observers.watches(slot, entity)).collect();
-            if watched.len() > 1 && observers.is_batched(slot) {
-                self.call_matcher(slot, *border, Run::Many(watched));
-            } else {
-                watched.into_iter().for_each(|entity| self.call_matcher(slot, *border, Run::One(entity)));
+            let watches = |world: &Self, entity: Entity| world.reactions.observers.watches(slot, entity);
+            if entities.len() > 1 && self.reactions.observers.is_batched(slot) {
+                let watched = entities.iter().copied().filter(|&entity| watches(self, entity));
+                self.call_matcher(slot, *border, Run::Many(watched.collect()));
+                continue;
+            }
+            for &entity in entities {
+                if watches(self, entity) {
+                    self.call_matcher(slot, *border, Run::One(entity));
+                }
             }
         }
     }
