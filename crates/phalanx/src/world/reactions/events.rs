@@ -88,10 +88,11 @@ pub trait SetEntityEventTarget: EntityEvent {
 
 /// What stands in `On<..>`: an event, or a lifecycle event of some components.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be observed: it is no event",
+    message = "`{Self}` cannot be observed: `Mutate<T>` needs `#[component(track = \"row\")]` on `T`, and any other type \
+               that it is an event",
     label = "expected an event",
     note = "`On<Add<T>>`, `Insert`, `Discard`, `Remove` and `Despawn` observe a component `T`",
-    note = "or add `#[derive(Event)]` to `{Self}`"
+    note = "your own types become events by `#[derive(Event)]`"
 )]
 pub trait EventPattern: Send + Sync {
     /// The event.
