@@ -1,7 +1,9 @@
 //! Random stories: changes of one world after another, with hooks and observers, or with parents and children.
 //!
 //! A story is a list of steps. After each of them the whole world is written down; what hooks and observers hear is
-//! written down as it comes, and some of them queue a step of their own. Both libraries must write the same.
+//! written down as it comes, and some of them queue a step of their own. Observers are of all entities or of one, some
+//! have a condition, some are removed; an event goes on to parents; a component lies in a sparse set. Both libraries must
+//! write the same.
 //!
 //! What `docs/from-bevy.md` lists as different is left out: each recorded step is followed by a function, so that nothing is
 //! merged; no event has two observers of the same component; and links that would close a cycle are not made. In which
@@ -90,8 +92,17 @@ pub enum Op {
         who: usize,
         value: i32,
     },
-    /// The entity gets an observer of its own.
+    /// The entity gets an observer of its own, of one event.
     Observe {
+        who: usize,
+        event: usize,
+    },
+    /// One of the observers of components is removed.
+    Forget {
+        which: usize,
+    },
+    /// An event that goes on to parents.
+    Call {
         who: usize,
     },
     Link {
@@ -201,7 +212,7 @@ fn effect(random: &mut Random, reacts: bool, percent: usize) -> Option<Effect> {
 
 fn change(random: &mut Random) -> Op {
     let (who, bundle, value) = (random.below(5), random.below(BUNDLES), random.value());
-    match random.below(20) {
+    match random.below(21) {
         0..4 => Op::Spawn { bundle, value },
         4 => Op::Batch { count: random.below(4), value },
         5..9 => Op::Insert { who, bundle, value },
@@ -212,14 +223,16 @@ fn change(random: &mut Random) -> Op {
         15..17 => Op::Despawn { who },
         17 => Op::Quake { value },
         18 => Op::Hit { who, value },
-        _ => Op::Observe { who },
+        19 => Op::Observe { who, event: random.below(4) },
+        _ => Op::Forget { which: random.below(15) },
     }
 }
 
 fn family(random: &mut Random) -> Op {
     let (who, value) = (1 + random.below(8), random.value());
     let children = [1 + random.below(8), 1 + random.below(8)];
-    match random.below(20) {
+    match random.below(22) {
+        20..22 => Op::Call { who },
         0..4 => Op::Spawn { bundle: random.below(BUNDLES), value },
         4 => Op::SpawnTree { value },
         5 => Op::WithChild { who, value },

@@ -12,6 +12,15 @@ pub mod bevy {
 
     use super::*;
 
+    /// An observer is an entity.
+    type Listener = Entity;
+    fn listener(added: EntityWorldMut) -> Listener {
+        added.id()
+    }
+    fn forget(world: &mut World, listener: Listener) {
+        world.despawn(listener);
+    }
+
     include!("teller.rs");
 }
 
@@ -19,6 +28,14 @@ pub mod phalanx {
     use ::phalanx::prelude::*;
 
     use super::*;
+
+    type Listener = ObserverId;
+    fn listener(added: ObserverId) -> Listener {
+        added
+    }
+    fn forget(world: &mut World, listener: Listener) {
+        world.remove_observer(listener);
+    }
 
     include!("teller.rs");
 }

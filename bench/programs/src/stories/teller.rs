@@ -7,6 +7,7 @@ struct A(i32);
 #[derive(Component)]
 struct B(i32);
 #[derive(Component)]
+#[component(storage = "SparseSet")]
 struct D(i32);
 
 #[derive(Event)]
@@ -15,6 +16,12 @@ struct Quake(i32);
 struct Hit {
     entity: Entity,
     value: i32,
+}
+
+#[derive(EntityEvent)]
+#[entity_event(propagate, auto_propagate)]
+struct Call {
+    entity: Entity,
 }
 
 #[derive(Resource)]
@@ -26,6 +33,8 @@ struct Book {
     keys: u32,
     /// Those that have an observer of their own.
     observed: Vec<Entity>,
+    /// The observers of components that were not removed.
+    listeners: Vec<Listener>,
 }
 
 const NAMES: [&str; EVENTS] = ["add", "insert", "discard", "remove", "despawn"];
@@ -110,7 +119,7 @@ macro_rules! listen_to {
 macro_rules! observe_one {
     ($world:ident, $story:ident, $component:ident $number:literal, $event:ident $which:literal) => {
         if $story.observers[$number][$which].is_some() {
-            $world.add_observer(
+            let added = listener($world.add_observer(
                 |on: On<$event<$component>>,
                  all: Query<(&Key, &$component)>,
                  script: Res<Script>,
@@ -123,23 +132,37 @@ macro_rules! observe_one {
                         commands.queue(move |world: &mut World| act(world, op, Some(entity), false));
                     }
                 },
-            );
+            ));
+            $world.resource_mut::<Book>().listeners.push(added);
         }
     };
+}
+/// Whether the earth quakes so that it is heard.
+fn is_heard(book: Res<Book>) -> bool {
+    book.keys % 3 != 0
+}
+fn quaked(on: On<Quake>, script: Res<Script>, mut book: ResMut<Book>, mut commands: Commands) {
+    if let Some(op) = heard(&mut book, &script, script.0.on_quake, format!("  quake {}", on.0)) {
+        commands.queue(move |world: &mut World| act(world, op, None, false));
+    }
+}
+/// Calls climb as far as the first entity whose key is divisible by four.
+fn called(mut on: On<Call>, all: Query<&Key>, mut book: ResMut<Book>) {
+    let key = |entity: Entity| all.get(entity).ok().map(|key| key.0);
+    let (at, from) = (key(on.entity), key(on.original_event_target()));
+    book.lines.push(format!("  call {at:?} from {from:?}"));
+    if at.is_some_and(|key| key % 4 == 0) {
+        on.propagate(false);
+    }
 }
 fn listen(world: &mut World, story: &Story) {
     world.register_component::<Key>();
     listen_to!(world, story, A 0);
     listen_to!(world, story, B 1);
     listen_to!(world, story, D 2);
+    world.add_observer(called);
     if story.on_quake.is_some() {
-        world.add_observer(
-            |on: On<Quake>, script: Res<Script>, mut book: ResMut<Book>, mut commands: Commands| {
-                if let Some(op) = heard(&mut book, &script, script.0.on_quake, format!("  quake {}", on.0)) {
-                    commands.queue(move |world: &mut World| act(world, op, None, false));
-                }
-            },
-        );
+        world.add_observer(Observer::new(quaked).run_if(is_heard));
     }
     if story.on_hit.is_some() {
         world.add_observer(
@@ -310,6 +333,14 @@ fn act(world: &mut World, op: Op, same: Option<Entity>, recorded: bool) {
             }
             world.flush();
         }
+        Op::Forget { which } => {
+            let mut book = world.resource_mut::<Book>();
+            if !book.listeners.is_empty() {
+                let at = which % book.listeners.len();
+                let gone = book.listeners.remove(at);
+                forget(world, gone);
+            }
+        }
         Op::SpawnTree { value } => {
             let keys = [key(world), key(world), key(world), key(world)];
             let [one, two, three, four] = keys;
@@ -328,7 +359,8 @@ fn act_on_one(world: &mut World, op: Op, same: Option<Entity>, recorded: bool) {
         | Op::Clear { who }
         | Op::Despawn { who }
         | Op::Hit { who, .. }
-        | Op::Observe { who }
+        | Op::Observe { who, .. }
+        | Op::Call { who }
         | Op::Link { who, .. }
         | Op::Unlink { who }
         | Op::AddChildren { who, .. }
@@ -338,7 +370,11 @@ fn act_on_one(world: &mut World, op: Op, same: Option<Entity>, recorded: bool) {
         | Op::DetachAll { who }
         | Op::DespawnChildren { who }
         | Op::WithChild { who, .. } => who,
-        Op::Spawn { .. } | Op::Batch { .. } | Op::Quake { .. } | Op::SpawnTree { .. } => return,
+        Op::Spawn { .. }
+        | Op::Batch { .. }
+        | Op::Quake { .. }
+        | Op::SpawnTree { .. }
+        | Op::Forget { .. } => return,
     };
     let Some(entity) = pick(world, who, same) else { return };
     match op {
@@ -374,13 +410,42 @@ fn act_on_one(world: &mut World, op: Op, same: Option<Entity>, recorded: bool) {
             }
             world.flush();
         }
-        Op::Observe { .. } => {
+        Op::Observe { event, .. } => {
             world.resource_mut::<Book>().observed.push(entity);
-            world.entity_mut(entity).observe(|on: On<Hit>, mut book: ResMut<Book>| {
+            observe_own(world, entity, event);
+        }
+        Op::Call { .. } => {
+            if recorded {
+                world.commands().trigger(Call { entity });
+            } else {
+                world.trigger(Call { entity });
+            }
+            world.flush();
+        }
+        _ => relate(world, entity, op, recorded),
+    }
+}
+
+/// An observer of one entity. What it writes about components has the form of what those of all entities write.
+fn observe_own(world: &mut World, entity: Entity, event: usize) {
+    macro_rules! of {
+        ($event:ident $component:ident, $text:literal) => {
+            |on: On<$event<$component>>, all: Query<(&Key, &$component)>, mut book: ResMut<Book>| {
+                let seen = all.get(on.entity).ok().map(|(key, value)| (key.0, value.0));
+                book.lines.push(format!("  observer: {} of {seen:?}, its own", $text));
+            }
+        };
+    }
+    let mut entity = world.entity_mut(entity);
+    match event {
+        0 => { entity.observe(of!(Insert A, "insert 0")); }
+        1 => { entity.observe(of!(Remove B, "remove 1")); }
+        2 => { entity.observe(of!(Despawn D, "despawn 2")); }
+        _ => {
+            entity.observe(|on: On<Hit>, mut book: ResMut<Book>| {
                 book.lines.push(format!("  its own observer: {}", on.value));
             });
         }
-        _ => relate(world, entity, op, recorded),
     }
 }
 
