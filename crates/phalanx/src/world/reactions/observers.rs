@@ -412,7 +412,7 @@ impl World {
             None => self.update_polled(),
             Some(Origin::Mutated(find)) => self.add_poll(Listener::Observer(id), find),
             Some(Origin::Matches(border, condition)) => {
-                self.add_matcher(Listener::Observer(id), border, condition)
+                self.add_matcher(Listener::Observer(id), border, condition);
             }
         }
         self.update_active();
