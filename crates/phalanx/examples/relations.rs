@@ -1,4 +1,4 @@
-//! Relations of one's own: data beside the target, one-to-one, cycles that mean something.
+//! Relations of one's own: data beside the target, one-to-one, cycles that mean something, many to many with values.
 //!
 //! Run with `cargo run -p phalanx --example relations`.
 
@@ -35,6 +35,15 @@ struct Follows(Entity);
 #[relationship_target(relationship = Follows)]
 struct Followers(Vec<Entity>);
 
+/// Any number of sailors like any number of others, each so much.
+#[derive(Component, Clone)]
+#[relationship(many)]
+struct Likes {
+    #[target]
+    whom: Entity,
+    amount: u32,
+}
+
 fn main() {
     let mut world = World::new();
     let [hood, argo] = ["Hood", "Argo"].map(|name| world.spawn(Name::new(name)).id());
@@ -58,8 +67,21 @@ fn main() {
     let round = world.view::<&Follows>().iter_ancestors::<Follows>(hood).count();
     println!("the Hood follows {round} ship, and walks come to an end");
 
+    // Edges are read from both ends: as a slice of values, and as those who have one here.
+    for (who, whom, amount) in [(0, 2, 7), (1, 2, 2), (0, 1, 1)] {
+        world.link(crew[who], Likes { whom: crew[whom], amount }).unwrap();
+    }
+    let given: u32 = world.related::<Likes>(crew[0]).iter().map(|likes| likes.amount).sum();
+    let got: u32 = world.edges_to::<Likes>(crew[2]).map(|(_, likes)| likes.amount).sum();
+    println!("{} likes {given}, {} is liked {got}", crew[0], crew[2]);
+    assert_eq!((given, got), (8, 9));
+    world.modify_edge::<Likes>(crew[1], crew[2], |likes| likes.amount += 1);
+    assert_eq!(world.edge_between::<Likes>(crew[1], crew[2]).unwrap().amount, 3);
+    world.despawn(crew[2]);
+    assert_eq!(world.related::<Likes>(crew[0]).len(), 1, "edges to the dead are gone");
+
     world.despawn(hood);
-    assert!(world.get::<Serves>(crew[2]).is_none(), "nobody serves on a ship that is gone");
+    assert!(world.get::<Serves>(crew[1]).is_none(), "nobody serves on a ship that is gone");
     assert!(world.get::<Followers>(argo).is_none());
     assert_eq!(world.get::<Serves>(crew[4]).unwrap().ship, argo);
 }

@@ -25,7 +25,7 @@ mod place;
 /// Clones entities of a world.
 ///
 /// Components whose types are not `Clone` are left out, and so are the lists of relations, which follow from the
-/// clones of those that point.
+/// clones of those that point. Edges of relations of many to many are cloned among the entities that are cloned together.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -133,13 +133,16 @@ impl EntityCloner {
                 panic!("{error}");
             }
         }
-        for (source, target) in self.pairs(world, source, target, mapper) {
+        let pairs = self.pairs(world, source, target, mapper);
+        let edges = world.copy_edges(&pairs, |id| self.chooses(world, id));
+        for (source, target) in pairs {
             let mut made = self.capture(world, source, mapper, |_| true);
             if self.keeps_existing {
                 made.retain(|made| !world.entity(target).contains_id(made.id));
             }
             world.insert_made(target, made);
         }
+        edges.into_iter().for_each(|put| put(world));
         target
     }
 
@@ -328,7 +331,7 @@ impl World {
     /// Moves an entity, and those that are linked to it, to another world, and returns what it is there.
     ///
     /// Values are cloned and then dropped. Entities that values hold are mapped when they move along; others are dead
-    /// in the other world: links to them are removed, and other values keep the old id.
+    /// in the other world: links and edges to them are removed, and other values keep the old id.
     ///
     /// # Errors
     /// When the entity is dead, or a component of it cannot be cloned or registered there; nothing has changed then.
@@ -347,6 +350,9 @@ impl World {
             let target = other.spawn_empty().id();
             map.set_mapped(source, target);
         }
+        let pairs: Vec<(Entity, Entity)> =
+            sources.iter().map(|&source| (source, map.get_mapped(source))).collect();
+        let edges = self.copy_edges(&pairs, |_| true);
         for (&source, ids) in sources.iter().zip(planned) {
             let target = map.get_mapped(source);
             let made = ids.into_iter().filter_map(|(own, theirs)| {
@@ -356,13 +362,15 @@ impl World {
             let made: Vec<Made> = made.collect();
             other.insert_made(target, made);
         }
+        edges.into_iter().for_each(|put| put(other));
         self.despawn(entity);
         Ok(map.get_mapped(entity))
     }
 
     /// The components of an entity, with their ids in another world, where they are registered.
     fn ids_in(&self, entity: Entity, other: &mut Self) -> Result<Vec<(ComponentId, ComponentId)>, MoveError> {
-        let ids = self.entity(entity).component_ids().filter(|&id| !self.is_list(id));
+        let ids =
+            self.entity(entity).component_ids().filter(|&id| !self.is_list(id) && !self.is_end_of_edges(id));
         let theirs = |id: ComponentId| {
             let info = self.components.info(id);
             let component = || info.name().to_owned();

@@ -65,6 +65,8 @@ impl World {
         if let Some(upkeep) = upkeep {
             let mut hooks = self.register_component_hooks_by_id(id).expect("the component is registered");
             hooks.on_insert(upkeep).on_discard(upkeep);
+            drop(hooks);
+            self.declare_upkeep(id);
         }
     }
 

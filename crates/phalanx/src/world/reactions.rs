@@ -98,6 +98,8 @@ pub(crate) struct Reactions {
     hooks: Vec<Hooks>,
     /// Indexed by event: the components with a hook for it.
     hooked: [Signature; Lifecycle::COUNT],
+    /// The components whose hooks for `Insert` and `Discard` keep the world in agreement with itself.
+    upkeep: Signature,
     observers: observers::Observers,
     pub(crate) removals: Removals,
     /// Observers of matches, in order, and sets of them.
@@ -267,6 +269,12 @@ impl World {
             }
         }
         present
+    }
+
+    /// Takes note that the hooks of a component keep the world in agreement with itself: they run in a chain of reactions
+    /// that goes too far as well.
+    pub(crate) fn declare_upkeep(&mut self, id: ComponentId) {
+        self.reactions.upkeep = self.reactions.upkeep.with(id);
     }
 
     /// Takes over what newly registered components declare.

@@ -5,6 +5,8 @@ use phalanx::prelude::*;
 use phalanx::relation::EntityList;
 use phalanx::world::{EntityCloner, MoveError};
 
+use crate::hazards::LONG;
+
 #[derive(Component, Clone, Debug, PartialEq)]
 struct Mark(u32);
 
@@ -149,16 +151,17 @@ fn a_cyclic_graph_is_cloned_once() {
     world.check().unwrap();
 }
 
+// Hazard 73.
 #[test]
 fn a_long_chain_is_cloned() {
     let mut world = World::new();
     let mut last = world.spawn(Mark(0)).id();
     let root = last;
-    for n in 1..20_000 {
-        last = world.spawn((Mark(n), ChildOf(last))).id();
+    for n in 1..LONG {
+        last = world.spawn((Mark(n as u32), ChildOf(last))).id();
     }
     let clone = linked(&mut world, root);
-    assert_eq!(world.view::<&Children>().iter_descendants::<Children>(clone).count(), 19_999);
+    assert_eq!(world.view::<&Children>().iter_descendants::<Children>(clone).count(), LONG - 1);
     world.check().unwrap();
 }
 

@@ -1,4 +1,5 @@
-//! What must never go wrong with relations: dead ends, cycles, long chains, many children.
+//! What must never go wrong with relations: dead ends, cycles, long chains, many children. Hazards 72 to 79; those of order,
+//! disabling, indexes and names stand with their subjects.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,6 +22,7 @@ fn is_unlinked(world: &World, entity: Entity) -> bool {
     world.get::<ChildOf>(entity).is_none()
 }
 
+// Hazard 72.
 #[test]
 fn a_link_to_itself_is_refused() {
     let (mut world, errors) = world();
@@ -31,6 +33,7 @@ fn a_link_to_itself_is_refused() {
     world.check().unwrap();
 }
 
+// Hazards 72 and 79.
 #[test]
 fn a_link_to_a_dead_entity_is_refused() {
     let (mut world, errors) = world();
@@ -85,6 +88,7 @@ fn a_cycle_made_by_commands_of_one_flush_is_refused() {
     world.check().unwrap();
 }
 
+// Hazard 72.
 #[test]
 fn source_and_target_die_in_one_flush_in_either_order() {
     for first in [0, 1] {
@@ -101,6 +105,7 @@ fn source_and_target_die_in_one_flush_in_either_order() {
     }
 }
 
+// Hazard 72.
 #[test]
 fn a_target_that_dies_in_the_same_flush_takes_the_source_along() {
     let (mut world, _) = world();
@@ -120,6 +125,65 @@ fn a_target_that_dies_in_the_same_flush_takes_the_source_along() {
 }
 
 #[test]
+fn a_relation_can_be_removed_by_an_observer_of_itself() {
+    let (mut world, errors) = world();
+    let parent = world.spawn_empty().id();
+    world.add_observer(|on: On<Insert<ChildOf>>, mut commands: Commands| {
+        commands.entity(on.entity).remove::<ChildOf>();
+    });
+    let [first, second] = [(); 2].map(|()| world.spawn(ChildOf(parent)).id());
+    assert!(is_unlinked(&world, first) && is_unlinked(&world, second));
+    let batch: Vec<Entity> = world.spawn_batch([(); 3].map(|()| ChildOf(parent))).collect();
+    assert!(batch.iter().all(|&child| is_unlinked(&world, child)));
+    assert!(world.get::<Children>(parent).is_none() && errors.lock().unwrap().is_empty());
+    world.check().unwrap();
+    // One that goes on to link another one, whose link it removes as well, ends.
+    world.add_observer(|on: On<Remove<ChildOf>>, links: Query<&ChildOf>, mut commands: Commands| {
+        let parent = links.get(on.entity).unwrap().parent();
+        commands.entity(parent).despawn();
+    });
+    world.insert(first, ChildOf(parent)).unwrap();
+    assert!(is_unlinked(&world, first) && !world.contains(parent));
+    world.check().unwrap();
+}
+
+#[test]
+fn an_observer_of_the_first_link_finds_the_list_when_its_commands_run() {
+    let (mut world, _) = world();
+    let parent = world.spawn_empty().id();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    world.add_observer(move |on: On<Insert<ChildOf>>, lists: Query<&Children>, mut commands: Commands| {
+        let child = on.entity;
+        let now = lists.get(parent).is_ok_and(|list| list.contains(&child));
+        let noted = Arc::clone(&noted);
+        commands.queue(move |world: &mut World| {
+            let later = world.get::<Children>(parent).is_some_and(|list| list.contains(&child));
+            noted.lock().unwrap().push((now, later));
+        });
+    });
+    (0..2).for_each(|_| {
+        world.spawn(ChildOf(parent));
+    });
+    // A first list would change the structure of the world, which waits until the announced change is complete.
+    assert_eq!(*seen.lock().unwrap(), [(false, true), (true, true)]);
+}
+
+#[test]
+fn a_chain_of_reactions_without_an_end_leaves_both_halves_in_agreement() {
+    let (mut world, errors) = world();
+    world.add_observer(|on: On<Add<Mark>>, mut commands: Commands| {
+        commands.spawn((Mark(1), ChildOf(on.entity)));
+    });
+    let root = world.spawn(Mark(0)).id();
+    assert!(errors.lock().unwrap().iter().any(|text| text.contains("caused one another")), "{errors:?}");
+    world.check().unwrap();
+    world.despawn(root);
+    assert_eq!(world.entities().len(), 0);
+    world.check().unwrap();
+}
+
+#[test]
 fn a_relation_can_be_removed_while_it_is_announced() {
     let (mut world, _) = world();
     world.register_component_hooks::<Mark>().on_add(|mut world, context| {
@@ -132,7 +196,7 @@ fn a_relation_can_be_removed_while_it_is_announced() {
 }
 
 /// A million, and fewer where code is not optimised.
-const LONG: usize = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
+pub const LONG: usize = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
 
 /// A chain of links, the root first.
 fn chain(world: &mut World, length: usize) -> Vec<Entity> {
@@ -143,6 +207,7 @@ fn chain(world: &mut World, length: usize) -> Vec<Entity> {
     all
 }
 
+// Hazard 73.
 #[test]
 fn a_chain_of_many_links_is_built_walked_and_despawned() {
     let mut world = World::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use phalanx::prelude::*;
-use phalanx::world::{LinkError, LinkedBy, Links};
+use phalanx::world::{EntityCloner, LinkError, LinkedBy, Links};
 
 use crate::random::Random;
 
@@ -156,8 +156,69 @@ fn commands_link_and_report_the_dead() {
     world.check().unwrap();
 }
 
+/// A tree of three that like one another, and an outsider whom they like.
+fn fond_family(world: &mut World) -> [Entity; 4] {
+    let root = world.spawn(Mark).id();
+    let [a, b] = [(); 2].map(|()| world.spawn((Mark, ChildOf(root))).id());
+    let outsider = world.spawn(Mark).id();
+    for (source, whom, amount) in [(root, a, 1), (a, b, 2), (b, b, 3), (a, outsider, 4), (outsider, b, 5)] {
+        world.link(source, Likes { whom, amount }).unwrap();
+    }
+    world.link(a, Knows { whom: b, years: 6 }).unwrap();
+    world.link(b, Married(a)).unwrap();
+    [root, a, b, outsider]
+}
+
+/// What a copy of that family must be.
+fn is_fond(world: &World, root: Entity) {
+    let [a, b] = world.get::<Children>(root).unwrap()[..] else { panic!("two children") };
+    assert_eq!(world.related::<Likes>(root), [Likes { whom: a, amount: 1 }]);
+    assert_eq!(world.related::<Likes>(a), [Likes { whom: b, amount: 2 }], "not the outsider");
+    assert_eq!(world.related::<Likes>(b), [Likes { whom: b, amount: 3 }]);
+    assert_eq!(world.relating::<Likes>(b), [a, b]);
+    assert_eq!(world.edge_between::<Knows>(b, a).unwrap().years, 6);
+    assert_eq!(world.related::<Married>(a), [Married(b)]);
+    world.check().unwrap();
+}
+
 #[test]
-fn clones_have_no_edges_and_checkpoints_have_all() {
+fn edges_among_those_that_are_cloned_together_are_cloned() {
+    let mut world = World::new();
+    let [root, _, b, outsider] = fond_family(&mut world);
+    let mut builder = EntityCloner::build_opt_out(&mut world);
+    builder.linked_cloning(true);
+    let clone = builder.finish().spawn_clone(&mut world, root);
+    is_fond(&world, clone);
+    for clone in world.spawn_clones(root, 3) {
+        is_fond(&world, clone);
+    }
+    assert_eq!(world.relating::<Likes>(outsider).len(), 1, "who is not cloned is not asked");
+    let alone = world.entity_mut(b).clone_and_spawn();
+    assert_eq!(world.related::<Likes>(alone), [Likes { whom: alone, amount: 3 }]);
+    assert!(world.related::<Married>(alone).is_empty());
+    let mut builder = EntityCloner::build_opt_out(&mut world);
+    builder.linked_cloning(true).deny::<Links<Likes>>();
+    let cold = builder.finish().spawn_clone(&mut world, root);
+    assert!(world.related::<Likes>(cold).is_empty());
+    let child = world.get::<Children>(cold).unwrap()[0];
+    assert_eq!(world.related::<Knows>(child).len(), 1, "only one relation was denied");
+    world.check().unwrap();
+}
+
+#[test]
+fn edges_among_those_that_move_together_move() {
+    let (mut here, mut there) = (World::new(), World::new());
+    there.spawn_batch((0..9).map(|_| Mark));
+    let [root, _, _, outsider] = fond_family(&mut here);
+    let moved = here.move_entity(root, &mut there).unwrap();
+    is_fond(&there, moved);
+    assert!(here.related::<Likes>(outsider).is_empty() && here.relating::<Likes>(outsider).is_empty());
+    assert_eq!(here.entities().len(), 1);
+    here.check().unwrap();
+}
+
+#[test]
+fn a_clone_has_no_edges_to_others_and_checkpoints_have_all() {
     let (mut world, [a, b, c]) = three();
     world.link(a, Likes { whom: b, amount: 1 }).unwrap();
     let clone = world.entity_mut(a).clone_and_spawn();

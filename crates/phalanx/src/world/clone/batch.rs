@@ -57,6 +57,9 @@ impl World {
                 let made = cloner.capture(self, *source, &mut map, |copier| copier.has_entities);
                 self.insert_made(clones[instance], made);
             }
+            let pairs = sources.iter().zip(&instances).map(|(source, clones)| (*source, clones[instance]));
+            let pairs: Vec<(Entity, Entity)> = pairs.collect();
+            self.copy_edges(&pairs, |_| true).into_iter().for_each(|put| put(self));
         }
         instances.into_iter().next().expect("the template itself is the first")
     }

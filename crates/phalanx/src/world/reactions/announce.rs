@@ -3,7 +3,8 @@
 //! A handler that panics keeps nobody else from running, and nothing from happening: what it ended with is handed to
 //! the error handler when the change is complete. Commands of handlers are applied then, before whatever made the change
 //! goes on; commands that waited already stay behind. A change that a command makes is announced in the same way, down
-//! to a depth at which the chain of causes is taken for an endless one.
+//! to a depth at which the chain of causes is taken for an endless one. From there on only the hooks run by which relations
+//! and disabled trees are kept right.
 
 use std::any::Any;
 use std::fmt;
@@ -166,6 +167,8 @@ impl World {
             }
             self.announce_leaving(entity, changes);
             self.call_matchers(&[entity], &crossings, Border::Ceases);
+        } else {
+            self.keep_up(Lifecycle::Discard, entity, &changes.discard);
         }
         let outcome = catch_unwind(AssertUnwindSafe(|| change(self)));
         if round.heard {
@@ -177,6 +180,9 @@ impl World {
                 }
             }
             self.call_matchers(&[entity], &crossings, Border::Begins);
+        } else {
+            let present = self.present_of(entity, &changes.insert.union(&changes.discard));
+            self.keep_up(Lifecycle::Insert, entity, &present);
         }
         self.end_round(round, outcome)
     }
@@ -202,6 +208,8 @@ impl World {
                 let crossings = self.crossings(None, &changes);
                 self.call_matchers(entities, &crossings, Border::Begins);
             }
+        } else {
+            entities.iter().for_each(|&entity| self.keep_up(Lifecycle::Insert, entity, heard));
         }
         self.end_round(round, Ok(()));
     }
@@ -342,6 +350,13 @@ impl World {
         if !self.reactions.collectors.is_empty() {
             self.collect(event, entity, ids);
         }
+    }
+
+    /// Calls the hooks that keep the world in agreement with itself, where nobody else is told any more.
+    #[cold]
+    fn keep_up(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {
+        let ids = ids.intersection(&self.reactions.upkeep);
+        self.call_hooks(event, entity, &ids);
     }
 
     fn call_hooks(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {

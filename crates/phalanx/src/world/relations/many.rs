@@ -11,12 +11,14 @@
 
 use std::ops::Deref;
 
+use hashbrown::HashMap;
 use phalanx_derive::Component;
 use phalanx_store::{Duplicate, Entity};
 
 use super::LinkError;
 use crate::names::short_type;
 use crate::query::Everyone;
+use crate::registry::ComponentId;
 use crate::relation::ManyRelationship;
 use crate::world::{Commands, DeferredWorld, HookContext, World};
 
@@ -92,8 +94,43 @@ fn place(len: usize) -> u32 {
     u32::try_from(len).expect("there are fewer entities than places")
 }
 
-/// What tells a world to verify the edges of a relation.
-pub(super) type CheckEdges = fn(&World) -> Result<(), String>;
+/// Edges that were copied, to be put into a world.
+type PutEdges = Box<dyn FnOnce(&mut World)>;
+
+/// What a world does with the edges of a relation whose type it does not know.
+#[derive(Clone, Copy)]
+pub(super) struct EdgeKind {
+    /// The components at both ends.
+    ends: [ComponentId; 2],
+    /// Verifies that both ends agree.
+    pub(super) check: fn(&World) -> Result<(), String>,
+    /// Copies the edges among some entities, for those that stand for them.
+    copy_among: fn(&World, &HashMap<Entity, Entity>, &[(Entity, Entity)]) -> Option<PutEdges>,
+}
+
+fn copy_among<R: ManyRelationship>(
+    world: &World,
+    map: &HashMap<Entity, Entity>,
+    pairs: &[(Entity, Entity)],
+) -> Option<PutEdges> {
+    let mut copies: Vec<(Entity, R)> = Vec::new();
+    for &(source, copy) in pairs {
+        for edge in world.related::<R>(source) {
+            let Some(&target) = map.get(&edge.target()) else { continue };
+            let mut edge = edge.clone();
+            edge.set_target(target);
+            copies.push((copy, edge));
+        }
+    }
+    let has_any = !copies.is_empty();
+    let put = move |world: &mut World| {
+        for (source, edge) in copies {
+            // Refused where one of them died while the others were linked, or is in a pool that declares no edges.
+            let _ = world.link(source, edge);
+        }
+    };
+    has_any.then(|| Box::new(put) as PutEdges)
+}
 
 impl World {
     /// Relates an entity to the target of an edge. An edge that is there already gets the new value; of an exclusive
@@ -189,11 +226,34 @@ impl World {
         if self.component_id::<Links<R>>().is_some() && self.component_id::<LinkedBy<R>>().is_some() {
             return;
         }
-        let id = self.register_component::<Links<R>>();
-        self.components.set_copy(id, Duplicate::with(Links::<R>::copied));
-        let id = self.register_component::<LinkedBy<R>>();
-        self.components.set_copy(id, Duplicate::with(LinkedBy::<R>::copied));
-        self.relations.add_edge_check(check_edges::<R>);
+        let links = self.register_component::<Links<R>>();
+        self.components.set_copy(links, Duplicate::with(Links::<R>::copied));
+        let linked_by = self.register_component::<LinkedBy<R>>();
+        self.components.set_copy(linked_by, Duplicate::with(LinkedBy::<R>::copied));
+        let ends = [links, linked_by];
+        ends.into_iter().for_each(|id| self.declare_upkeep(id));
+        self.relations.edges.push(EdgeKind { ends, check: check_edges::<R>, copy_among: copy_among::<R> });
+    }
+
+    /// Whether a component is one end of the edges of a relation of many to many.
+    pub(crate) fn is_end_of_edges(&self, id: ComponentId) -> bool {
+        self.relations.edges.iter().any(|kind| kind.ends.contains(&id))
+    }
+
+    /// Copies the edges among entities, each named with the one that stands for it, of the relations whose
+    /// [`Links`] are wanted. The functions put them into this world or another one.
+    pub(crate) fn copy_edges(
+        &self,
+        pairs: &[(Entity, Entity)],
+        wanted: impl Fn(ComponentId) -> bool,
+    ) -> Vec<PutEdges> {
+        let kinds = self.relations.edges.iter().filter(|kind| wanted(kind.ends[0]));
+        let kinds: Vec<&EdgeKind> = kinds.collect();
+        if kinds.is_empty() {
+            return Vec::new();
+        }
+        let map: HashMap<Entity, Entity> = pairs.iter().copied().collect();
+        kinds.into_iter().filter_map(|kind| (kind.copy_among)(self, &map, pairs)).collect()
     }
 
     /// The place of an edge in the list of its source.

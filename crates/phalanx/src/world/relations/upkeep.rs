@@ -13,7 +13,7 @@ use phalanx_store::Entity;
 
 use super::LinkError;
 use super::despawn::{Linked, is_cyclic};
-use super::many::CheckEdges;
+use super::many::EdgeKind;
 use crate::component::Descriptor;
 use crate::names::short_type;
 use crate::query::Everyone;
@@ -35,8 +35,8 @@ pub(crate) struct Relations {
     all_changes: u64,
     /// Which time this is that the number of changes begins anew: one for all worlds.
     epoch: u64,
-    /// How edges of relations of many to many are verified.
-    edges: Vec<CheckEdges>,
+    /// The relations of many to many.
+    pub(super) edges: Vec<EdgeKind>,
 }
 
 static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
@@ -52,10 +52,6 @@ impl Relations {
         if self.epoch == 0 {
             self.all_changed();
         }
-    }
-
-    pub(super) fn add_edge_check(&mut self, check: CheckEdges) {
-        self.edges.push(check);
     }
 
     /// Takes note that the links of all relations are others than before.
@@ -309,9 +305,9 @@ impl World {
 
     /// Takes over what newly registered components declare.
     pub(crate) fn declare_relation(&mut self, id: ComponentId) {
-        if let Some(linked) = self.components.info(id).attached::<Declared>().and_then(|all| all.linked) {
-            self.relations.linked.push(linked);
-        }
+        let Some(&declared) = self.components.info(id).attached::<Declared>() else { return };
+        self.declare_upkeep(id);
+        self.relations.linked.extend(declared.linked);
     }
 
     /// What differs whenever links of a relation came or went.
@@ -352,7 +348,7 @@ impl World {
         if !self.relations.waiting.is_empty() && self.commands.queue.is_empty() {
             return Err("a list waits for its target, and nobody will insert it".to_owned());
         }
-        self.relations.edges.iter().try_for_each(|check| check(self))?;
+        self.relations.edges.iter().try_for_each(|kind| (kind.check)(self))?;
         let declared = self.components.iter().filter_map(|info| info.attached::<Declared>());
         declared.copied().collect::<Vec<_>>().into_iter().try_for_each(|declared| (declared.check)(self))
     }
