@@ -1,10 +1,10 @@
 //! How a target keeps the entities that point at it.
 //!
-//! `Vec<Entity>` and [`EntityList`] keep the order in which entities came, and let it be changed; a `BTreeSet` sorts
-//! by id; a single [`Entity`] makes the relation one-to-one. Only the world adds and removes, so none of them is asked
-//! to refuse duplicates.
+//! `Vec<Entity>` and [`EntityList`] keep the order in which entities came, and let it be changed. A `BTreeSet` sorts by id; a `HashSet` has the order of its hasher; a single [`Entity`] makes the relation
+//! one-to-one. Only the world adds and removes, so none of them is asked to refuse duplicates.
 
-use std::collections::{BTreeSet, btree_set};
+use std::collections::{BTreeSet, HashSet, btree_set, hash_set};
+use std::hash::BuildHasher;
 
 use phalanx_store::Entity;
 
@@ -213,6 +213,40 @@ impl RelationshipSourceCollection for BTreeSet<Entity> {
         self.clear();
     }
     fn shrink_to_fit(&mut self) {}
+}
+
+/// Sources are despawned and walked in the order of the hasher, which std's own takes anew in each run of a program; where
+/// runs have to be alike, choose a hasher that is always the same, or another collection.
+impl<S: BuildHasher + Default + Send + Sync + 'static> RelationshipSourceCollection for HashSet<Entity, S> {
+    type SourceIter<'a> = std::iter::Copied<hash_set::Iter<'a, Entity>>;
+
+    fn new() -> Self {
+        HashSet::default()
+    }
+    fn with_capacity(capacity: usize) -> Self {
+        HashSet::with_capacity_and_hasher(capacity, S::default())
+    }
+    fn reserve(&mut self, additional: usize) {
+        self.reserve(additional);
+    }
+    fn add(&mut self, entity: Entity) -> bool {
+        self.insert(entity)
+    }
+    fn remove(&mut self, entity: Entity) -> bool {
+        self.remove(&entity)
+    }
+    fn iter(&self) -> Self::SourceIter<'_> {
+        self.iter().copied()
+    }
+    fn len(&self) -> usize {
+        self.len()
+    }
+    fn clear(&mut self) {
+        self.clear();
+    }
+    fn shrink_to_fit(&mut self) {
+        self.shrink_to_fit();
+    }
 }
 
 /// One-to-one: who comes takes the place of who was there.

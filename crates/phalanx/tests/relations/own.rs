@@ -1,6 +1,8 @@
 //! Relations of the user: one-to-one, sets, data beside the target, cycles.
 
-use std::collections::BTreeSet;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::BuildHasherDefault;
 
 use phalanx::prelude::*;
 use phalanx::relation::EntityList;
@@ -119,5 +121,37 @@ fn a_list_that_is_inserted_elsewhere_lists_nobody() {
     assert!(world.get::<ChildOf>(child).is_none());
     world.insert(b, taken).unwrap();
     assert!(world.get::<Children>(b).is_none());
+    world.check().unwrap();
+}
+
+#[derive(Component, Debug)]
+#[relationship(relationship_target = Herd)]
+struct GrazesWith(Entity);
+#[derive(Component, Debug)]
+#[relationship_target(relationship = GrazesWith, linked_spawn)]
+struct Herd(HashSet<Entity>);
+
+#[derive(Component, Debug)]
+#[relationship(relationship_target = Flock)]
+struct FliesWith(Entity);
+#[derive(Component, Debug)]
+#[relationship_target(relationship = FliesWith)]
+struct Flock(HashSet<Entity, BuildHasherDefault<DefaultHasher>>);
+
+#[test]
+fn a_hash_set_lists_sources() {
+    let mut world = World::new();
+    let [shepherd, goose] = [(); 2].map(|()| world.spawn_empty().id());
+    let sheep: HashSet<Entity> = (0..100).map(|_| world.spawn(GrazesWith(shepherd)).id()).collect();
+    assert_eq!(world.get::<Herd>(shepherd).unwrap().0, sheep);
+    let black = *sheep.iter().min().unwrap();
+    world.entity_mut(black).remove::<GrazesWith>().insert(FliesWith(goose));
+    assert_eq!(world.get::<Herd>(shepherd).unwrap().len(), 99);
+    assert_eq!(world.get::<Flock>(goose).unwrap().iter().collect::<Vec<_>>(), [black]);
+    world.check().unwrap();
+    world.despawn(shepherd);
+    assert_eq!(world.entities().len(), 2);
+    world.despawn(black);
+    assert!(world.get::<Flock>(goose).is_none());
     world.check().unwrap();
 }
