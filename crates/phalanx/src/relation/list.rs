@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   slots       [a] [ ] [c] [d] [ ] [f]      a removal leaves a hole; half of the slots are no holes
-//!   positions   a→0  c→2  d→3  f→5           made by the first removal from a long list
+//!   positions   a→0  c→2  d→3  f→5           made by the first removal from a long list, but for one near its end
 //!   packed      [a] [c] [d] [f]              made by the first reader of a slice, gone with the next change
 //! ```
 //!
 //! Removal looks the position up, and leaves a hole; when holes outnumber entities the list is packed. So removal is
-//! constant, spread over many. Who wants a slice of a list with holes pays once for packing it, which costs as much as
+//! constant, spread over many: making the positions takes as long as adding the entities did. Who wants a slice of a list with holes pays once for packing it, which costs as much as
 //! reading it. A short list has no positions: it is searched. The list does not know what its entities mean (ADR 0055).
 
 use std::fmt;
@@ -150,8 +150,17 @@ impl EntityList {
             // Those that came last often go first.
             return self.slots.iter().rposition(|&other| other == entity);
         }
+        let knows_positions = self.extra.as_ref().is_some_and(|extra| !extra.positions.is_empty());
+        if !knows_positions {
+            // Whoever takes the last ones again and again needs no positions.
+            let end = self.slots.len() - SHORT;
+            if let Some(at) = self.slots[end..].iter().rposition(|&other| other == entity) {
+                steps::count();
+                return Some(end + at);
+            }
+        }
         let extra = self.extra.get_or_insert_default();
-        if extra.positions.is_empty() {
+        if !knows_positions {
             let numbered = self.slots.iter().enumerate().filter(|&(_, &entity)| entity != HOLE);
             extra.positions = numbered.inspect(|_| steps::count()).map(|(at, &e)| (e, number(at))).collect();
         }
@@ -405,7 +414,10 @@ mod tests {
         for count in [1_000, 100_000] {
             let all = entities(count);
             let mut list: EntityList = all.iter().copied().collect();
-            list.remove(all[7]);
+            let steps = steps::of(|| (1..30).for_each(|at| assert!(list.remove(all[all.len() - at]))));
+            assert_eq!(steps, 29, "those near the end need no positions");
+            let steps = steps::of(|| list.remove(all[7]));
+            assert_eq!(steps, u64::from(count) - 28, "the first one of the others makes them");
             let steps = steps::of(|| (8..58).for_each(|at| assert!(list.remove(all[at]))));
             assert_eq!(steps, 50, "positions are known from the first removal on");
             list.check().unwrap();

@@ -260,3 +260,55 @@ fn entities_without_listeners_go_without_an_announcement() {
     }
     world.check().expect("valid");
 }
+
+/// A parent with as many children.
+fn family(world: &mut World, size: usize) -> (phalanx_store::Entity, Vec<phalanx_store::Entity>) {
+    let parent = world.spawn_empty().id();
+    let children = (0..size).map(|_| world.spawn(ChildOf(parent)).id()).collect();
+    (parent, children)
+}
+
+#[test]
+fn detaching_one_of_many_children_takes_as_many_steps_as_of_few() {
+    let detach = |size: usize| {
+        let mut world = World::new();
+        let (_, children) = family(&mut world, size);
+        let first = steps::of(|| world.remove::<ChildOf>(children[7]).map(drop).expect("alive"));
+        let next = steps::of(|| {
+            for &child in &children[8..58] {
+                world.remove::<ChildOf>(child).map(drop).expect("alive");
+            }
+        });
+        (first, next)
+    };
+    let (small, large) = (detach(1_000), detach(50_000));
+    assert_eq!(small.1, large.1, "fifty of them");
+    assert!(large.0 - small.0 <= 49_000, "the first one numbers them all, once: {}", large.0);
+    // The first removal is paid for by the additions.
+    assert_linear(|size| {
+        let mut world = World::new();
+        steps::of(|| {
+            let (_, children) = family(&mut world, size);
+            for &child in children.iter().step_by(3) {
+                world.remove::<ChildOf>(child).map(drop).expect("alive");
+            }
+        })
+    });
+}
+
+#[test]
+fn a_tree_is_despawned_in_steps_that_grow_with_it() {
+    for heard in [false, true] {
+        assert_linear(|size| {
+            let mut world = World::new();
+            if heard {
+                world.register_component_hooks::<ChildOf>().on_remove(|_, _| ());
+            }
+            let (parent, children) = family(&mut world, size);
+            children.iter().for_each(|&child| {
+                world.spawn(ChildOf(child));
+            });
+            steps::of(|| world.despawn(parent))
+        });
+    }
+}

@@ -81,6 +81,7 @@ fn order_is_set_through_exclusive_access() {
     world.check().unwrap();
 }
 
+// Hazard 75.
 #[test]
 fn order_survives_detaching_and_attaching() {
     let mut world = World::new();
@@ -146,6 +147,7 @@ fn bundles_bring_children() {
     world.check().unwrap();
 }
 
+// Hazard 74.
 #[test]
 fn a_batch_with_lists_equals_a_loop() {
     let (mut batch, mut single) = (World::new(), World::new());
@@ -170,6 +172,7 @@ fn a_batch_with_lists_equals_a_loop() {
     batch.check().unwrap();
 }
 
+// Hazard 74.
 #[test]
 fn a_batch_with_links_equals_a_loop() {
     let mut world = World::new();

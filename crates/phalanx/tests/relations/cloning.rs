@@ -118,6 +118,7 @@ fn linked(world: &mut World, source: Entity) -> Entity {
     })
 }
 
+// Hazard 75.
 #[test]
 fn a_linked_clone_is_a_tree_of_its_own_with_entities_mapped() {
     let mut world = World::new();

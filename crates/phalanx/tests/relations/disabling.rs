@@ -240,6 +240,7 @@ fn tree(world: &mut World) -> [Entity; 4] {
     [root, a, b, c]
 }
 
+// Hazard 76.
 #[test]
 fn enabling_a_parent_does_not_wake_a_child_that_was_disabled_by_itself() {
     let mut world = World::new();
