@@ -10,7 +10,7 @@ use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::ops::{Bound, RangeBounds};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 use hashbrown::HashMap;
 use phalanx_store::{Entity, FirstPanic, Tick};
@@ -93,8 +93,7 @@ buckets!(Ordered, Ord);
 /// What an index looks at.
 pub(crate) type Rows<'w, 's, C> = Query<'w, 's, (Entity, &'static C), Everyone>;
 
-/// An index that a world and its systems share. Whoever asks brings it up to date first; nobody can write the component
-/// while somebody reads it, so the lock is never waited for longer than that takes.
+/// An index that a world and its systems share. Whoever asks brings it up to date first.
 pub(crate) type SharedIndex<C, B> = RwLock<ValueIndex<C, B>>;
 
 /// One index: what it found when it looked last.
@@ -202,13 +201,37 @@ fn verified<'a, C: Component + PartialEq>(
     bucket.iter().copied().filter(move |&entity| rows.get(entity).is_ok_and(|(_, held)| held == value))
 }
 
+/// Brings an index up to date during a session, and opens it to be read.
+///
+/// It never waits for somebody who reads it, which could be the same thread: whoever does has brought it up to date, and
+/// keeps those away who write the component.
+pub(crate) fn read_current<'g, C: Component + Clone + PartialEq, B: Buckets<C>>(
+    index: &'g SharedIndex<C, B>,
+    rows: &Rows<'_, '_, C>,
+    components: &Components,
+    now: Tick,
+) -> RwLockReadGuard<'g, ValueIndex<C, B>> {
+    loop {
+        match index.try_write() {
+            Ok(mut index) => index.catch_up(rows, components, now),
+            Err(TryLockError::Poisoned(index)) => index.into_inner().catch_up(rows, components, now),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let current = read(index);
+        // Another thread panicked while it brought the index up to date.
+        if !current.is_changing {
+            return current;
+        }
+    }
+}
+
 /// Opens an index to change it. One that was left half-changed by a panic is made anew by whoever catches up.
-pub(crate) fn write<T>(index: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+fn write<T>(index: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     index.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Opens an index to read it.
-pub(crate) fn read<T>(index: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+fn read<T>(index: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     index.read().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -200,6 +200,28 @@ fn a_set_of_parameters_sees_its_own_writes_through_the_index() {
 }
 
 #[test]
+fn systems_read_one_index_beside_one_another_and_twice() {
+    fn twice(ranks: Index<Rank>, again: Index<Rank>, teams: Index<Team>, rows: Query<&Rank>) {
+        rows.iter_where(&ranks, &Rank(1)).for_each(|rank| assert_eq!(rank.0, 1));
+        assert_eq!(ranks.with(&Rank(1)).count(), again.with(&Rank(1)).count());
+        assert_eq!(teams.with(&Team(1)).count(), 1_000);
+    }
+    let mut app = App::new();
+    app.configure(AppConfig { threads: Threads::N(4), ..Default::default() });
+    app.world_mut().spawn_batch((0..4_000).map(|n| (Rank(n % 4), Team(n % 4))));
+    for _ in 0..6 {
+        app.add_systems(Update, |first: Index<Rank>, all: Query<&Rank>| {
+            assert_eq!(first.with(&Rank(1)).count(), 1_000);
+            #[cfg(feature = "parallel")]
+            all.par_iter().for_each(|rank| assert!(rank.0 < 4 && first.with(&Rank(9)).count() == 0));
+            let _ = all;
+        });
+        app.add_systems(Update, twice);
+    }
+    (0..5).for_each(|_| app.step(0.1));
+}
+
+#[test]
 fn an_ordered_index_in_a_system_gives_ranges() {
     let mut world = World::new();
     let [a, b, c] = [5, 1, 3].map(|n| world.spawn(Rank(n)).id());

@@ -19,7 +19,7 @@ use super::query::init_query;
 use crate::component::Component;
 use crate::query::{Everyone, Query, QueryData, QueryFilter};
 use crate::registry::Components;
-use crate::world::index::{self, Hashed, Ordered, Rows, SharedIndex, ValueIndex};
+use crate::world::index::{Hashed, Ordered, Rows, SharedIndex, ValueIndex, read_current};
 use crate::world::{SharedWorld, World};
 
 /// The query by which an index reads its component.
@@ -136,8 +136,8 @@ macro_rules! index_param {
             }
             fn item<'g>(guard: &'g mut Self::Guard<'_>) -> $name<'g, C> {
                 let rows = <Inner<C> as SystemParam>::item(&mut guard.rows);
-                index::write(guard.index).catch_up(&rows, guard.components, guard.now);
-                $name { index: index::read(guard.index), rows }
+                let index = read_current(guard.index, &rows, guard.components, guard.now);
+                $name { index, rows }
             }
         }
     };
