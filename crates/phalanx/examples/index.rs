@@ -3,6 +3,7 @@
 //! Run with `cargo run -p phalanx --example index`.
 
 #![expect(clippy::unwrap_used, reason = "what is missing here is a mistake of the example")]
+#![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 use phalanx::prelude::*;
 

@@ -40,10 +40,6 @@ struct Kept {
 impl Indexes {
     /// Forgets everything: the world is another one than that which was looked at.
     pub(crate) fn forget(&mut self, panics: &mut FirstPanic) {
-        #[expect(
-            clippy::iter_over_hash_type,
-            reason = "each is emptied; which one first makes no difference"
-        )]
         for kept in self.kept.values() {
             (kept.forget)(&*kept.index, panics);
         }

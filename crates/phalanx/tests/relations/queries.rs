@@ -266,7 +266,7 @@ fn the_order_of_a_scheduled_system_follows_links_that_make_no_archetype() {
     let mut app = App::new();
     app.init_resource::<Deepest>();
     app.add_systems(Update, |order: Cascade<ChildOf>, mut deepest: ResMut<Deepest>| {
-        deepest.0 = order.depth()
+        deepest.0 = order.depth();
     });
     let [a, b, c] = [(); 3].map(|()| app.world_mut().spawn_empty().id());
     let depth = |app: &mut App| {
