@@ -21,6 +21,12 @@ mod import;
 pub mod names;
 mod serialize;
 mod types;
+mod world;
+
+/// The page of the guide, whose programs are tests.
+#[cfg(all(doctest, feature = "parquet"))]
+#[doc = include_str!("../../../docs/guide/arrow.md")]
+struct Guide;
 
 pub use error::ArrowError;
 pub use export::{Export, Exported, LeftOut, record_batches};
@@ -30,3 +36,4 @@ pub use files::{read_parquet, write_parquet};
 pub use history::History;
 pub use import::{Import, spawn_from};
 pub use types::ArrowTypes;
+pub use world::ArrowWorld;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow_array::Array;
 use arrow_buffer::BooleanBuffer;
+use phalanx::prelude::Resource;
 use phalanx::save::SavedComponent;
 use phalanx::{Entity, World};
 
@@ -27,7 +28,7 @@ use crate::error::ValueError;
 ///
 /// let types = ArrowTypes::new().with::<Faction>();
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Resource, Clone, Debug, Default)]
 pub struct ArrowTypes {
     by_name: BTreeMap<String, TypeEntry>,
 }

@@ -6,7 +6,9 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use phalanx::prelude::*;
 use phalanx_arrow::names::{TICK, VERSION};
-use phalanx_arrow::{ArrowError, ArrowTypes, Export, History, Import, record_batches, spawn_from};
+use phalanx_arrow::{
+    ArrowError, ArrowTypes, ArrowWorld, Export, History, Import, record_batches, spawn_from,
+};
 
 use crate::types::*;
 
@@ -179,4 +181,63 @@ fn a_history_keeps_the_columns_of_its_first_frame() {
         |at: usize| batches[at].column_by_name("Faction").unwrap().as_string::<i32>().value(0).to_owned();
     assert_eq!((text(0), text(1)), ("Red".into(), "Blue".into()));
     assert_eq!(batches[1].column_by_name("Burning").unwrap().null_count(), 1);
+}
+
+#[test]
+fn a_history_with_a_schema_records_what_comes_later() {
+    let types = types();
+    let mut sample = World::new();
+    let somebody = sample.spawn_empty().id();
+    sample.spawn((
+        unit(Kind::Rider, Some(somebody)),
+        Position { x: 0.0, y: 0.0 },
+        Faction::Red,
+        Frozen,
+        Burning(0.0),
+    ));
+    let schema = record_batches(&sample, &types).unwrap().schema;
+    let mut world = World::new();
+    let e = world.spawn(Position { x: 1.0, y: 2.0 }).id();
+    let mut file = Vec::new();
+    let mut history = History::file(&mut file, Export::new(&types)).with_schema(&schema);
+    assert_eq!(history.append_at(&world, 0).unwrap(), []);
+    world.entity_mut(e).insert((unit(Kind::Healer, Some(e)), Faction::Blue, Frozen, Burning(2.0)));
+    assert_eq!(history.append_at(&world, 1).unwrap(), []);
+    // Now there are rows without lists, so that lists may be null.
+    let other = world.spawn_empty().id();
+    assert_eq!(history.append_at(&world, 2).unwrap(), []);
+    world.despawn(other);
+    history.finish().unwrap();
+    let batches = phalanx_arrow::read_file(std::io::Cursor::new(file)).unwrap();
+    assert_eq!(batches[2].column_by_name("Unit.at").unwrap().null_count(), 1);
+    assert_eq!(batches[0].column_by_name("Unit.hp").unwrap().null_count(), 1);
+    // Each frame comes back as the world that it was.
+    for (batch, has_unit) in batches.iter().zip([false, true]) {
+        let mut other = World::new();
+        let kept = Import::new(&types).keep_ids().spawn(&mut other, batch).unwrap();
+        assert_eq!(kept, [e]);
+        assert_eq!(other.get::<Unit>(e).cloned(), has_unit.then(|| unit(Kind::Healer, Some(e))));
+        assert_eq!(other.get::<Faction>(e).copied(), has_unit.then_some(Faction::Blue));
+        assert_eq!(other.get::<Frozen>(e).is_some(), has_unit);
+        assert_eq!(other.get::<Burning>(e).copied(), has_unit.then_some(Burning(2.0)));
+        assert_eq!(other.get::<Position>(e).map(|at| *at.y), Some(2.0));
+    }
+}
+
+#[test]
+fn a_world_has_methods_that_use_its_list_of_types() {
+    let mut world = World::new();
+    world.insert_resource(types());
+    world.spawn((Faction::Blue, Position { x: 1.0, y: 2.0 }));
+    world.spawn(Faction::Red);
+    let position = world.component_id::<Position>().unwrap();
+    let query = world.query_builder().with(position).build();
+    let exported = world.record_batches(&query).unwrap();
+    assert_eq!((exported.rows(), exported.left_out.len()), (1, 0));
+    let mut other = World::new();
+    let unknown = other.spawn_from(&exported.batches[0]).unwrap_err();
+    assert!(matches!(unknown, ArrowError::UnknownComponent { .. }), "{unknown}");
+    other.insert_resource(types());
+    let spawned = other.spawn_from(&exported.batches[0]).unwrap();
+    assert_eq!(other.get::<Faction>(spawned[0]), Some(&Faction::Blue));
 }

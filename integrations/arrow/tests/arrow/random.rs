@@ -72,7 +72,9 @@ fn random_worlds_are_equal_after_the_round_trip() {
         write_file(&mut file, &exported).unwrap();
         let streamed = read_stream(stream.as_slice()).unwrap();
         assert_eq!(streamed, read_file(std::io::Cursor::new(file)).unwrap());
-        for batches in [exported.batches.clone(), streamed] {
+        for batches in
+            [exported.batches.clone(), streamed].into_iter().chain(through_parquet(&exported, seed))
+        {
             let mut after = World::new();
             for batch in &batches {
                 Import::new(&types).keep_ids().spawn(&mut after, batch).unwrap();
@@ -86,6 +88,21 @@ fn random_worlds_are_equal_after_the_round_trip() {
             assert_eq!(canonical(&before), canonical(&after), "seed {seed}");
         }
     }
+}
+
+/// The batches after a Parquet file.
+#[cfg(feature = "parquet")]
+fn through_parquet(exported: &phalanx_arrow::Exported, seed: u64) -> Option<Vec<arrow_array::RecordBatch>> {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("random-{seed}.parquet"));
+    phalanx_arrow::write_parquet(std::fs::File::create(&path).unwrap(), exported).unwrap();
+    let read = phalanx_arrow::read_parquet(std::fs::File::open(&path).unwrap()).unwrap();
+    std::fs::remove_file(path).unwrap();
+    Some(read)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn through_parquet(_: &phalanx_arrow::Exported, _: u64) -> Option<Vec<arrow_array::RecordBatch>> {
+    None
 }
 
 /// The digest of a world that has the entities in the order of their ids, so that only who has what counts.
