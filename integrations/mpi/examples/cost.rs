@@ -1,71 +1,177 @@
-//! What ranks cost: boids in one world, and on two ranks, by the processor time of the whole process.
+//! What ranks cost: boids in one world without ranks, and on ranks of MPI. `integrations/mpi/measure` runs it.
 //!
-//! `cargo run --release --no-default-features --example cost [agents] [frames]`. Ranks are threads here, which sleep while
-//! they wait, so that processor time is work and nothing else. Runs take turns, and the ratio of their sums is printed.
+//! ```text
+//! cost world 200000 30                          one world, two threads, no exchange
+//! mpirun -n 2 -x RAYON_NUM_THREADS=1 cost ranks 200000 30    two ranks, one thread each
+//! mpirun -n 2 cost link                         latency and bandwidth of an exchange
+//! ```
+//!
+//! Both run the same systems, and both make the index of neighbours in each frame. Printed are times per frame: by the
+//! clock; of the processor, over all threads or ranks; and the same without the time within the transport, where ranks spin
+//! while they wait. The last one says on a busy machine, too, how much work there is.
 
 #[path = "cluster/models.rs"]
 #[allow(dead_code)]
 mod models;
 
-use models::{Model, app_in, cluster_in, populate_in};
-use phalanx_mpi::{ClusterStats, run_local};
+use std::time::Instant;
 
-/// The processor time of this process so far, in hundredths of a second.
-fn processor_time() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").expect("Linux tells the time of processes");
-    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    fields[11..=12].iter().filter_map(|field| field.parse::<f64>().ok()).sum()
+use cpu_time::{ProcessTime, ThreadTime};
+use models::{Model, Position, SIGHT, app_in, cluster_in, populate_in};
+use phalanx::prelude::*;
+use phalanx::schedule::Threads;
+use phalanx_mpi::{ClusterError, GlobalOrder, MpiTransport, Transport, run_mpi};
+
+/// Frames that make archetypes and ghosts, and are not measured.
+const FIRST: u64 = 2;
+
+/// A transport that knows how much processor time was spent in it.
+struct Timed {
+    transport: MpiTransport,
+    spent: f64,
 }
 
-/// Runs boids, and returns the processor time of its frames and what the ranks did.
-fn run(ranks: usize, agents: u64, frames: u64) -> (f64, Vec<ClusterStats>) {
-    // About one agent per unit of space.
+impl Transport for Timed {
+    fn rank(&self) -> usize {
+        self.transport.rank()
+    }
+
+    fn ranks(&self) -> usize {
+        self.transport.ranks()
+    }
+
+    fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, ClusterError> {
+        let begun = ThreadTime::now();
+        let received = self.transport.exchange(parts);
+        self.spent += begun.elapsed().as_secs_f64();
+        received
+    }
+}
+
+/// About one agent per unit of space.
+#[allow(clippy::cast_possible_truncation)]
+fn side_of(agents: u64) -> (f32, usize) {
     let side = (agents as f64).sqrt().round();
-    #[allow(clippy::cast_possible_truncation)]
-    let (side, cells) = (side as f32, (side / 2.0) as usize);
-    let ends = run_local(ranks, |transport| {
-        let mut app = app_in(Model::Boids, side);
-        let mut cluster = cluster_in(Model::Boids, transport, agents, side, cells.clamp(2, 512));
-        populate_in(Model::Boids, &cluster, app.world_mut(), agents, |_| side);
-        // The first frames make archetypes and ghosts.
-        let mut begun = 0.0;
-        for frame in 0..frames + 2 {
-            if frame == 2 {
-                begun = processor_time();
-            }
-            cluster.exchange(app.world_mut()).expect("all ranks are threads of this process");
-            app.step(0.02);
+    (side as f32, ((side / 2.0) as usize).clamp(2, 512))
+}
+
+fn boids(side: f32, threads: Threads) -> App {
+    let mut app = app_in(Model::Boids, side);
+    app.configure(AppConfig { threads, ..AppConfig::default() });
+    app
+}
+
+fn world(agents: u64, frames: u64) {
+    let (side, _) = side_of(agents);
+    let mut app = boids(side, Threads::N(2));
+    populate_in(Model::Boids, app.world_mut(), agents, |_| true, |_| side);
+    let mut begun = (Instant::now(), ProcessTime::now());
+    for frame in 0..frames + FIRST {
+        if frame == FIRST {
+            begun = (Instant::now(), ProcessTime::now());
         }
-        // All ranks are here before any of them looks at the clock.
-        cluster.digest(app.world()).expect("all ranks are threads of this process");
-        (processor_time() - begun, cluster.stats())
-    });
-    let time = ends.iter().map(|(time, _)| *time).fold(0.0, f64::max);
-    (time, ends.into_iter().map(|(_, stats)| stats).collect())
+        GlobalOrder::refresh::<Position>(app.world_mut(), SIGHT);
+        app.step(0.02);
+    }
+    let per_frame = |seconds: f64| seconds * 1e3 / frames as f64;
+    let (clock, work) = (begun.0.elapsed().as_secs_f64(), begun.1.elapsed().as_secs_f64());
+    let (clock, work) = (per_frame(clock), per_frame(work));
+    println!("world agents {agents} clock {clock:.2} processor {work:.2} work {work:.2}");
+}
+
+fn ranks(transport: MpiTransport, agents: u64, frames: u64) -> Result<(), ClusterError> {
+    let (side, cells) = side_of(agents);
+    let (here, ranks) = (transport.rank(), transport.ranks());
+    let mut app = boids(side, Threads::Serial);
+    let mut cluster = cluster_in(Model::Boids, Timed { transport, spent: 0.0 }, agents, side, cells);
+    populate_in(Model::Boids, app.world_mut(), agents, |place| cluster.owns(place), |_| side);
+    let mut begun = (Instant::now(), ProcessTime::now(), 0.0);
+    for frame in 0..frames + FIRST {
+        if frame == FIRST {
+            // All ranks are here before any of them looks at the clock.
+            cluster.sum([])?;
+            begun = (Instant::now(), ProcessTime::now(), cluster.transport().spent);
+        }
+        cluster.exchange(app.world_mut())?;
+        app.step(0.02);
+    }
+    let spent = cluster.transport().spent - begun.2;
+    cluster.sum([])?;
+    let (clock, processor) = (begun.0.elapsed().as_secs_f64(), begun.1.elapsed().as_secs_f64());
+    let work = processor - (cluster.transport().spent - begun.2);
+    let clock = cluster.max([clock])?.unwrap_or_default();
+    let (processor, work, spent) = (cluster.sum([processor])?, cluster.sum([work])?, cluster.sum([spent])?);
+    let stats = cluster.stats();
+    let mut total = |count: u64| cluster.sum([count as f64]);
+    let (migrated, bytes) = (total(stats.migrated)?, total(stats.migrated_bytes)?);
+    let (ghosts, ghost_bytes) = (total(stats.ghosts_sent)?, total(stats.ghost_bytes)?);
+    if here == 0 {
+        let per_frame = |seconds: f64| seconds * 1e3 / frames as f64;
+        println!(
+            "ranks {ranks} agents {agents} clock {:.2} processor {:.2} work {:.2} transport {:.2}",
+            per_frame(clock),
+            per_frame(processor),
+            per_frame(work),
+            per_frame(spent)
+        );
+        // An id, a position and a velocity.
+        let columns = (migrated * 24.0).max(1.0);
+        let frames = (frames + FIRST) as f64;
+        println!(
+            "bytes migrants {migrated} per-migrant {:.2} of-columns {:.3} ghosts-per-frame {:.0} ghost-bytes-per-frame {:.0}",
+            bytes / migrated.max(1.0),
+            bytes / columns,
+            ghosts / frames,
+            ghost_bytes / frames
+        );
+    }
+    Ok(())
+}
+
+/// The least times of exchanges of several sizes with each other rank, and the line through them.
+fn link(mut transport: MpiTransport) -> Result<(), ClusterError> {
+    let (here, ranks) = (transport.rank(), transport.ranks());
+    let mut points = Vec::new();
+    for power in [0, 10, 14, 17, 20, 23, 25] {
+        let bytes = if power == 0 { 0 } else { 1 << power };
+        let mut least = f64::INFINITY;
+        for _ in 0..if power < 20 { 300 } else { 20 } {
+            let parts: Vec<Vec<u8>> =
+                (0..ranks).map(|to| vec![7; if to == here { 0 } else { bytes }]).collect();
+            transport.gather(Vec::new())?;
+            let begun = Instant::now();
+            transport.exchange(parts)?;
+            least = least.min(begun.elapsed().as_secs_f64() * 1e6);
+        }
+        points.push(((bytes * (ranks - 1)) as f64, least));
+    }
+    if here == 0 {
+        // Relative errors count alike for all sizes: each point is weighed by its time.
+        let sum = |f: &dyn Fn(f64, f64) -> f64| points.iter().map(|&(x, y)| f(x, y) / (y * y)).sum::<f64>();
+        let (n, x, y) = (sum(&|_, _| 1.0), sum(&|x, _| x), sum(&|_, y| y));
+        let (xx, xy) = (sum(&|x, _| x * x), sum(&|x, y| x * y));
+        let slope = (n * xy - x * y) / (n * xx - x * x);
+        let latency = (y - slope * x) / n;
+        for (bytes, time) in &points {
+            println!("exchange bytes {bytes} us {time:.2} fitted {:.2}", latency + slope * bytes);
+        }
+        println!("link ranks {ranks} latency-us {latency:.2} bandwidth-GB/s {:.3}", 1e-3 / slope);
+    }
+    Ok(())
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse::<u64>().ok());
-    let (agents, frames) = (arguments.next().unwrap_or(200_000), arguments.next().unwrap_or(8));
-    let (mut one, mut two) = (0.0, 0.0);
-    let mut stats = Vec::new();
-    for _ in 0..3 {
-        one += run(1, agents, frames).0;
-        let (time, last) = run(2, agents, frames);
-        two += time;
-        stats = last;
+    let mut arguments = std::env::args().skip(1);
+    let mode = arguments.next().unwrap_or_default();
+    let mut numbers = arguments.filter_map(|argument| argument.parse::<u64>().ok());
+    let (agents, frames) = (numbers.next().unwrap_or(200_000), numbers.next().unwrap_or(30).max(1));
+    match mode.as_str() {
+        "world" => world(agents, frames),
+        "ranks" => run_mpi(|transport| ranks(transport, agents, frames)),
+        "link" => run_mpi(link),
+        _ => {
+            eprintln!("cost world|ranks|link [agents] [frames]");
+            std::process::exit(2);
+        }
     }
-    let half = run(1, agents / 2, frames).0;
-    let whole = run(2, agents, frames).0;
-    let sum = |of: fn(&ClusterStats) -> u64| stats.iter().map(of).sum::<u64>();
-    let (migrated, bytes) = (sum(|stats| stats.migrated), sum(|stats| stats.migrated_bytes));
-    println!("{agents} agents, {frames} frames: processor time on 2 ranks / in one world: {:.3}", two / one);
-    println!(
-        "weak scaling, {agents} agents on 2 ranks / twice half as many on one: {:.3}",
-        whole / (2.0 * half)
-    );
-    let columns = (migrated * 24).max(1);
-    println!("{migrated} migrants in {bytes} bytes, {:.3} of their columns", bytes as f64 / columns as f64);
-    let (ghosts, bytes) = (sum(|stats| stats.ghosts_sent), sum(|stats| stats.ghost_bytes));
-    println!("{ghosts} ghosts in {bytes} bytes");
 }

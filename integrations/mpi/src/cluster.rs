@@ -116,6 +116,11 @@ impl<T: Transport> Cluster<T> {
         self.stats
     }
 
+    /// What carries bytes between ranks.
+    pub fn transport(&self) -> &T {
+        &self.transport
+    }
+
     /// Whether this rank owns a place: for spawning, where all ranks know what there is to spawn.
     pub fn owns(&self, place: [f64; 3]) -> bool {
         self.partition.owner(place) == self.rank()

@@ -4,7 +4,8 @@
 //!   each frame   Cluster::exchange                          then an ordinary App::step
 //!                  newborn entities get their GlobalId
 //!                  rebalance: who owns which cells (Partition)
-//!                  migrate:   owners move with all registered components
+//!                  links:     those to entities that are gone are forgotten
+//!                  migrate:   owners move with all listed components and relations
 //!                  halo:      read-only copies (Ghost) of what lies near the border
 //!                  messages:  to a rank, to all, to the owner of an entity
 //! ```
@@ -33,6 +34,11 @@ mod sent;
 mod transport;
 mod types;
 mod wire;
+
+/// The page of the guide, whose program is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/cluster.md")]
+struct Guide;
 
 pub use checkpoint::latest_checkpoint;
 pub use cluster::{Cluster, ClusterStats, Ghost};

@@ -286,7 +286,9 @@ fn forget<R: Relationship>(world: &mut World, alive: &HashSet<GlobalId>) -> u64 
     lost.sort_unstable();
     let mut despawned = 0;
     for (_, entity) in lost {
-        let Ok(_) = world.get_entity(entity) else { continue };
+        if !world.contains(entity) {
+            continue;
+        }
         // A link that was made since then replaces the one that waits.
         let replaced = world.get::<R>(entity).is_some();
         if !replaced && <R::RelationshipTarget as RelationshipTarget>::LINKED_SPAWN {

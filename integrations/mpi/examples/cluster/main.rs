@@ -3,7 +3,6 @@
 //! ```text
 //! mpirun -n 4 cluster boids --frames 300 --checkpoint run --every 50
 //! mpirun -n 3 cluster boids --frames 300 --restart run
-//! mpirun -n 2 cluster measure
 //! ```
 
 use std::path::PathBuf;
@@ -109,38 +108,7 @@ fn run(options: &Options, transport: MpiTransport) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// The least time of an exchange of so many bytes with each rank, in microseconds.
-fn exchange_time(transport: &mut MpiTransport, bytes: usize, times: usize) -> Result<f64, ClusterError> {
-    let mut least = f64::INFINITY;
-    for _ in 0..times {
-        let parts = vec![vec![7; bytes]; transport.ranks()];
-        transport.gather(Vec::new())?;
-        let begun = std::time::Instant::now();
-        transport.exchange(parts)?;
-        least = least.min(begun.elapsed().as_secs_f64() * 1e6);
-    }
-    Ok(least)
-}
-
-/// Measures what an exchange takes by itself, and by its bytes.
-fn measure(mut transport: MpiTransport) -> Result<(), ClusterError> {
-    let (rank, ranks) = (transport.rank(), transport.ranks());
-    let empty = exchange_time(&mut transport, 0, 500)?;
-    let small = exchange_time(&mut transport, 1 << 10, 500)?;
-    let large = exchange_time(&mut transport, 1 << 26, 12)?;
-    if rank == 0 {
-        let bandwidth = (ranks - 1) as f64 * f64::from(1 << 26) / large / 1e3;
-        println!(
-            "{ranks} ranks: empty {empty:.1} us, 1 KiB {small:.1} us, 64 MiB {large:.0} us = {bandwidth:.2} GB/s"
-        );
-    }
-    Ok(())
-}
-
 fn main() {
-    if std::env::args().nth(1).as_deref() == Some("measure") {
-        return run_mpi(measure);
-    }
     let options = options().unwrap_or_else(|error| {
         eprintln!("{error}");
         std::process::exit(2)

@@ -116,20 +116,21 @@ pub fn cluster_in<T: Transport>(
 
 /// Spawns the agents that this rank owns: three quarters of them in one corner, so that there is something to balance.
 pub fn populate<T: Transport>(model: Model, cluster: &Cluster<T>, world: &mut World, agents: u64) {
-    populate_in(model, cluster, world, agents, |id| if id % 4 == 0 { SIDE } else { SIDE / 3.0 });
+    let part = |id: u64| if id % 4 == 0 { SIDE } else { SIDE / 3.0 };
+    populate_in(model, world, agents, |place| cluster.owns(place), part);
 }
 
-/// As [`populate`], each agent somewhere between 0 and what `part` says.
-pub fn populate_in<T: Transport>(
+/// As [`populate`], each agent somewhere between 0 and what `part` says, and only where `owns` says.
+pub fn populate_in(
     model: Model,
-    cluster: &Cluster<T>,
     world: &mut World,
     agents: u64,
+    owns: impl Fn([f64; 3]) -> bool,
     part: impl Fn(u64) -> f32,
 ) {
     for id in 0..agents {
         let position = Position { x: unit(1, id, 0) * part(id), y: unit(1, id, 1) * part(id) };
-        if !cluster.owns(position.place()) {
+        if !owns(position.place()) {
             continue;
         }
         let velocity = Velocity { x: unit(2, id, 0) - 0.5, y: unit(2, id, 1) - 0.5 };
