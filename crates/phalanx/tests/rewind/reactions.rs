@@ -78,12 +78,12 @@ fn same_again(app: &mut App) {
         assert!(first.last().is_some_and(|(_, traced)| *traced > 0), "nothing happened that could differ");
         let trace = app.world().resource::<Trace>().0.clone();
         for _ in 0..2 {
-            app.restore(&before).unwrap();
+            app.restore(&before).expect("a checkpoint of this app");
             let again = run(app, 7);
             assert_eq!(app.world().resource::<Trace>().0, trace);
             assert!(again == first, "the frames went another way");
         }
-        app.restore(&before).unwrap();
+        app.restore(&before).expect("a checkpoint of this app");
     }
 }
 
