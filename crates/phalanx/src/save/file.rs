@@ -21,12 +21,12 @@ use hashbrown::HashMap;
 use super::chunk::{Chunks, Key, Part};
 use super::error::LoadError;
 use super::filter::{SaveFilter, SaveReport};
-use super::plan::Plan;
+use super::plan::{Plan, Source};
 use super::registry::SaveRegistry;
 use super::{build, compact, decode};
 use crate::codec::{Reader, put_varint};
 use crate::world::World;
-use phalanx_store::{BLOCK_ROWS, entity_map_scope};
+use phalanx_store::{BLOCK_ROWS, Tick, entity_map_scope};
 
 const MAGIC: &[u8; 8] = b"PHALANX\x01";
 
@@ -75,6 +75,11 @@ pub struct FileMark {
     report: SaveReport,
     /// How many pieces were written.
     written: usize,
+    /// What the world was like: which one it is, with the number of restores, and its clock.
+    branch: (u64, u64),
+    tick: Tick,
+    /// Where the values of parts stood in the world.
+    sources: HashMap<Part, Source>,
 }
 
 impl FileMark {
@@ -86,6 +91,13 @@ impl FileMark {
     /// How many pieces the file has: for a delta, how many had changed.
     pub fn pieces_written(&self) -> usize {
         self.written
+    }
+
+    /// The checksum of a piece, if nothing of it was written since. Ticks of another branch say nothing.
+    fn unwritten(&self, plan: &Plan<'_>, source: Source, key: Key) -> Option<u64> {
+        let same = self.branch == plan.world.branch() && self.sources.get(&key.part) == Some(&source);
+        let sum = self.pieces.get(&key).filter(|_| same)?;
+        plan.is_older(source, key.block as usize, self.tick).then_some(*sum)
     }
 }
 
@@ -103,6 +115,10 @@ impl World {
 
     /// Writes what changed since another file was written, to a file of its own. [`World::read_files`] needs both.
     ///
+    /// Blocks of tables that were not written since are not looked at. The directory of entities, sparse components,
+    /// resources, and components without ticks are encoded and compared by their checksums; after a restore, everything
+    /// is.
+    ///
     /// # Errors
     /// As for [`World::write_file`].
     pub fn write_delta(&self, path: impl AsRef<Path>, since: &FileMark) -> Result<FileMark, FileError> {
@@ -111,12 +127,20 @@ impl World {
 
     fn write_pieces(&self, path: &Path, since: Option<&FileMark>) -> Result<FileMark, FileError> {
         let plan = Plan::new(self, &SaveFilter::new());
-        let mut pieces = HashMap::new();
+        let (mut pieces, mut sources) = (HashMap::new(), HashMap::new());
         let mut written = 0;
         let chain = replace_file(path, |out| {
             out.put(MAGIC)?;
             out.put(&since.map_or(0, |since| since.chain).to_le_bytes())?;
             for key in plan.keys() {
+                if let Some(source) = plan.source(key.part) {
+                    sources.insert(key.part, source);
+                    let known = since.and_then(|since| since.unwritten(&plan, source, key));
+                    if let Some(sum) = known {
+                        pieces.insert(key, sum);
+                        continue;
+                    }
+                }
                 let mut bytes = Vec::new();
                 key.write(&mut bytes);
                 bytes.extend(plan.piece(key).map_err(|error| FileError::Save(error.to_string()))?);
@@ -137,7 +161,8 @@ impl World {
             out.put(&sum.to_le_bytes())?;
             Ok(sum)
         })?;
-        Ok(FileMark { chain, pieces, report: plan.report, written })
+        let (branch, tick) = (self.branch(), self.tick());
+        Ok(FileMark { chain, pieces, report: plan.report, written, branch, tick, sources })
     }
 
     /// Makes a world of a file.

@@ -7,11 +7,13 @@
 use std::borrow::Cow;
 
 use hashbrown::HashSet;
-use phalanx_store::{DirectoryState, Entity, SlotState};
+use phalanx_store::{DirectoryState, Entity, SlotState, TableId, Tick};
 
+use super::chunk::Part;
 use super::filter::{SaveFilter, SaveReport};
 use super::kept::KeptComponents;
 use crate::codec::{CodecError, Halt, ValueSink};
+use crate::component::Track;
 use crate::messages::{ChannelState, MessageSaving};
 use crate::pool::{PoolId, PoolRecord};
 use crate::registry::{ComponentId, ComponentInfo};
@@ -34,6 +36,13 @@ pub(super) struct Plan<'w> {
     pub(super) report: SaveReport,
 }
 
+/// Where the values of a piece stand in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    table: TableId,
+    component: Option<ComponentId>,
+}
+
 /// A component that is saved.
 pub(super) struct ComponentPlan<'w> {
     pub(super) info: &'w ComponentInfo,
@@ -46,6 +55,9 @@ pub(super) struct TablePlan {
     /// Positions among the components.
     pub(super) components: Vec<usize>,
     pub(super) entities: Vec<Entity>,
+    /// The one table of the world whose rows these are, in their order; nothing where several became one, or rows are
+    /// left out.
+    pub(super) source: Option<TableId>,
 }
 
 pub(super) struct SetPlan {
@@ -121,6 +133,32 @@ impl<'w> Plan<'w> {
         Ok(())
     }
 
+    /// Whose values a piece holds: a table, and the component unless it is the owners. Only of these the store knows when
+    /// they were written.
+    pub(super) fn source(&self, part: Part) -> Option<Source> {
+        let (table, component) = match part {
+            Part::Owners(at) => (&self.tables[at as usize], None),
+            Part::Column(at, column) => {
+                let table = &self.tables[at as usize];
+                let info = self.components[table.components[column as usize]].info;
+                // Without ticks nobody knows.
+                (info.track() != Track::None).then_some((table, Some(info.id())))?
+            }
+            _ => return None,
+        };
+        Some(Source { table: table.source?, component })
+    }
+
+    /// Whether nothing of a block was written at a tick or after it.
+    pub(super) fn is_older(&self, source: Source, block: usize, tick: Tick) -> bool {
+        let store = &self.world.store;
+        let columns = source.component.map_or(&[][..], |id| self.world.components.info(id).columns());
+        let mut columns = columns.iter().filter(|column| !column.is_virtual());
+        store.rows_tick(source.table, block).is_some_and(|rows| rows < tick)
+            && columns
+                .all(|&column| store.column_tick(source.table, column, block).is_some_and(|at| at < tick))
+    }
+
     /// Who is not saved is dead in the save, and its slot the last one to be used again.
     fn leave_entities_out(&mut self, filter: &SaveFilter<'_>) -> HashSet<Entity> {
         let mut left_out = HashSet::new();
@@ -186,9 +224,11 @@ impl<'w> Plan<'w> {
             let same = |known: &&mut TablePlan| known.pool == pool.index() && known.components == components;
             if let Some(known) = self.tables.iter_mut().find(same) {
                 known.entities.extend(kept);
+                known.source = None;
                 continue;
             }
-            self.tables.push(TablePlan { pool: pool.index(), components, entities: kept.collect() });
+            let (pool, entities, source) = (pool.index(), kept.collect(), whole.then_some(table));
+            self.tables.push(TablePlan { pool, components, entities, source });
         }
         self.leave_components_out(lacking);
     }

@@ -63,6 +63,8 @@ pub(crate) struct Taking {
     /// How many components the copies are of.
     known: usize,
     archetypes: Option<(Cursor, Arc<ArchetypesImage>)>,
+    /// How often the world was restored: ticks before and after are not to be compared.
+    restored: u64,
 }
 
 /// What ticks say after a restore.
@@ -282,6 +284,7 @@ impl World {
         };
         // Then what cannot fail.
         let rows = rows.commit();
+        self.taking.restored += 1;
         let changed = self.archetypes.restore(&state.archetypes, rows.tables_changed);
         self.taking.archetypes = Some((self.archetypes.cursor(), Arc::clone(&state.archetypes)));
         let resources = self.resources.restore(&state.resources, resources);
@@ -349,6 +352,12 @@ impl World {
     /// Leaves a resource out of checkpoints: a restore does not touch it.
     pub fn skip_resource_in_checkpoints<R: Resource>(&mut self) {
         self.resources.set_copying::<R>(Copying::Skip);
+    }
+
+    /// Which world this is, and how often its clock was set back. Where both are equal, ticks can be compared.
+    #[cfg(feature = "serde")]
+    pub(crate) fn branch(&self) -> (u64, u64) {
+        (self.id, self.taking.restored)
     }
 
     /// What the world knows and cannot copy.

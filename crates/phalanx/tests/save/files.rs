@@ -80,6 +80,71 @@ fn one_changed_row_is_one_block_of_its_column() {
     assert!(size("delta") * 5 < size("base"), "{} and {}", size("delta"), size("base"));
 }
 
+/// A value that counts how often it is written into a save.
+#[derive(Component, serde::Deserialize)]
+#[component(save)]
+struct Written(u32);
+
+static WRITTEN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+impl serde::Serialize for Written {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        WRITTEN.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        serializer.serialize_newtype_struct("Written", &self.0)
+    }
+}
+
+#[test]
+fn a_delta_looks_at_the_blocks_that_were_written() {
+    let place = Place::new("looked-at");
+    let written = || WRITTEN.swap(0, std::sync::atomic::Ordering::Relaxed);
+    let mut world = World::new();
+    let all: Vec<Entity> = world.spawn_batch((0..10_000).map(Written)).collect();
+    let mut mark = world.write_file(place.file("0")).expect("written");
+    assert!(written() >= 10_000);
+    // The same tick as that of the file: who asks cannot know, and looks.
+    world.get_mut::<Written>(all[5_000]).expect("alive").0 = 1;
+    mark = world.write_delta(place.file("1"), &mark).expect("written");
+    assert_eq!((mark.pieces_written() > 1, written() > 0), (true, true));
+    world.clear_trackers();
+    mark = world.write_delta(place.file("2"), &mark).expect("written");
+    written();
+    world.clear_trackers();
+    mark = world.write_delta(place.file("3"), &mark).expect("written");
+    assert_eq!((mark.pieces_written(), written()), (1, 0), "nothing was written, and nothing is looked at");
+    world.get_mut::<Written>(all[3]).expect("alive").0 = 2;
+    world.clear_trackers();
+    mark = world.write_delta(place.file("4"), &mark).expect("written");
+    let once = written();
+    assert!(mark.pieces_written() == 2 && (1_024..=2_048).contains(&once), "{once}");
+    let mut types = phalanx::save::SaveRegistry::new();
+    types.register::<Written>();
+    let files = (0..5).map(|at| place.file(&at.to_string()));
+    let read = World::read_files(files, &types).expect("read");
+    let values = |world: &World| world.view::<&Written>().iter().map(|one| one.0).collect::<Vec<_>>();
+    assert_eq!(values(&read), values(&world));
+}
+
+#[test]
+fn a_delta_after_a_restore_holds_what_another_branch_wrote_at_the_same_tick() {
+    let (place, types) = (Place::new("branches"), registry());
+    let mut world = World::new();
+    let all: Vec<Entity> =
+        world.spawn_batch((0..3_000u16).map(|at| Health { current: 0.0, max: f32::from(at) })).collect();
+    let start = world.checkpoint();
+    let write = |world: &mut World, value: f32| {
+        world.get_mut::<Health>(all[2_000]).expect("alive").current = value;
+        (0..5).for_each(|_| world.clear_trackers());
+    };
+    write(&mut world, 1.0);
+    let mark = world.write_file(place.file("base")).expect("written");
+    world.restore(&start).expect("of this world");
+    write(&mut world, 2.0);
+    world.write_delta(place.file("delta"), &mark).expect("written");
+    let read = World::read_files([place.file("base"), place.file("delta")], &types).expect("read");
+    assert_eq!(read.get::<Health>(all[2_000]).expect("alive").current, 2.0);
+}
+
 #[test]
 fn damage_is_found_and_said_where() {
     let (place, types) = (Place::new("damage"), registry());
