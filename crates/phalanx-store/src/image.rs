@@ -15,7 +15,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-pub(crate) use column::Block;
+use blocks::Blocks;
 pub use column::ColumnCopy;
 pub use restore::{Leftovers, NotRestored, Restoring, Rewritten};
 
@@ -29,6 +29,7 @@ use crate::store::{Store, fresh_stamp};
 use crate::table_columns::TableShape;
 use crate::tick::Tick;
 
+mod blocks;
 mod column;
 mod restore;
 mod stats;
@@ -90,7 +91,7 @@ struct ColumnImage {
     id: AnyColId,
     /// Nothing where there are no rows and no way to copy them.
     copy: Option<ColumnCopy>,
-    blocks: Vec<Arc<Block>>,
+    blocks: Blocks,
     ticks: Vec<Tick>,
 }
 
@@ -257,25 +258,18 @@ impl Store {
             let known =
                 before.and_then(|(before, _)| before.columns.iter().find(|known| known.id == column.id));
             let known = known.filter(|_| copy.is_some_and(|copy| copy.tracked));
-            let mut taken = Vec::with_capacity(blocks);
-            for (block, &tick) in ticks.iter().enumerate() {
-                let since = before.map_or(Tick::ZERO, |(_, since)| since);
-                let same = known.filter(|_| same_rows(block).is_some() && tick < since);
-                if let Some(same) = same {
-                    stats.shared_blocks += 1;
-                    taken.push(Arc::clone(&same.blocks[block]));
-                    continue;
-                }
+            let since = before.map_or(Tick::ZERO, |(_, since)| since);
+            let is_same = |block: usize| same_rows(block).is_some() && ticks[block] < since;
+            let capture = |block: usize| {
                 let start = block * BLOCK_ROWS;
-                let copied = copy.ok_or(NoCopy { column: column.id })?.ops.capture(
-                    self,
-                    table,
-                    start..start + rows_in(len, block),
-                );
+                let rows = start..start + rows_in(len, block);
+                let copied = copy.ok_or(NoCopy { column: column.id })?.ops.capture(self, table, rows);
                 stats.copied_blocks += 1;
                 stats.copied_bytes += copied.bytes;
-                taken.push(Arc::new(copied));
-            }
+                Ok(copied)
+            };
+            let (taken, shared) = Blocks::new(blocks, known.map(|known| &known.blocks), is_same, capture)?;
+            stats.shared_blocks += shared;
             columns.push(ColumnImage { id: column.id, copy: copy.cloned(), blocks: taken, ticks });
         }
         Ok(TableImage {
@@ -308,7 +302,7 @@ impl Store {
             && self.owners_tick(table, block) < base.tick
             // SAFETY: the table is that of the base, so the cell is that of its column (I4); it has rows in the block (I3).
             && unsafe { tick_in(cell, column, block) } < base.tick;
-        same.then(|| &of.blocks[block].note)
+        same.then(|| &of.blocks.get(block).expect("a block of the base").note)
     }
 
     fn tag_tick(&self, table: TableId, tag: AnyColId) -> Tick {

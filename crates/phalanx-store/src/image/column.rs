@@ -49,6 +49,12 @@ pub(crate) struct Block {
     pub(crate) note: OnceLock<u64>,
 }
 
+impl Block {
+    pub(super) fn new<T: Send + Sync + 'static>(values: Vec<T>, bytes: usize) -> Self {
+        Self { values: Box::new(Rows(values)), bytes, note: OnceLock::new() }
+    }
+}
+
 /// Values that are dropped one by one, all of them though some panic.
 struct Rows<T>(Vec<T>);
 
@@ -96,7 +102,7 @@ impl<T: Send + Sync + 'static> Ops for Typed<T> {
             }
         };
         let bytes = size_of_val(values.as_slice());
-        Block { values: Box::new(Rows(values)), bytes, note: OnceLock::new() }
+        Block::new(values, bytes)
     }
 
     fn bytes(&self, block: &Block) -> Option<(*const u8, usize)> {

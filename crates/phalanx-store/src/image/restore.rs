@@ -15,6 +15,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::column::Block;
 use super::{BLOCK_ROWS, Image, TableImage, rows_in, tick_in};
 use crate::column::ColumnCell;
 use crate::column_id::{AnyColId, ColumnType};
@@ -142,18 +143,19 @@ impl Store {
                 }
                 let ((known, since), cell) = (known?, cell?);
                 let shared =
-                    Arc::ptr_eq(known.columns.get(position)?.blocks.get(block)?, &column.blocks[block]);
+                    Arc::ptr_eq(known.columns.get(position)?.blocks.get(block)?, column.blocks.get(block)?);
                 // SAFETY: the table is that of the image, so the cell is that of its column (I4), and the table has the rows
                 // of the block (I3).
                 let is_old = || column.is_tracked() && unsafe { tick_in(cell, column.id, block) } < since;
                 (shared && is_old()).then_some(())
             };
-            let source = |(block, taken)| match column.ops().bytes(taken) {
-                _ if is_same(block).is_some() => Source::Same,
-                Some(_) => Source::Bytes,
+            // What is the same is not looked at: most blocks are, and each lies elsewhere in memory.
+            let source = |(block, taken): (usize, &Arc<Block>)| match is_same(block) {
+                Some(()) => Source::Same,
+                None if column.ops().bytes(taken).is_some() => Source::Bytes,
                 None => Source::Fresh(column.ops().fresh(taken)),
             };
-            column.blocks.iter().map(|block| &**block).enumerate().map(source).collect()
+            column.blocks.iter().enumerate().map(source).collect()
         });
         let columns = columns.collect();
         Plan { target: Some(Arc::clone(target)), stays, same_owners, columns }
@@ -298,7 +300,10 @@ impl Store {
             for (block, source) in sources.iter_mut().enumerate() {
                 let (from, count) = match source {
                     Source::Same => continue,
-                    Source::Bytes => column.ops().bytes(&column.blocks[block]).expect("asked before"),
+                    Source::Bytes => {
+                        let taken = column.blocks.get(block).expect("there is a source for each block");
+                        column.ops().bytes(taken).expect("asked before")
+                    }
                     Source::Fresh(fresh) => fresh.values(),
                 };
                 let mut next = 0;

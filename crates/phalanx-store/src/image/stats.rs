@@ -30,9 +30,9 @@ impl Image {
             for owners in table.owners.iter().filter(|owners| is_new(Arc::as_ptr(owners).addr())) {
                 bytes += size_of_val::<[_]>(owners);
             }
-            for block in table.columns.iter().flat_map(|column| &column.blocks) {
+            for block in table.columns.iter().flat_map(|column| column.blocks.iter()) {
                 if is_new(Arc::as_ptr(block).addr()) {
-                    bytes += block.bytes + size_of_val::<super::Block>(block);
+                    bytes += block.bytes + size_of_val::<super::column::Block>(block);
                 }
             }
         }
