@@ -2,7 +2,7 @@
 //!
 //! A page is listed once, by the name of its file in `docs/guide`; `tests/guide.rs` checks that none is missing here or
 //! in the book's table of contents. Three pages are about packages that this one does not know, which compile them:
-//! "inspector.md" in `phalanx-inspect`, "arrow.md" in `integrations/arrow`, "cluster.md" in `integrations/mpi`.
+//! `inspector.md` in `phalanx-inspect`, `arrow.md` in `integrations/arrow`, `cluster.md` in `integrations/mpi`.
 
 macro_rules! pages {
     ($($name:ident $file:literal)*) => {

@@ -29,8 +29,12 @@ fn every_page_is_in_the_table_of_contents_and_among_the_tests() {
     let contents = page("SUMMARY.md");
     let tested =
         std::fs::read_to_string(root().join("crates/phalanx/src/guide.rs")).expect("the list of pages");
-    let elsewhere = std::fs::read_to_string(root().join("crates/phalanx-inspect/src/lib.rs"));
-    let elsewhere = elsewhere.expect("the package whose page is one of its tests");
+    let others = ["crates/phalanx-inspect", "integrations/arrow", "integrations/mpi"];
+    let elsewhere = others.map(|package| {
+        let root = std::fs::read_to_string(root().join(package).join("src/lib.rs"));
+        root.expect("a package with a page of its own")
+    });
+    let elsewhere = elsewhere.concat();
     for name in pages() {
         assert!(contents.contains(&format!("({name})")), "SUMMARY.md lacks {name}");
         let here = tested.contains(&format!("\"{name}\""));
