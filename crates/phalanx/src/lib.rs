@@ -46,6 +46,10 @@
 //! This crate contains no unsafe code: rows live in `phalanx-store`, the one small crate that does.
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::implied_bounds_in_impls,
+    reason = "a bound on the shape of a condition by itself lets the compiler name what is wrong with one"
+)]
 
 extern crate self as phalanx;
 
