@@ -249,6 +249,7 @@ fn handle(
 
 /// Functions that others can run before and after.
 const NAMED: u32 = 3;
+#[allow(clippy::needless_pass_by_value, reason = "observers take what they hear by value")]
 fn named<const N: u32>(on: On<Add<A>>, world: &World) {
     let a = world.get::<A>(on.entity).expect("the value can be read").0;
     world.resource::<Trace>().push((10_000 + N, Event::Add, 1, on.entity, a));
@@ -534,7 +535,7 @@ impl Pair {
             }
         });
         // Some worlds have them from the start, some never: without them more paths have no listener.
-        if seed % 3 == 0 {
+        if seed.is_multiple_of(3) {
             let group = world.group::<Own<(S,)>, Get<(T,)>, ()>().expect("nobody owns it");
             world.insert_resource(Grouped(group));
         }

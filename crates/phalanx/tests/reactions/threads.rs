@@ -39,7 +39,7 @@ fn react(kind: usize, entity: Entity, commands: &mut Commands) {
         2 => drop(recorder.insert_if_new(Cold)),
         3 if entity.index() % 5 == 2 => recorder.despawn(),
         4 => commands.trigger(Echo(entity)),
-        5 if entity.index() % 3 == 0 => {
+        5 if entity.index().is_multiple_of(3) => {
             recorder.insert(Burning);
             resume_unwind(Box::new("on purpose"))
         }
