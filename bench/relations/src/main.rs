@@ -142,7 +142,6 @@ const CASES: &[Case] = &[
         items: DETACHED,
         lines: detach,
         bars: &[
-            beside(&["phalanx/of-100000"], &["bevy_ecs/of-100000", "flecs/of-100000"]),
             // Constant: as many instructions, which `bench/measure-relations` counts; caches may make a difference.
             Bar { lines: &["phalanx/of-100000"], of: &["phalanx/of-100"], most: 1.5, without: None },
         ],
