@@ -71,16 +71,16 @@ fn spawn(world: &mut World, id: u64, y: f64) {
     let small = i16::try_from(id).unwrap();
     let at = At { y, kind: 7, flags: [], colour: 9, level: -3 };
     let mut entity = world.spawn((GlobalId(id), at));
-    if id % 2 == 0 {
+    if id.is_multiple_of(2) {
         entity.insert(Mixed { wide: id << 40, small: -small, smaller: [1, 2], half: f32::from(small) / 4.0 });
     }
-    if id % 3 == 0 {
+    if id.is_multiple_of(3) {
         entity.insert(Whole(1, u32::try_from(id).unwrap()));
     }
-    if id % 5 == 0 {
+    if id.is_multiple_of(5) {
         entity.insert(Sparse(u32::try_from(id).unwrap()));
     }
-    if id % 7 == 0 {
+    if id.is_multiple_of(7) {
         entity.insert(Title(format!("number {id}")));
     }
 }

@@ -116,7 +116,7 @@ pub fn cluster_in<T: Transport>(
 
 /// Spawns the agents that this rank owns: three quarters of them in one corner, so that there is something to balance.
 pub fn populate<T: Transport>(model: Model, cluster: &Cluster<T>, world: &mut World, agents: u64) {
-    let part = |id: u64| if id % 4 == 0 { SIDE } else { SIDE / 3.0 };
+    let part = |id: u64| if id.is_multiple_of(4) { SIDE } else { SIDE / 3.0 };
     populate_in(model, world, agents, |place| cluster.owns(place), part);
 }
 
