@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ggrs::{
-    Config, DesyncDetection, GgrsEvent, InputStatus, P2PSession, PlayerType, PredictRepeatLast, SessionBuilder,
-    SessionState, UdpNonBlockingSocket,
+    Config, DesyncDetection, GgrsEvent, InputStatus, P2PSession, PlayerType, PredictRepeatLast,
+    SessionBuilder, SessionState, UdpNonBlockingSocket,
 };
 use phalanx::prelude::*;
 use phalanx_ggrs::{Rollback, SavedFrame};
@@ -132,7 +132,8 @@ fn input(player: usize, frame: u32) -> u8 {
 
 #[test]
 fn ten_thousand_frames_with_a_rollback_of_eight_never_part() {
-    let frames: u32 = std::env::var("PHALANX_GGRS_FRAMES").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
+    let frames: u32 =
+        std::env::var("PHALANX_GGRS_FRAMES").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
     let mut session = SessionBuilder::<Battle>::new()
         .with_num_players(2)
         .expect("two players")
@@ -222,7 +223,9 @@ impl Peer {
         if self.session.current_state() != SessionState::Running || self.frame >= frames {
             return;
         }
-        self.session.add_local_input(self.player, input(self.player, self.frame / 5)).expect("the local player");
+        self.session
+            .add_local_input(self.player, input(self.player, self.frame / 5))
+            .expect("the local player");
         if let Ok(requests) = self.session.advance_frame() {
             rollback.handle(&mut self.app, requests);
             self.frame += 1;

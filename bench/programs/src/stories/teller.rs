@@ -370,11 +370,9 @@ fn act_on_one(world: &mut World, op: Op, same: Option<Entity>, recorded: bool) {
         | Op::DetachAll { who }
         | Op::DespawnChildren { who }
         | Op::WithChild { who, .. } => who,
-        Op::Spawn { .. }
-        | Op::Batch { .. }
-        | Op::Quake { .. }
-        | Op::SpawnTree { .. }
-        | Op::Forget { .. } => return,
+        Op::Spawn { .. } | Op::Batch { .. } | Op::Quake { .. } | Op::SpawnTree { .. } | Op::Forget { .. } => {
+            return;
+        }
     };
     let Some(entity) = pick(world, who, same) else { return };
     match op {
@@ -438,9 +436,15 @@ fn observe_own(world: &mut World, entity: Entity, event: usize) {
     }
     let mut entity = world.entity_mut(entity);
     match event {
-        0 => { entity.observe(of!(Insert A, "insert 0")); }
-        1 => { entity.observe(of!(Remove B, "remove 1")); }
-        2 => { entity.observe(of!(Despawn D, "despawn 2")); }
+        0 => {
+            entity.observe(of!(Insert A, "insert 0"));
+        }
+        1 => {
+            entity.observe(of!(Remove B, "remove 1"));
+        }
+        2 => {
+            entity.observe(of!(Despawn D, "despawn 2"));
+        }
         _ => {
             entity.observe(|on: On<Hit>, mut book: ResMut<Book>| {
                 book.lines.push(format!("  its own observer: {}", on.value));
