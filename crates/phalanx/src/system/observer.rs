@@ -276,15 +276,8 @@ impl Observer {
                 handler: Box::new(SystemHandler::<E, S::System> { system, conditions, event: PhantomData }),
             })
         };
-        Self {
-            make: Box::new(make),
-            entities: Vec::new(),
-            components: Vec::new(),
-            conditions: Vec::new(),
-            before: Vec::new(),
-            after: Vec::new(),
-            batched: false,
-        }
+        let (entities, components, conditions, before, after) = Default::default();
+        Self { make: Box::new(make), entities, components, conditions, before, after, batched: false }
     }
 
     /// It hears only of events of this entity, and of others that are named so.
