@@ -138,3 +138,36 @@ fn run_again(app: &mut App, kept: &AppCheckpoint) -> Result<(), String> {
     let _ = io::stderr().lock().write_all(words.as_bytes());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn battle_after(options: &Options, frames: u32) -> App {
+        let mut app = battle::app(options);
+        app.startup();
+        (0..frames).for_each(|_| app.step(1.0 / 60.0));
+        app
+    }
+
+    #[test]
+    fn frames_that_are_taken_back_and_run_again_give_the_same_battle() {
+        let options = Options { entities: 600, frames: 60, threads: Threads::Serial, ..Options::default() };
+        let mut app = battle_after(&options, 40);
+        let kept = app.checkpoint();
+        (0..15).for_each(|_| app.step(1.0 / 60.0));
+        run_again(&mut app, &kept).expect("the same battle");
+        assert_eq!(app.world().digest(), battle_after(&options, 55).world().digest());
+    }
+
+    #[test]
+    fn a_battle_that_goes_another_way_is_noticed() {
+        let options = Options { entities: 600, frames: 60, threads: Threads::Serial, ..Options::default() };
+        let mut app = battle_after(&options, 5);
+        let kept = app.checkpoint();
+        app.step(1.0 / 60.0);
+        app.world_mut().spawn_empty();
+        let error = run_again(&mut app, &kept).expect_err("nobody spawns it again");
+        assert!(error.contains("another world"), "{error}");
+    }
+}

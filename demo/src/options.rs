@@ -14,7 +14,7 @@ usage: demo [OPTIONS]
   --frames N      how many frames it lasts           (default 300)
   --threads N     0: as many as the machine offers, 1: one after the other, N: that many, at most 256 (default 0)
   --entities N    how many fight at the beginning    (default 100000, at most 10000000)
-  --rewind N      at the end, take the last N frames back and run them again: the digest is the same
+  --rewind N      at the end, take the last N frames back and run them again: the digest is the same (at most --frames)
   --picture FILE  write the systems of a frame as a picture, FILE.svg
   --inspect       watch the battle in a browser: it goes on until the program is stopped
   --load FILE     begin with a battle that was saved
@@ -85,7 +85,25 @@ impl Options {
                 _ => return Err(format!("unknown option `{arg}`")),
             }
         }
+        options.check()?;
         Ok(Some(options))
+    }
+
+    /// What cannot be done together is refused, not left out.
+    fn check(&self) -> Result<(), String> {
+        if self.inspect && (self.rewind > 0 || self.save.is_some()) {
+            let option = if self.rewind > 0 { "--rewind" } else { "--save" };
+            return Err(format!(
+                "{option} needs a battle that ends, and with --inspect it goes on until the program is stopped"
+            ));
+        }
+        if self.rewind > self.frames {
+            let Self { rewind, frames, .. } = self;
+            return Err(format!(
+                "--rewind {rewind} is more than the {frames} frames that are run: see --frames"
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -138,6 +156,11 @@ mod tests {
         assert!(parse("--threads 100000").is_err_and(|error| error.contains("at most 256")));
         assert!(parse("--entities 1000000000").is_err_and(|error| error.contains("at most 10000000")));
         assert!(parse("--entities -3").is_err_and(|error| error.contains("a number")));
+        assert!(parse("--frames 10 --rewind 11").is_err_and(|error| error.contains("10 frames")));
+        assert!(parse("--load a --rewind 301").is_err_and(|error| error.contains("300 frames")));
+        assert!(parse("--rewind 10 --frames 10").is_ok());
+        assert!(parse("--inspect --save a").is_err_and(|error| error.contains("--save needs")));
+        assert!(parse("--rewind 3 --inspect").is_err_and(|error| error.contains("--rewind needs")));
         assert!(parse("--picture frame.png").is_err_and(|error| error.contains("frame.png.svg")));
     }
 }
