@@ -6,8 +6,8 @@
 #![cfg(not(loom))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 use phalanx_store::*;
@@ -232,10 +232,16 @@ fn whole<F: Fetch<Ids = &'static [AnyColId]>>(store: &Store, except: F::Ids, tab
     query::<F>(store, except, table)
 }
 
+/// The column B, as queries of whole entities name what they leave out.
+fn except_b() -> &'static [AnyColId] {
+    static EXCEPT: OnceLock<[AnyColId; 1]> = OnceLock::new();
+    EXCEPT.get_or_init(|| [B.id().any()])
+}
+
 #[test]
 fn a_lock_of_whole_entities_takes_all_columns_but_some() {
     let (mut store, table) = store();
-    let except: &'static [AnyColId] = Box::leak(Box::new([B.id().any()]));
+    let except = except_b();
     let all = whole::<WholeRowMut>(&store, &[], table);
     let most = whole::<WholeRowMut>(&store, except, table);
     let look = whole::<WholeRow>(&store, &[], table);
@@ -277,7 +283,7 @@ fn a_reading_session_lends_whole_entities_to_be_read() {
 #[test]
 fn a_query_names_nothing_beside_whole_entities_that_it_writes() {
     let (store, _) = store();
-    let except: &'static [AnyColId] = Box::leak(Box::new([B.id().any()]));
+    let except = except_b();
     assert!(store.prepare::<(WholeRowMut, Read<u64>)>((&[], A.id())).is_err());
     assert!(store.prepare::<(Read<u64>, WholeRowMut)>((A.id(), &[])).is_err());
     assert!(store.prepare::<(WholeRow, Write<u64>)>((&[], A.id())).is_err());
@@ -290,7 +296,7 @@ fn a_query_names_nothing_beside_whole_entities_that_it_writes() {
 #[test]
 fn threads_write_whole_entities_of_different_rows() {
     let (mut store, table) = store();
-    let except: &'static [AnyColId] = Box::leak(Box::new([B.id().any()]));
+    let except = except_b();
     let all = whole::<WholeRowMut>(&store, except, table);
     let session = store.share();
     let mut locked = session.lock(&all).expect("free");
