@@ -1,6 +1,6 @@
 //! Systems: functions over a world whose parameters say what they use.
 //!
-//! Parameters are [`Query`](crate::query::Query), [`Res`], [`ResMut`], [`Commands`](crate::world::Commands),
+//! Parameters are [`Query`], [`Res`], [`ResMut`], [`Commands`],
 //! [`MessageReader`], [`MessageWriter`], [`Local`], [`Single`], `&World`, `Option` and tuples of parameters and
 //! `#[derive(SystemParam)]` structs; `&mut World` alone makes a system exclusive. What a system uses decides what may run
 //! beside it; when it runs is the schedule's business.
