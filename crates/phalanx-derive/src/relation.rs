@@ -11,7 +11,8 @@ use syn::{
     Attribute, Data, DeriveInput, Error, Field, Member, Meta, Result, Token, Type, Visibility, WhereClause,
 };
 
-use crate::column::{RowAccess, quiet};
+use crate::attr::Track;
+use crate::column::{RowAccess, id_of, quiet};
 use crate::target::Target;
 
 /// The half of a relation that a component is.
@@ -120,11 +121,21 @@ impl Relation {
     }
 
     /// The implementation of `Relationship` or `RelationshipTarget`.
-    pub fn emit(&self, target: &Target, bounds: Option<&WhereClause>) -> TokenStream {
+    pub fn emit(&self, target: &Target, track: Track, bounds: Option<&WhereClause>) -> TokenStream {
         let p = &target.private;
         let owner = target.path();
         let (params, _, _) = target.generics.split_for_impl();
         let (field, ty, quiet) = (&self.field, &self.ty, quiet());
+        let id = id_of(p, &quote!(Self), track);
+        let changed = match track {
+            Track::Row => quote!(::core::option::Option::Some(<Self as #p::RowTracked>::changed_id())),
+            Track::Block | Track::None => quote!(::core::option::Option::None),
+        };
+        // Without ticks of blocks there are none to be written.
+        let columns = match track {
+            Track::None => quote!(::core::option::Option::None),
+            Track::Block | Track::Row => quote!(::core::option::Option::Some((#id, #changed))),
+        };
         let others: TokenStream =
             self.others.iter().map(|other| quote!(#other: ::core::default::Default::default(),)).collect();
         match &self.half {
@@ -149,6 +160,10 @@ impl Relation {
                         fn set_risky(&mut self, __entity: #p::Entity) {
                             self.#field = __entity;
                         }
+                        #[inline]
+                        fn column() -> ::core::option::Option<#p::ColId<Self>> {
+                            ::core::option::Option::Some(#id)
+                        }
                     }
                 }
             }
@@ -169,6 +184,10 @@ impl Relation {
                     #[inline]
                     fn from_collection_risky(__collection: #ty) -> Self {
                         Self { #field: __collection, #others }
+                    }
+                    #[inline]
+                    fn columns() -> ::core::option::Option<#p::ListColumns<Self>> {
+                        #columns
                     }
                 }
             },

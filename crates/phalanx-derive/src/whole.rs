@@ -127,7 +127,7 @@ fn emit(
     let (params, _, _) = target.generics.split_for_impl();
     let (who, bounds, quiet) = (target.path(), &parts.bounds, quiet());
     let kind = match &attr.relation {
-        Some(relation) => relation.emit(target, parts.bounds.as_ref()),
+        Some(relation) => relation.emit(target, track, parts.bounds.as_ref()),
         None => quote!(#quiet impl #params #p::Component for #who #bounds {}),
     };
     Ok(quote! {

@@ -26,7 +26,7 @@ parts.entities = (() => {
       if (result.complete && !searched.whole) Object.assign(searched, { ended: performance.now(), whole: true });
       if (again) {
         if (!result.complete) {
-          setTimeout(() => { if (own === asking) load(page, false, true); }, 60);
+          setTimeout(() => { if (own === asking) load(page, false, true); }, 100);
           return;
         }
         pages = new Map();
@@ -40,7 +40,7 @@ parts.entities = (() => {
       total = result.total;
       pages.set(page, result.entities);
       draw();
-      if (!result.complete) setTimeout(() => { if (own === asking) load(page, false); }, 60);
+      if (!result.complete) setTimeout(() => { if (own === asking) load(page, false); }, 100);
     } catch (error) {
       if (own !== asking) return;
       Object.assign(searched, { ended: performance.now(), whole: true });

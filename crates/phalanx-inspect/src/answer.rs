@@ -1,7 +1,7 @@
 //! Answering calls between frames: from a request to its method, and back.
 //!
-//! A search answers with what it found so far, and goes on when it is asked again. A method that panics, as the user's
-//! `Debug` or `Drop` may, is answered with an error, and the app goes on.
+//! A search answers with what it found so far, and goes on between frames for as long as somebody asks for it. A method
+//! that panics, as the user's `Debug` or `Drop` may, is answered with an error, and the app goes on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -10,16 +10,19 @@ use phalanx::prelude::{App, Time};
 use phalanx::schedule::SystemView;
 
 use crate::difference::difference;
-use crate::find::{Plan, Search};
+use crate::find::Plan;
 use crate::json::Json;
 use crate::methods;
 use crate::protocol::{CHANGING, Failure, METHODS, failure, success};
 use crate::query_text;
+use crate::search::Search;
 use crate::tool::{STEP, State};
 use crate::why::why;
 
-/// How long one call goes on with a search, at most: it comes again soon, and other calls want their turn.
-const SEARCH_SLICE: Duration = Duration::from_micros(300);
+/// How long a call looks that begins a search, at most: few searches take longer.
+const FIRST_LOOK: Duration = Duration::from_micros(200);
+/// How long a call looks that asks for a search again, at most: it goes on without that, if slowly.
+const NEXT_LOOK: Duration = Duration::from_micros(50);
 /// No more searches are kept.
 const MAX_SEARCHES: usize = 8;
 
@@ -66,7 +69,7 @@ fn call(app: &mut App, state: &mut State, method: &str, params: &Json) -> Result
         "world.remove" => methods::remove(app.world_mut(), params),
         "world.components" => Ok(methods::components(app.world())),
         "world.tables" => Ok(methods::tables(app.world(), state.want_advisor())),
-        "world.points" => methods::points(app.world(), params),
+        "world.points" => state.points(app.world(), params),
         "world.difference" => difference(app, params),
         "world.stats" => Ok(state.stats(app)),
         "app.schedule" => Ok(schedule(app)),
@@ -130,11 +133,23 @@ fn search(app: &App, state: &mut State, params: &Json, until: Instant) -> Result
             Search::new(text, Plan::new(world, &terms).map_err(Failure::params)?)
         }
     };
-    search.go_on(world, until.min(Instant::now() + SEARCH_SLICE));
+    let look = if search.is_new() { FIRST_LOOK } else { NEXT_LOOK };
+    search.want();
+    search.go_on(world, until.min(Instant::now() + look));
     let page = methods::found(world, search.page(world, offset, limit));
     state.searches.truncate(MAX_SEARCHES - 1);
     state.searches.insert(0, search);
     Ok(page)
+}
+
+/// Goes on with the search that was asked for last, until a moment.
+pub fn go_on(app: &App, state: &mut State, until: Instant) {
+    let Some(at) = state.searches.iter().position(Search::goes_on) else { return };
+    let mut search = state.searches.remove(at);
+    // One that panics is forgotten: whoever asks for it again begins anew, and hears of it.
+    if catch_unwind(AssertUnwindSafe(|| search.go_on(app.world(), until))).is_ok() {
+        state.searches.insert(at, search);
+    }
 }
 
 /// `app.schedule`

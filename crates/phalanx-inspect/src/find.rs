@@ -1,25 +1,20 @@
-//! Finding entities: a query text looked up in a world, and searches that go on from frame to frame.
+//! Finding entities: a query text looked up in a world, its candidates, and which of them match.
 //!
 //! What archetypes or a sparse set decide is not searched but counted: a page of a million entities costs a walk over the
-//! list of tables. Where values of fields, names or sparse components decide, each candidate has to be asked: a
-//! [`Search`] does so within the budget of a frame and goes on in the next one. The world may change meanwhile; what it
-//! found is true of the moment at which it looked.
+//! list of tables. Where values of fields, names or sparse components decide, each candidate has to be asked, which is
+//! what a [`Search`](crate::search::Search) does. Fields that are numbers are read from their columns, many rows at a time;
+//! everything else is looked up entity by entity.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
-use std::time::Instant;
 
 use phalanx::fields::FieldKind;
 use phalanx::prelude::{Entity, Name, Value, World};
-use phalanx::query::DynamicQuery;
+use phalanx::query::{DynamicQuery, DynamicTable};
 use phalanx::registry::ComponentId;
 
 use crate::json::Json;
 use crate::query_text::{Literal, Op, Term};
-use crate::values::{component, debug, field, parse_entity, short, to_json};
-
-/// No more matches of a search are kept.
-const MAX_MATCHES: usize = 100_000;
+use crate::values::{component, debug, field, parse_entity, short};
 
 /// A query text with its names looked up.
 pub struct Plan {
@@ -112,22 +107,28 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The single entity that was named, if one was; nothing where its name was wrong.
+    pub fn only(&self) -> Option<Option<Entity>> {
+        self.only
+    }
+
     /// Whether every candidate matches.
-    fn is_counted(&self) -> bool {
+    pub fn is_counted(&self) -> bool {
         self.tests.is_empty()
             && self.only.is_none()
             && (self.set.is_none() || self.tables == DynamicQuery::default())
     }
 
-    /// The candidates, in slices; entities without a row are not among them.
-    fn slices<'w>(&self, world: &'w World) -> Box<dyn Iterator<Item = &'w [Entity]> + 'w> {
+    /// The candidates, table by table, or by runs of the set; entities without a row are not among them.
+    pub fn tables<'w>(&self, world: &'w World) -> Box<dyn Iterator<Item = DynamicTable<'w>> + 'w> {
         match self.set {
-            Some(id) => Box::new(world.sparse_runs(id).map(|run| run.entities())),
-            None => Box::new(self.tables.tables(world).map(|table| table.entities())),
+            Some(id) => Box::new(world.sparse_runs(id)),
+            None => Box::new(self.tables.tables(world)),
         }
     }
 
-    fn rowless(&self, world: &World) -> usize {
+    /// How many candidates have no row.
+    pub fn rowless(&self, world: &World) -> usize {
         if self.rowless { world.entities().rowless_len() } else { 0 }
     }
 
@@ -138,7 +139,7 @@ impl Plan {
         mut from: usize,
     ) -> impl Iterator<Item = Entity> + use<'w> {
         let mut parts = Vec::new();
-        for slice in self.slices(world) {
+        for slice in self.tables(world).map(|table| table.entities()) {
             let skipped = from.min(slice.len());
             from -= skipped;
             if skipped < slice.len() {
@@ -152,20 +153,45 @@ impl Plan {
 
     /// How many candidates there are.
     pub fn count(&self, world: &World) -> usize {
-        self.slices(world).map(<[Entity]>::len).sum::<usize>() + self.rowless(world)
+        self.tables(world).map(|table| table.len()).sum::<usize>() + self.rowless(world)
     }
 
-    /// Whether one of the candidates matches: what made it one need not be asked again.
-    fn holds_of_candidate(&self, world: &World, entity: Entity) -> bool {
-        (self.set.is_none() || self.tables.contains(world, entity))
-            && self.tests.iter().all(|test| test.holds(world, entity))
+    /// Keeps those of a table's rows that match: what made them candidates is not asked again. `values` is room to work in.
+    pub fn retain(
+        &self,
+        world: &World,
+        table: &DynamicTable<'_>,
+        rows: &mut Vec<usize>,
+        values: &mut Vec<Value>,
+    ) {
+        let owners = table.entities();
+        if self.set.is_some() {
+            rows.retain(|&row| self.tables.contains(world, owners[row]));
+        }
+        for test in &self.tests {
+            values.clear();
+            match test {
+                _ if rows.is_empty() => return,
+                Test::Compare { id, field, op, with }
+                    if table.field_values(*id, field, rows.iter().copied(), values).is_ok() =>
+                {
+                    let mut values = values.iter();
+                    rows.retain(|_| values.next().is_some_and(|&value| op.admits(compare(value, with))));
+                }
+                test => rows.retain(|&row| test.holds(world, owners[row])),
+            }
+        }
+    }
+
+    /// Whether an entity is a candidate.
+    pub fn is_candidate(&self, world: &World, entity: Entity) -> bool {
+        self.tables.contains(world, entity) && self.set.is_none_or(|id| world.entity(entity).contains_id(id))
     }
 
     /// Whether an entity matches.
     pub fn holds(&self, world: &World, entity: Entity) -> bool {
         self.only.is_none_or(|only| only == Some(entity))
-            && self.tables.contains(world, entity)
-            && self.set.is_none_or(|id| world.entity(entity).contains_id(id))
+            && self.is_candidate(world, entity)
             && self.tests.iter().all(|test| test.holds(world, entity))
     }
 }
@@ -222,19 +248,39 @@ impl Test {
     }
 }
 
-/// Called for each candidate of a search: nothing here allocates, but for entities.
+/// Called for each candidate of a search: nothing here allocates.
 fn compare(value: Value, with: &With) -> Option<Ordering> {
-    match (to_json(value), with) {
-        (Json::Int(value), With::Int(with)) => Some(value.cmp(with)),
-        (Json::Int(value), With::Number(with)) => (value as f64).partial_cmp(with),
-        (Json::Number(value), With::Int(with)) => value.partial_cmp(&(*with as f64)),
-        (Json::Number(value), With::Number(with)) => value.partial_cmp(with),
-        (Json::Single(value), With::Single(with)) => value.partial_cmp(with),
-        (Json::Bool(value), With::Bool(with)) => Some(value.cmp(with)),
-        (Json::Text(_), With::Entity(with)) => {
-            let same = *with == value.as_entity() && with.is_some();
-            Some(if same { Ordering::Equal } else { Ordering::Less })
+    let int = match value {
+        Value::F32(value) => {
+            return if let With::Single(with) = with { value.partial_cmp(with) } else { None };
         }
+        Value::F64(value) => {
+            return match with {
+                With::Int(with) => value.partial_cmp(&(*with as f64)),
+                With::Number(with) => value.partial_cmp(with),
+                _ => None,
+            };
+        }
+        Value::Bool(value) => {
+            return if let With::Bool(with) = with { Some(value.cmp(with)) } else { None };
+        }
+        Value::Entity(value) => {
+            let With::Entity(with) = with else { return None };
+            return Some(if *with == Some(value) { Ordering::Equal } else { Ordering::Less });
+        }
+        Value::U8(value) => value.into(),
+        Value::U16(value) => value.into(),
+        Value::U32(value) => value.into(),
+        Value::U64(value) => value.into(),
+        Value::I8(value) => value.into(),
+        Value::I16(value) => value.into(),
+        Value::I32(value) => value.into(),
+        Value::I64(value) => i128::from(value),
+        _ => return None,
+    };
+    match with {
+        With::Int(with) => Some(int.cmp(with)),
+        With::Number(with) => (int as f64).partial_cmp(with),
         _ => None,
     }
 }
@@ -267,72 +313,5 @@ pub fn name_of(world: &World, entity: Entity) -> Option<String> {
     match text {
         Some(field) => world.get_field_text(entity, info.id(), field.name).ok().map(crate::values::cut),
         None => debug(world, entity, info),
-    }
-}
-
-/// A query that is being looked up.
-pub struct Search {
-    pub text: String,
-    plan: Plan,
-    scanned: usize,
-    complete: bool,
-    matches: Vec<Entity>,
-    met: HashSet<Entity>,
-}
-
-/// A part of what a search found.
-pub struct Page {
-    pub total: usize,
-    pub scanned: usize,
-    pub complete: bool,
-    pub entities: Vec<Entity>,
-}
-
-impl Search {
-    pub fn new(text: &str, plan: Plan) -> Self {
-        let complete = plan.is_counted();
-        Self { text: text.to_owned(), plan, scanned: 0, complete, matches: Vec::new(), met: HashSet::new() }
-    }
-
-    /// Goes on until a moment; at least a few entities are looked at.
-    pub fn go_on(&mut self, world: &World, until: Instant) {
-        if self.complete {
-            return;
-        }
-        if let Some(only) = self.plan.only {
-            let found = only.filter(|&entity| world.contains(entity) && self.plan.holds(world, entity));
-            self.matches = found.into_iter().collect();
-            self.complete = true;
-            return;
-        }
-        let mut looked = 0;
-        for entity in self.plan.candidates(world, self.scanned) {
-            // Whoever moved while the search paused may come again.
-            if self.plan.holds_of_candidate(world, entity) && self.met.insert(entity) {
-                self.matches.push(entity);
-            }
-            looked += 1;
-            let enough = looked % 64 == 0 && Instant::now() >= until;
-            if enough || self.matches.len() >= MAX_MATCHES {
-                self.scanned += looked;
-                self.complete = self.matches.len() >= MAX_MATCHES;
-                return;
-            }
-        }
-        self.scanned += looked;
-        self.complete = true;
-    }
-
-    /// A part of what was found so far.
-    pub fn page(&self, world: &World, offset: usize, limit: usize) -> Page {
-        if self.plan.is_counted() {
-            let entities = self.plan.candidates(world, offset).take(limit).collect();
-            let total = self.plan.count(world);
-            return Page { total, scanned: total, complete: true, entities };
-        }
-        let found =
-            self.matches.iter().skip(offset).take(limit).copied().filter(|&entity| world.contains(entity));
-        let (total, scanned, complete) = (self.matches.len(), self.scanned, self.complete);
-        Page { total, scanned, complete, entities: found.collect() }
     }
 }

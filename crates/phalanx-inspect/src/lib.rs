@@ -38,10 +38,12 @@ mod guard;
 mod http;
 mod json;
 mod methods;
+mod pace;
 mod page;
 #[doc = include_str!("../PROTOCOL.md")]
 pub mod protocol;
 mod query_text;
+mod search;
 mod server;
 mod shared;
 mod timeline;
@@ -111,8 +113,8 @@ impl Inspector {
         Self { quiet: true, ..self }
     }
 
-    /// The time that answers may take per frame: 500 µs unless it is set. A search goes on in the next frame; at least one
-    /// request is answered in each.
+    /// The time that answers may take per frame: 500 µs unless it is set; at least one request is answered in each. A search
+    /// that is not done then goes on by itself, for a hundredth of the time that frames work.
     #[must_use]
     pub fn budget(self, budget: Duration) -> Self {
         Self { budget, ..self }

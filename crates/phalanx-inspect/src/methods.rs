@@ -2,6 +2,8 @@
 //!
 //! Each takes the world and the parameters of a call. Everything is checked before anything is changed.
 
+use std::sync::Arc;
+
 use phalanx::archetype::ArchetypeId;
 use phalanx::component::Layout;
 use phalanx::fields::FieldKind;
@@ -10,9 +12,10 @@ use phalanx::prelude::{ChildOf, Children, Entity, StorageKind, World};
 use phalanx::registry::{ComponentId, ComponentInfo};
 
 use crate::advisor::{Advisor, having};
-use crate::find::{Page, name_of};
-use crate::json::Json;
+use crate::find::name_of;
+use crate::json::{Cell, Json};
 use crate::protocol::Failure;
+use crate::search::Page;
 use crate::values::{self, component, debug, entity, field, short};
 
 /// No answer has more children.
@@ -48,6 +51,7 @@ pub fn found(world: &World, page: Page) -> Json {
         ("total", page.total.into()),
         ("scanned", page.scanned.into()),
         ("complete", page.complete.into()),
+        ("parts", page.parts.into()),
         ("entities", Json::list(entities)),
     ])
 }
@@ -325,25 +329,30 @@ pub fn points(world: &World, params: &Json) -> Result<Json, Failure> {
     let query = world.query_builder().with(x).with(y).build();
     let total: usize = query.tables(world).map(|table| table.len()).sum();
     let step = total.div_ceil(limit).max(1);
-    let (mut list, mut skip) = (Vec::with_capacity(limit.min(total)), 0);
+    let (mut list, mut skip) = (Vec::with_capacity(total.div_ceil(step)), 0);
+    let parts = [Some((x, Some(x_field))), Some((y, Some(y_field))), colour];
+    let mut columns = [const { Vec::new() }; 3];
     for table in query.tables(world) {
-        let rows = table.entities();
-        // Where a column holds the numbers, they are read from it; else each entity is looked up.
-        let columns = [(x, x_field), (y, y_field)].map(|(id, field)| table.column::<f32>(id, field).ok());
-        while let Some(&entity) = rows.get(skip) {
-            let number = |id, field| world.get_field(entity, id, field).map_or(Json::Null, values::sent);
-            let place = |column: Option<&[f32]>, id, field| match column {
-                Some(column) => Json::Single(column[skip]),
-                None => number(id, field),
-            };
-            let class = colour.map_or(Json::Null, |(id, path)| match path {
-                Some(path) => number(id, path),
-                None => world.entity(entity).contains_id(id).into(),
-            });
-            list.push([place(columns[0], x, x_field), place(columns[1], y, y_field), class]);
-            skip += step;
+        let rows = (skip..table.len()).step_by(step);
+        // Where the table holds the numbers, they are read from it; else each entity is looked up.
+        for (part, column) in parts.iter().zip(&mut columns) {
+            column.clear();
+            if let &Some((id, Some(field))) = part {
+                let _ = table.field_values(id, field, rows.clone(), column);
+            }
         }
-        skip -= rows.len();
+        let cell = |part: usize, nth: usize, row: usize| match (columns[part].get(nth), parts[part]) {
+            (Some(&value), _) => values::cell(value),
+            (None, Some((id, Some(field)))) => {
+                world.get_field(table.entities()[row], id, field).map_or(Cell::Null, values::cell)
+            }
+            (None, Some((id, None))) => Cell::Bool(world.entity(table.entities()[row]).contains_id(id)),
+            (None, None) => Cell::Null,
+        };
+        let points = rows.clone().enumerate();
+        list.extend(points.map(|(nth, row)| [cell(0, nth, row), cell(1, nth, row), cell(2, nth, row)]));
+        skip += rows.len() * step;
+        skip -= table.len();
     }
-    Ok(Json::object([("total", total.into()), ("points", Json::Triples(list))]))
+    Ok(Json::object([("total", total.into()), ("points", Json::Triples(Arc::new(list)))]))
 }

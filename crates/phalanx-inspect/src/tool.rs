@@ -1,19 +1,23 @@
 //! The part that stands beside the app: between frames it answers calls, notes times, and tells the streams.
 //!
 //! While nobody looks it asks one atomic number before and after a frame, and nothing else. Answers take no more than
-//! the budget per frame, one at least. While the app is paused, calls are answered where the frame would have been.
+//! the budget per frame, one at least; what goes on without a call keeps to its [`Pace`]. While the app is paused, calls are
+//! answered where the frame would have been, and nobody has to hurry.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phalanx::app::{FrameAction, FrameTool};
-use phalanx::prelude::{App, Time};
+use phalanx::prelude::{App, Time, World};
 
 use crate::Inspector;
 use crate::advisor::Advisor;
-use crate::answer::answer;
-use crate::find::Search;
+use crate::answer::{answer, go_on};
 use crate::json::Json;
+use crate::methods;
+use crate::pace::Pace;
+use crate::protocol::Failure;
+use crate::search::Search;
 use crate::server::Server;
 use crate::shared::Shared;
 use crate::timeline::Timeline;
@@ -22,10 +26,16 @@ use crate::timeline::Timeline;
 const EVERY: Duration = Duration::from_millis(100);
 /// How often memory is counted, which walks all tables.
 const COUNTED_EVERY: Duration = Duration::from_secs(1);
+/// How often a search goes on by a few entities at least, whatever is owed.
+const GOES_ON_EVERY: Duration = Duration::from_millis(10);
 /// How long frames are noted after somebody asked for what is noted of them.
 const NOTED_FOR: Duration = Duration::from_secs(3);
 /// How often the sample of the advisor is looked at, at most: an app may run thousands of frames a second.
 const SAMPLED_EVERY: Duration = Duration::from_millis(15);
+/// How old a map may be that is shown again.
+const MAP_LASTS: Duration = Duration::from_secs(1);
+/// No more maps are kept.
+const MAX_MAPS: usize = 4;
 /// How long a paused frame waits for a call, so that a loop around the app does not spin.
 const PAUSED_WAIT: Duration = Duration::from_millis(4);
 /// How long a step of a paused app is that asks the clock.
@@ -35,10 +45,14 @@ pub const STEP: Duration = Duration::from_nanos(16_666_667);
 pub struct Tool {
     shared: Arc<Shared>,
     budget: Duration,
+    pace: Pace,
     state: State,
     frame_start: Option<Instant>,
     /// Whether times are taken because of us.
     timing: bool,
+    /// Whether a search goes on, though nobody may ask just now.
+    searching: bool,
+    went_on: Instant,
     told: Instant,
     /// Stops the server when the app ends.
     _server: Server,
@@ -51,6 +65,9 @@ pub struct State {
     pub searches: Vec<Search>,
     pub timeline: Timeline,
     pub advisor: Advisor,
+    maps: Vec<Map>,
+    /// Whether more was done for clients than their share.
+    owing: bool,
     timeline_until: Option<Instant>,
     advisor_until: Option<Instant>,
     sampled: Option<Instant>,
@@ -64,6 +81,14 @@ pub struct State {
     counted: Option<Instant>,
 }
 
+/// A map that was drawn.
+struct Map {
+    params: Json,
+    points: Json,
+    frame: u64,
+    drawn: Instant,
+}
+
 impl Tool {
     pub fn new(shared: Arc<Shared>, server: Server, options: Inspector) -> Self {
         let state = State {
@@ -72,6 +97,8 @@ impl Tool {
             searches: Vec::new(),
             timeline: Timeline::new(),
             advisor: Advisor::new(),
+            maps: Vec::new(),
+            owing: false,
             timeline_until: None,
             advisor_until: None,
             sampled: None,
@@ -83,13 +110,17 @@ impl Tool {
             bytes: 0,
             counted: None,
         };
-        let (frame_start, told) = (None, Instant::now());
-        Self { shared, budget: options.budget, state, frame_start, timing: false, told, _server: server }
+        let (frame_start, told, went_on) = (None, Instant::now(), Instant::now());
+        let (budget, pace) = (options.budget, Pace::default());
+        let (timing, searching) = (false, false);
+        Self { shared, budget, pace, state, frame_start, timing, searching, went_on, told, _server: server }
     }
 
-    /// Answers calls for as long as the budget lasts, and tells the streams.
-    fn serve(&mut self, app: &mut App) {
+    /// Answers calls for as long as the budget lasts, goes on with searches, and tells the streams. All that was done since
+    /// `began` is paid for.
+    fn serve(&mut self, app: &mut App, began: Instant) {
         let until = Instant::now() + self.budget;
+        self.state.owing = !self.state.paused && self.pace.left().is_zero();
         while let Some(call) = self.shared.take() {
             // Whoever asked may be gone.
             drop(call.reply.try_send(answer(app, &mut self.state, &call.request, until)));
@@ -97,10 +128,25 @@ impl Tool {
                 break;
             }
         }
+        let left = if self.state.paused { self.budget } else { self.pace.left().min(self.budget) };
+        let left = left.saturating_sub(began.elapsed());
+        self.searching = self.state.searches.iter().any(Search::goes_on);
+        if self.searching
+            && (!left.is_zero() || self.went_on.elapsed() >= GOES_ON_EVERY && !self.budget.is_zero())
+        {
+            self.went_on = Instant::now();
+            go_on(app, &mut self.state, self.went_on + left);
+        }
         if self.told.elapsed() >= EVERY {
             self.told = Instant::now();
             self.shared.publish(self.state.stats(app).to_string());
         }
+        self.pace.pay(began.elapsed());
+    }
+
+    /// Whether somebody looks, or waits.
+    fn is_wanted(&self) -> bool {
+        self.searching || self.shared.is_wanted()
     }
 
     /// Takes times while somebody looks, unless the app does so itself.
@@ -119,7 +165,7 @@ impl FrameTool for Tool {
         if self.state.paused {
             if self.state.steps == 0 {
                 self.shared.wait_for_call(PAUSED_WAIT);
-                self.serve(app);
+                self.serve(app, Instant::now());
             }
             // The calls may have changed it.
             if self.state.paused && self.state.steps == 0 {
@@ -128,7 +174,7 @@ impl FrameTool for Tool {
         }
         let stepping = self.state.paused;
         self.state.steps = self.state.steps.saturating_sub(1);
-        self.frame_start = (stepping || self.shared.is_wanted()).then(Instant::now);
+        self.frame_start = (stepping || self.is_wanted()).then(Instant::now);
         if let Some(now) = self.frame_start {
             let noted = [self.state.timeline_until, self.state.advisor_until];
             self.set_timing(app, noted.into_iter().flatten().any(|until| now < until));
@@ -138,7 +184,7 @@ impl FrameTool for Tool {
 
     fn after_frame(&mut self, app: &mut App) {
         let Some(start) = self.frame_start.take() else {
-            if !self.shared.is_wanted() {
+            if !self.is_wanted() {
                 if self.timing {
                     self.set_timing(app, false);
                     self.state.searches.clear();
@@ -146,16 +192,18 @@ impl FrameTool for Tool {
                 return;
             }
             // Somebody came during the frame.
-            return self.serve(app);
+            return self.serve(app, Instant::now());
         };
-        self.state.note_frame(app, start);
-        self.serve(app);
+        let ended = Instant::now();
+        self.pace.earn(ended - start, ended);
+        self.state.note_frame(app, start, ended - start);
+        self.serve(app, ended);
     }
 }
 
 impl State {
-    fn note_frame(&mut self, app: &App, start: Instant) {
-        self.frame_time = start.elapsed();
+    fn note_frame(&mut self, app: &App, start: Instant, length: Duration) {
+        self.frame_time = length;
         self.frames = app.world().resource::<Time>().frame();
         if self.timeline_until.is_some_and(|until| start < until) {
             self.timeline.note(app, self.frames, start, self.frame_time);
@@ -179,6 +227,28 @@ impl State {
     pub fn want_advisor(&mut self) -> &Advisor {
         self.advisor_until = Some(Instant::now() + NOTED_FOR);
         &self.advisor
+    }
+
+    /// `world.points`: while more was done for clients than their share, a map that is not too old is shown again.
+    pub fn points(&mut self, world: &World, params: &Json) -> Result<Json, Failure> {
+        let owing = self.owing;
+        self.maps.retain(|map| owing && map.drawn.elapsed() < MAP_LASTS);
+        let known = self.maps.iter().position(|map| map.params == *params);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let (points, frame) = (methods::points(world, params)?, world.resource::<Time>().frame());
+                self.maps.truncate(MAX_MAPS - 1);
+                self.maps.insert(0, Map { params: params.clone(), points, frame, drawn: Instant::now() });
+                0
+            }
+        };
+        let Map { points, frame, .. } = &self.maps[at];
+        let mut answer = points.clone();
+        if let Json::Object(pairs) = &mut answer {
+            pairs.push(("frame".to_owned(), (*frame).into()));
+        }
+        Ok(answer)
     }
 
     /// Pauses or lets go, and runs some frames before the pause.

@@ -10,7 +10,7 @@ use phalanx::fields::{FieldKind, NamedField};
 use phalanx::prelude::{Entity, FieldType, Value, World};
 use phalanx::registry::ComponentInfo;
 
-use crate::json::Json;
+use crate::json::{Cell, Json};
 use crate::protocol::Failure;
 
 /// No text of a value is longer in an answer.
@@ -108,9 +108,7 @@ pub fn parse_entity(world: &World, text: &str) -> Option<Entity> {
         let (index, generation): (u32, u32) = (index.parse().ok()?, generation.parse().ok()?);
         return Entity::from_bits((u64::from(generation) + 1) << 32 | u64::from(index));
     }
-    let index: u32 = text.parse().ok()?;
-    // Slots are searched rather than asked, because nobody but a person does it.
-    world.entities().iter().find(|entity| entity.index() == index)
+    world.entities().at_slot(text.parse().ok()?)
 }
 
 /// A whole number as it is sent: a text where a browser would round it.
@@ -126,8 +124,24 @@ pub fn sent(value: Value) -> Json {
     }
 }
 
-/// A value as JSON, to be compared: whole numbers stay numbers.
-pub fn to_json(value: Value) -> Json {
+/// A value as it is sent, in a long list.
+pub fn cell(value: Value) -> Cell {
+    match value {
+        Value::F32(value) => Cell::Single(value),
+        Value::F64(value) => Cell::Number(value),
+        Value::U8(value) => Cell::Int(value.into()),
+        Value::U16(value) => Cell::Int(value.into()),
+        Value::U32(value) => Cell::Int(value.into()),
+        Value::I8(value) => Cell::Int(value.into()),
+        Value::I16(value) => Cell::Int(value.into()),
+        Value::I32(value) => Cell::Int(value.into()),
+        Value::Bool(value) => Cell::Bool(value),
+        value => sent(value).into(),
+    }
+}
+
+/// A value as JSON: whole numbers stay numbers.
+fn to_json(value: Value) -> Json {
     match value {
         Value::F32(value) => Json::Single(value),
         Value::F64(value) => Json::Number(value),

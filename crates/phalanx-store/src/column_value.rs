@@ -30,8 +30,9 @@ impl Store {
         Some(unsafe { &mut *cell.data.cast::<T>().add(row) })
     }
 
-    /// The table and row that would hold an entity's value of a column.
-    fn place_of(&self, entity: Entity, id: AnyColId) -> Option<(TableId, usize)> {
+    /// The table and row that would hold an entity's value of a column; `None` when the entity is dead, or not in the
+    /// column's set.
+    pub fn place_of(&self, entity: Entity, id: AnyColId) -> Option<(TableId, usize)> {
         match self.set_of(id) {
             None => self.locate(entity).map(|location| (location.table, location.row.index())),
             Some(set) => Some((self.set_table(set), self.set_row(set, entity)?)),

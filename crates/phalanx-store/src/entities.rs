@@ -21,6 +21,7 @@ mod directory;
 mod ending;
 mod free_list;
 mod reserve;
+mod spawn_ticks;
 mod state;
 #[cfg(all(test, not(loom)))]
 #[allow(clippy::cast_possible_truncation, reason = "the numbers of the tests are small")]
@@ -33,6 +34,7 @@ pub use claim::ClaimError;
 pub use counts::Rowless;
 pub(crate) use directory::Directory;
 pub(crate) use ending::Ending;
+use spawn_ticks::SpawnTicks;
 pub use state::{DirectoryError, DirectoryState, SlotState};
 
 use crate::entity::Entity;
@@ -90,6 +92,7 @@ pub struct Entities {
     limit: u32,
     /// By slot, the free slot before it where that is known: see `claim`.
     before: Vec<u32>,
+    spawn_ticks: SpawnTicks,
 }
 
 impl Entities {
@@ -110,6 +113,7 @@ impl Entities {
             changes: 0,
             limit: max_slots,
             before: Vec::new(),
+            spawn_ticks: SpawnTicks::new(),
         }
     }
 
@@ -198,7 +202,7 @@ impl Entities {
     /// The directory [is prompt](Entities::is_prompt). The row is that of the entity afterwards (I5).
     #[inline(always)]
     pub(crate) unsafe fn alloc_prompt(&mut self, location: EntityLocation) -> Entity {
-        debug_assert!(self.is_prompt() && location.table.has_rows());
+        debug_assert!(self.is_prompt() && location.table.has_rows() && !self.keeps_spawn_ticks());
         if let Some(entity) = self.recycle(location) {
             return entity;
         }
@@ -237,6 +241,12 @@ impl Entities {
         self.slots.reserve(appended as usize);
         // No overflow: no table has more rows than there are slots.
         let location = |i| EntityLocation::new(table, Row::new(first_row.get() + i));
+        if self.keeps_spawn_ticks() {
+            for i in 0..n {
+                out(i, self.occupy(location(i))?);
+            }
+            return Ok(());
+        }
         // At hand while the list is walked: the next slot is known as soon as this one is read.
         let mut head = self.list_head();
         for i in 0..recycled {
@@ -422,10 +432,12 @@ impl Entities {
     /// Takes the first free slot, or a new one, for an entity at `location`. Nothing may be reserved.
     #[inline]
     fn occupy(&mut self, location: EntityLocation) -> Result<Entity, Exhausted> {
-        match self.recycle(location) {
-            Some(entity) => Ok(entity),
-            None => self.append(location),
-        }
+        let entity = match self.recycle(location) {
+            Some(entity) => entity,
+            None => self.append(location)?,
+        };
+        self.spawn_ticks.note(entity.index());
+        Ok(entity)
     }
 
     /// Takes the first free slot, if there is one, for an entity at `location`. Nothing may be reserved.

@@ -183,6 +183,11 @@ impl<'s> EntityPeek<'s> {
         self.entity
     }
 
+    /// When the entity was spawned, as [`Store::spawn_tick`] tells.
+    pub fn spawn_tick(&self) -> Option<Tick> {
+        self.store.spawn_tick(self.entity)
+    }
+
     /// Where the entity is.
     pub fn location(&self) -> EntityLocation {
         self.store.locate(self.entity).expect("the store is borrowed, so the entity is alive")

@@ -26,12 +26,14 @@ use crate::tick::Tick;
 pub use columns::{EntityIds, HasCol, Now, Opt, Read, RowTick, Write, WriteUntracked};
 pub use one_of::OneOf;
 pub use sparse::{HasSet, InSet, Member, NotMember};
+pub use spawn_tick::SpawnTick;
 pub use via::{Link, Via};
 pub use whole::{TableOf, WholeRow, WholeRowMut};
 
 mod columns;
 mod one_of;
 mod sparse;
+mod spawn_tick;
 mod via;
 mod whole;
 
@@ -141,6 +143,9 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Whether a walk may pass over rows, and whole blocks, that are not newer than its moment.
     #[doc(hidden)]
     const SKIPS: bool = false;
+    /// Whether the store has to keep the ticks at which entities are spawned.
+    #[doc(hidden)]
+    const SPAWN_TICKS: bool = false;
 
     /// Whether `SparseRows` is made of units: there is nothing to find, and nothing is compiled to find it.
     #[doc(hidden)]
@@ -375,6 +380,7 @@ macro_rules! fetch_tuple {
             const IN_SETS: bool = false $(|| $name::IN_SETS)*;
             const MARKS: bool = false $(|| $name::MARKS)*;
             const SKIPS: bool = false $(|| $name::SKIPS)*;
+            const SPAWN_TICKS: bool = false $(|| $name::SPAWN_TICKS)*;
             const WRITES: bool = false $(|| $name::WRITES)*;
 
             #[inline(always)]

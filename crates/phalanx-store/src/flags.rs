@@ -17,11 +17,15 @@
 
 #![forbid(unsafe_code)]
 
+use std::sync::atomic::AtomicBool;
+
 use crate::sync::{AtomicU32, Ordering, with_mut};
 
 const FREE: u32 = 0;
 const WRITTEN: u32 = u32::MAX;
 const MOST_READERS: u32 = WRITTEN - 1;
+/// How many flags are freed one by one.
+const FEW: usize = 8;
 
 /// What a column's flag says at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +42,8 @@ pub enum Borrow {
 #[derive(Default, Debug)]
 pub struct BorrowFlags {
     words: Vec<AtomicU32>,
+    /// Whether a flag was taken since the last reset. Relaxed: it is read while the flags are borrowed exclusively.
+    used: AtomicBool,
 }
 
 impl BorrowFlags {
@@ -69,9 +75,36 @@ impl BorrowFlags {
     ///
     /// `&mut self` proves that no borrow is in use; a flag that is still taken belongs to a guard that
     /// was leaked.
+    #[inline]
     pub fn reset(&mut self) {
+        if std::mem::take(self.used.get_mut()) {
+            self.free_all();
+        }
+    }
+
+    #[inline(never)]
+    fn free_all(&mut self) {
+        if self.words.len() <= FEW {
+            // Looked at, not written: a call that fills memory costs more.
+            for word in &mut self.words {
+                with_mut(word, |word| {
+                    if *word != FREE {
+                        *word = FREE;
+                    }
+                });
+            }
+            return;
+        }
         for word in &mut self.words {
             with_mut(word, |word| *word = FREE);
+        }
+    }
+
+    /// Notes that a flag is taken. What is noted already is not written again: the word stays with all threads.
+    #[inline(always)]
+    fn note_use(&self) {
+        if !self.used.load(Ordering::Relaxed) {
+            self.used.store(true, Ordering::Relaxed);
         }
     }
 
@@ -84,6 +117,7 @@ impl BorrowFlags {
     #[inline]
     #[track_caller]
     pub fn try_read(&self, i: usize) -> bool {
+        self.note_use();
         self.words[i]
             .fetch_update(Ordering::Acquire, Ordering::Relaxed, |word| {
                 // The writer's value lies above the largest count, so one comparison refuses both.
@@ -110,7 +144,22 @@ impl BorrowFlags {
     #[inline]
     #[track_caller]
     pub fn try_write(&self, i: usize) -> bool {
+        self.note_use();
         self.words[i].compare_exchange(FREE, WRITTEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// As [`try_write`](BorrowFlags::try_write), while no other thread takes flags: what others give back meanwhile is
+    /// seen here or not, and nobody comes between the two steps.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn try_write_alone(&self, i: usize) -> bool {
+        self.note_use();
+        let word = &self.words[i];
+        let free = word.load(Ordering::Acquire) == FREE;
+        if free {
+            word.store(WRITTEN, Ordering::Relaxed);
+        }
+        free
     }
 
     /// Gives back what a successful [`try_write`](BorrowFlags::try_write) took.

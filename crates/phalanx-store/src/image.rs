@@ -19,7 +19,7 @@ use blocks::Blocks;
 pub use column::ColumnCopy;
 pub use restore::{Leftovers, NotRestored, Restoring, Rewritten};
 
-use crate::column::{BLOCK_ROWS, ColumnCell};
+use crate::column::BLOCK_ROWS;
 use crate::column_id::AnyColId;
 use crate::entities::Directory;
 use crate::entity::Entity;
@@ -89,6 +89,8 @@ struct TableImage {
 
 struct ColumnImage {
     id: AnyColId,
+    /// Whether its values have a size, and so each block a tick.
+    sized: bool,
     /// Nothing where there are no rows and no way to copy them.
     copy: Option<ColumnCopy>,
     blocks: Blocks,
@@ -168,7 +170,7 @@ impl Store {
         let directory = directory.unwrap_or_else(|| Arc::new(self.entities.directory()));
         let groups = Arc::new(self.groups_image());
         let tick = self.tick.next();
-        self.tick = tick;
+        self.set_now(tick);
         let free_tables = self.free_tables.clone();
         let (store, stamp) = (self.id, fresh_stamp());
         let image = Arc::new(Image { store, stamp, tick, tables, free_tables, directory, groups, stats });
@@ -197,7 +199,8 @@ impl Store {
                 let cell = self.cell(column.id, table);
                 // SAFETY: the table is that of the image, so the cell is that of its column (I4), and these blocks begin
                 // within its rows (I3).
-                let old = |block| cell.is_some_and(|cell| unsafe { tick_in(cell, column.id, block) } < since);
+                let old =
+                    |block| cell.is_some_and(|cell| unsafe { cell.block_tick(block, column.sized) } < since);
                 (len == 0 || column.is_tracked()) && blocks.clone().all(old)
             })
             && self.tables[table.index()].holes == image.holes
@@ -253,7 +256,7 @@ impl Store {
             let copy = copies.get(column.id);
             let cell = self.cell(column.id, table).expect("a table's column has a cell");
             // SAFETY: the table has the column (I4), and these blocks begin within its rows (I3).
-            let tick = |block| unsafe { tick_in(cell, column.id, block) };
+            let tick = |block| unsafe { cell.block_tick(block, column.size > 0) };
             let ticks: Vec<Tick> = (0..blocks).map(tick).collect();
             let known =
                 before.and_then(|(before, _)| before.columns.iter().find(|known| known.id == column.id));
@@ -270,7 +273,8 @@ impl Store {
             };
             let (taken, shared) = Blocks::new(blocks, known.map(|known| &known.blocks), is_same, capture)?;
             stats.shared_blocks += shared;
-            columns.push(ColumnImage { id: column.id, copy: copy.cloned(), blocks: taken, ticks });
+            let sized = column.size > 0;
+            columns.push(ColumnImage { id: column.id, sized, copy: copy.cloned(), blocks: taken, ticks });
         }
         Ok(TableImage {
             serial: record.serial,
@@ -301,7 +305,7 @@ impl Store {
             && of.is_tracked()
             && self.owners_tick(table, block) < base.tick
             // SAFETY: the table is that of the base, so the cell is that of its column (I4); it has rows in the block (I3).
-            && unsafe { tick_in(cell, column, block) } < base.tick;
+            && unsafe { cell.block_tick(block, of.sized) } < base.tick;
         same.then(|| &of.blocks.get(block).expect("a block of the base").note)
     }
 
@@ -312,15 +316,6 @@ impl Store {
     fn owners_tick(&self, table: TableId, block: usize) -> Tick {
         self.rows_tick(table, block).expect("the block begins within the table's rows")
     }
-}
-
-/// The tick of a block of a column.
-///
-/// # Safety
-/// The cell is that of the column in a table that has it, and the block begins within the rows of that table.
-unsafe fn tick_in(cell: &ColumnCell, column: AnyColId, block: usize) -> Tick {
-    // SAFETY: forwarded.
-    unsafe { cell.block_tick(block, column.column_type().layout.size() > 0) }
 }
 
 /// Whether two images of a table share all blocks of owners.

@@ -34,7 +34,7 @@
 //!   Columns of sets are never split. A session that can write borrows the store exclusively. What is made of a view has no
 //!   more access than the view had.
 //! - **I9 Slots.** A slot is written only through `&mut Slots`, or under its writing flag in a session that borrows
-//!   the slots exclusively.
+//!   the slots exclusively. In a session of one thread, no other thread takes flags.
 //! - **I10 Sets.** The pages of a sparse set and the rows of its table point at each other: each row's entity is
 //!   found at that row, is alive, and is in the set once. A set lives as long as its store, in one place of its list.
 //! - **I11 Holes.** The table of a stable set lists its holes, each once: the rows whose owner is the placeholder, which
@@ -57,8 +57,9 @@
 //!   the base. The directory counts the entities that die or come to be without a row; if it counts none since the base, and
 //!   all owners are as in the base, so are all slots. In an image each block holds a value for each of its entities, and every
 //!   slot is either that of an entity in a row or listed; an image is made by its store alone.
-//! - **I16 Levels.** The levels of a tree name each index of an entity as a child at most once, and no entity as parent
-//!   and child of one level. The parts of a level that exist at once name different children.
+//! - **I16 Levels.** No family of a tree names its parent as a child. The levels of a tree name each index of an entity as
+//!   a child at most once, and no entity as parent and child of one level. The parts of a level that exist at once name
+//!   different children.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells: a stamp is
 //! given once in the life of the process.
@@ -114,7 +115,8 @@ pub use entity_cells::{CellError, EntityCell, EntityPeek};
 pub use entity_serde::{ENTITY_NEWTYPE, EntityMap, entity_map_scope};
 pub use fetch::{
     Access, DenseFetch, EntityIds, Fetch, HasCol, HasSet, InSet, Link, Member, NotMember, Now, OneOf, Opt,
-    Read, ReadFetch, RowTick, SetFetch, TableOf, Via, WholeRow, WholeRowMut, Write, WriteUntracked,
+    Read, ReadFetch, RowTick, SetFetch, SpawnTick, TableOf, Via, WholeRow, WholeRowMut, Write,
+    WriteUntracked,
 };
 pub use flags::{Borrow, BorrowFlags};
 pub use image::{
@@ -138,6 +140,6 @@ pub use table_columns::TableShape;
 pub use tick::Tick;
 pub use values::{Col, ColumnSink, Existing, Keep, Maybe, Values};
 pub use view::{
-    Chunk, ChunkRows, Chunks, DriverChoice, Grant, LevelPart, Levels, Many, NoRow, NotGranted, Places, Rows,
-    Sets, Unique, View,
+    Chunk, ChunkRows, Chunks, Descent, DriverChoice, Grant, LevelPart, Levels, Many, NoRow, NotGranted,
+    Places, Rows, Sets, Unique, View,
 };

@@ -262,6 +262,9 @@ impl Store {
     /// # Errors
     /// When a column is used twice and one of the uses writes.
     pub fn prepare<F: Fetch>(&self, ids: F::Ids) -> Result<Prepared<F>, Alias> {
+        if F::SPAWN_TICKS {
+            self.entities.ask_spawn_ticks();
+        }
         match self.visits_nothing(uses::<F>(ids)) {
             Ok(visits) => Ok(Prepared { ids, visits }),
             Err(alias) => Err(alias),

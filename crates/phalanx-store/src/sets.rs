@@ -34,6 +34,7 @@ mod members;
 mod order;
 mod pinned;
 mod plan;
+mod value;
 
 /// Entity indices per page.
 pub const PAGE_ENTRIES: usize = 1024;

@@ -2,7 +2,8 @@
 //!
 //! Outside a session [`Slots`] is a vector: `&self` reads, `&mut self` writes, nothing is checked.
 //! [`Slots::share`] borrows it exclusively and lends each slot under its own flag, many readers or one
-//! writer, as `shared` does with columns; [`Slots::share_read`] lends slots for reading alone.
+//! writer, as `shared` does with columns; [`Slots::share_read`] lends slots for reading alone, and
+//! [`Slots::share_alone`] to one thread, which needs no atomic step to take a flag for writing.
 //!
 //! Slots do not know what they hold: resources and message channels of a world are kept in them.
 
@@ -10,7 +11,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use crate::flags::BorrowFlags;
 
@@ -81,12 +82,19 @@ impl<T> Slots<T> {
     /// Opens a session in which threads borrow slots. Flags left over from forgotten guards are taken back.
     pub fn share(&mut self) -> SharedSlots<'_, T> {
         self.flags.reset();
-        SharedSlots { slots: self, writable: true }
+        SharedSlots { slots: self, lending: Lending::TO_ALL }
+    }
+
+    /// As [`Slots::share`], for the thread that opens the session: to all others, each slot seems to be in use.
+    #[inline]
+    pub fn share_alone(&mut self) -> SharedSlots<'_, T> {
+        self.flags.reset();
+        SharedSlots { slots: self, lending: Lending::to_this_thread() }
     }
 
     /// As [`Slots::share`], but slots can only be read.
     pub fn share_read(&self) -> SharedSlots<'_, T> {
-        SharedSlots { slots: self, writable: false }
+        SharedSlots { slots: self, lending: Lending::READING }
     }
 }
 
@@ -96,19 +104,55 @@ impl<T: fmt::Debug> fmt::Debug for Slots<T> {
     }
 }
 
+/// To whom the slots of a session are lent.
+///
+/// One word, so that a session is passed on in registers: that of a thread is where its [`this_thread`] points.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Lending(usize);
+
+impl Lending {
+    /// To all, for reading.
+    const READING: Self = Self(0);
+    /// To all threads, under flags.
+    const TO_ALL: Self = Self(1);
+
+    /// To this thread, under flags that nobody else takes.
+    #[inline(always)]
+    fn to_this_thread() -> Self {
+        Self(this_thread())
+    }
+}
+
+/// What tells the threads that live at one time apart: the address of something that each has, so neither 0 nor 1. Where a
+/// thread that began later has the same address, what the first one did in a session was done before the session came
+/// to it.
+#[inline]
+fn this_thread() -> usize {
+    thread_local! {
+        static HERE: u64 = const { 0 };
+    }
+    HERE.with(|here| ptr::from_ref(here).addr())
+}
+
 /// Slots that several threads may borrow one by one.
 pub struct SharedSlots<'s, T> {
     slots: &'s Slots<T>,
-    writable: bool,
+    lending: Lending,
 }
 
 impl<T> SharedSlots<'_, T> {
+    /// Whether this thread may take flags.
+    #[inline(always)]
+    fn lends_here(&self) -> bool {
+        self.lending == Lending::TO_ALL || self.lending == Lending::to_this_thread()
+    }
+
     /// Borrows a slot for reading; `None` when there is none, or it is being written.
     #[inline]
     pub fn read(&self, at: usize) -> Option<SlotRef<'_, T>> {
         let cell = self.slots.cells.get(at)?;
-        let flags = self.writable.then_some(&self.slots.flags);
-        if flags.is_some_and(|flags| !flags.try_read(at)) {
+        let flags = (self.lending != Lending::READING).then_some(&self.slots.flags);
+        if flags.is_some_and(|flags| !self.lends_here() || !flags.try_read(at)) {
             return None;
         }
         // SAFETY: the flag is held for reading until the guard is dropped, or the session cannot write, and shares the slots
@@ -121,10 +165,17 @@ impl<T> SharedSlots<'_, T> {
     #[inline]
     pub fn write(&self, at: usize) -> Option<SlotMut<'_, T>> {
         let cell = self.slots.cells.get(at)?;
-        if !self.writable || !self.slots.flags.try_write(at) {
+        let flags = &self.slots.flags;
+        let taken = match self.lending {
+            Lending::READING => false,
+            Lending::TO_ALL => flags.try_write(at),
+            _ => self.lends_here() && flags.try_write_alone(at),
+        };
+        if !taken {
             return None;
         }
         // SAFETY: the session borrows the slots exclusively, and the flag is held for writing until the guard is dropped (I9).
+        // If it was taken without an atomic step, no other thread takes flags of this session.
         let value = NonNull::from(unsafe { &mut *cell.get() });
         Some(SlotMut { value, flags: &self.slots.flags, at, borrow: PhantomData })
     }
@@ -235,6 +286,27 @@ mod tests {
             (one.as_deref(), two.as_deref(), slots.get(0)),
             (Some(&"a".to_owned()), Some(&"a".to_owned()), Some(&"a".to_owned()))
         );
+    }
+
+    #[test]
+    fn a_session_of_one_thread_lends_nothing_to_others() {
+        let mut slots = Slots::new();
+        slots.push(1);
+        slots.push(2);
+        let shared = slots.share_alone();
+        let (read, mut written) = (shared.read(0).expect("free"), shared.write(1).expect("free"));
+        assert!(shared.read(0).is_some() && shared.write(0).is_none());
+        assert!(shared.read(1).is_none() && shared.write(1).is_none());
+        std::thread::scope(|scope| {
+            let other = || [shared.read(0).is_some(), shared.write(0).is_some(), shared.write(1).is_some()];
+            assert_eq!(scope.spawn(other).join().expect("no panic"), [false; 3]);
+            // What was lent may go there, and come back from there.
+            scope.spawn(move || *written += *read).join().expect("no panic");
+        });
+        assert_eq!((shared.write(0).as_deref(), shared.write(1).as_deref()), (Some(&1), Some(&3)));
+        std::mem::forget(shared.write(0));
+        assert!(shared.read(0).is_none());
+        assert!(slots.share_alone().write(0).is_some());
     }
 
     #[test]

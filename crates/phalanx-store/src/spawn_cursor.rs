@@ -210,7 +210,7 @@ impl Store {
         let fits = size_of::<V::Pointers>() <= size_of::<Pointers>()
             && align_of::<V::Pointers>() <= align_of::<Pointers>();
         let spawns = edge.source == TableId::ROWLESS && edge.target.has_rows() && edge.inits.is_empty();
-        if !fits || !spawns {
+        if !fits || !spawns || self.entities.keeps_spawn_ticks() {
             return false;
         }
         // SAFETY: the edge is for `V`, as was asked above (I7).

@@ -155,7 +155,7 @@ impl Store {
             // Older ticks would tell nothing about what is written from now on (I15).
             self.base = None;
         }
-        self.tick = tick;
+        self.set_now(tick);
     }
 
     /// How often a single entity has gone from one set of columns to another so far.

@@ -5,12 +5,12 @@
 //! split columns take theirs from here, so what the models in `loom/tests/loom.rs` run is the code that ships: ids that are
 //! reserved, flags alone, locks of sessions (plain and split), and slots.
 //!
-//! Everything else is of the standard library in either case. Block ticks, stamps, counters, the data pointers of columns
-//! and whether columns were split are words whose accesses are all relaxed: nothing is published through them. Ticks may be
-//! written by several threads at once, and tell no more than that somebody wrote. The pointers and the note about splits
-//! are written while the store is borrowed exclusively, or read so. Unsafe code relies on one thing alone, that a
-//! stamp is given once, which adding and fetching in one step ensures. The registry of column types is behind a lock, and
-//! the id in a `ColCell` is only a number.
+//! Everything else is of the standard library in either case. Block ticks, stamps, counters, the data pointers of columns,
+//! and whether columns were split or flags taken are words whose accesses are all relaxed: nothing is published through
+//! them. Ticks may be written by several threads at once, and tell no more than that somebody wrote. The pointers and the
+//! notes about splits and flags are written while the store is borrowed exclusively, or read so. Unsafe code relies on
+//! one thing alone, that a stamp is given once, which adding and fetching in one step ensures. The registry of column
+//! types is behind a lock, and the id in a `ColCell` is only a number.
 //!
 //! Loom's atomics have no `get_mut`; [`with_mut`] is the common form of both. It costs what a plain
 //! access costs, because `&mut` proves that no other thread sees the word.

@@ -18,7 +18,7 @@ use crate::table::TableMeta;
 use crate::tick::Tick;
 use std::marker::PhantomData;
 
-pub use cascade::{LevelPart, Levels};
+pub use cascade::{Descent, LevelPart, Levels};
 pub use chunks::{Chunk, ChunkRows, Chunks};
 pub use grant::{Grant, NotGranted};
 pub use many::Many;

@@ -21,7 +21,7 @@ use crate::schedule::{
     ScheduleView, SystemError, SystemKey, Timing,
 };
 use crate::system::{IntoObserver, ParamConflict};
-use crate::world::{Failed, FromWorld, World};
+use crate::world::{ErrorHandler, Failed, FromWorld, World};
 
 pub use config::{AppConfig, FixedPlace};
 pub use determinism::Nondeterminism;
@@ -212,6 +212,11 @@ impl App {
     ) -> &mut Self {
         self.world.set_error_handler(handler);
         self
+    }
+
+    /// The handler that was set last; see [`World::fallback_error_handler`].
+    pub fn get_error_handler(&self) -> ErrorHandler {
+        self.world.fallback_error_handler()
     }
 
     /// Inserts a resource.

@@ -168,6 +168,12 @@ impl Archetypes {
         self.edges.leaving_table(kind, table, index, |table| self.by_table[table.index()])
     }
 
+    /// The number of the edge from a table, if it is known.
+    #[inline]
+    pub(crate) fn edge_position(&mut self, kind: Kind, table: TableId, index: usize) -> Option<usize> {
+        self.edges.position_leaving(kind, table, index, |table| self.by_table[table.index()])
+    }
+
     /// General's archetype with exactly these components, if it exists.
     pub fn find(&self, signature: &Signature) -> Option<ArchetypeId> {
         self.by_signature.find(hash_of(signature), |id| self.signatures[id.index()] == *signature).copied()

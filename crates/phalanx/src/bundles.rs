@@ -74,6 +74,9 @@ pub(crate) struct BundleInfo {
     pub(crate) plain: bool,
     /// The components that come, those that are required included, to which somebody listens.
     pub(crate) heard: Signature,
+    /// The relation of the bundle itself whose lists are all that listens; `None` where somebody else does, or there are
+    /// several.
+    pub(crate) link: Option<ComponentId>,
 }
 
 impl BundleInfo {
@@ -85,6 +88,7 @@ impl BundleInfo {
             only_sparse: false,
             plain: false,
             heard: Signature::empty(),
+            link: None,
             signature: ids.iter().copied().filter(|&id| !is_sparse(id)).collect(),
             sparse: ids.iter().copied().filter(|&id| is_sparse(id)).collect(),
             required,
@@ -93,11 +97,18 @@ impl BundleInfo {
     }
 
     /// Finds out anew to which of the components somebody listens, and what follows from that.
-    fn update_heard(&mut self, heard: &Signature) {
+    fn update_heard(&mut self, heard: &Signature, quiet: &[ComponentId]) {
         self.heard = self.kept().union(&self.kept_sparse()).intersection(heard);
         let silent = self.heard.is_empty();
         self.plain = silent && self.required_sparse.is_empty();
         self.only_sparse = self.plain && self.required.is_empty() && self.signature.is_empty();
+        self.update_link(quiet);
+    }
+
+    /// Finds out anew whether a link is all that somebody has to follow.
+    fn update_link(&mut self, quiet: &[ComponentId]) {
+        let link = quiet.iter().copied().find(|&link| self.heard == Signature::empty().with(link));
+        self.link = link.filter(|&link| self.sparse.has(link) && self.required_sparse.is_empty());
     }
 
     /// The components of the bundle itself, in tables and in sets.
@@ -130,10 +141,14 @@ pub(crate) struct Bundles {
     /// Indexed by a component's first column: the bundle of that component alone, plus one, and whether it is plain.
     by_column: Vec<u32>,
     by_type: HashMap<TypeId, BundleId>,
+    /// Bundles of values whose types are erased, by their components in ascending order.
+    by_ids: HashMap<Box<[ComponentId]>, BundleId>,
     /// The bundles met last, and whether each is plain.
     cache: [Option<(TypeId, BundleId, bool)>; CACHED],
     /// The components to which somebody listens.
     heard: Signature,
+    /// The relations whose lists alone listen to them.
+    quiet: Vec<ComponentId>,
 }
 
 impl Bundles {
@@ -142,9 +157,17 @@ impl Bundles {
             infos: Vec::new(),
             by_column: Vec::new(),
             by_type: HashMap::new(),
+            by_ids: HashMap::new(),
             cache: [None; CACHED],
             heard: Signature::empty(),
+            quiet: Vec::new(),
         }
+    }
+
+    /// Tells all bundles which relations are followed by their lists alone.
+    pub(crate) fn set_quiet(&mut self, quiet: Vec<ComponentId>) {
+        self.infos.iter_mut().for_each(|info| info.update_link(&quiet));
+        self.quiet = quiet;
     }
 
     pub(crate) fn info(&self, id: BundleId) -> &BundleInfo {
@@ -153,7 +176,7 @@ impl Bundles {
 
     /// Tells all bundles to which components somebody listens.
     pub(crate) fn set_heard(&mut self, heard: Signature) {
-        self.infos.iter_mut().for_each(|info| info.update_heard(&heard));
+        self.infos.iter_mut().for_each(|info| info.update_heard(&heard, &self.quiet));
         self.heard = heard;
         self.cache = [None; CACHED];
         for entry in self.by_column.iter_mut().filter(|entry| **entry != 0) {
@@ -231,12 +254,8 @@ impl Bundles {
             let component = components.info(*id).name().to_owned();
             return Err(BundleError::Repeated { bundle, component });
         }
-        let id = BundleId(u32::try_from(self.infos.len()).expect("fewer than 2^32 bundle types"));
-        assert!(id.0 < PLAIN - 1, "fewer than 2^31 bundle types");
-        let mut info = BundleInfo::new(ids, components);
-        info.update_heard(&self.heard);
-        let entry = by_column_entry(id, info.plain);
-        self.infos.push(info);
+        let id = self.push(ids, components);
+        let entry = by_column_entry(id, self.info(id).plain);
         match key {
             BundleKey::AnyComponent(column) => {
                 if self.by_column.len() <= column.index() {
@@ -249,6 +268,27 @@ impl Bundles {
             }
         }
         Ok(id)
+    }
+
+    /// The bundle of some components, in ascending order and each once, whose values come without their types.
+    pub(crate) fn register_ids(&mut self, ids: &[ComponentId], components: &Components) -> BundleId {
+        debug_assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?} are in order, each once");
+        if let Some(&id) = self.by_ids.get(ids) {
+            return id;
+        }
+        let id = self.push(ids, components);
+        self.by_ids.insert(ids.into(), id);
+        id
+    }
+
+    /// Gives the next number to a bundle of components.
+    fn push(&mut self, ids: &[ComponentId], components: &Components) -> BundleId {
+        let id = BundleId(u32::try_from(self.infos.len()).expect("fewer than 2^32 bundle types"));
+        assert!(id.0 < PLAIN - 1, "fewer than 2^31 bundle types");
+        let mut info = BundleInfo::new(ids, components);
+        info.update_heard(&self.heard, &self.quiet);
+        self.infos.push(info);
+        id
     }
 }
 

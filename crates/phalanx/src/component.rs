@@ -19,7 +19,8 @@ use crate::tracking::{Mut, Tracked};
 use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, Tick, Values};
 
 pub use crate::registry::{ComponentId, ComponentInfo, Components};
-pub(crate) use copying::Copier;
+pub(crate) use cells::Cells;
+pub(crate) use copying::{Boxed, Copier};
 pub use phalanx_derive::Component;
 
 pub use copying::{CopyByClone, CopyNothing, CopyProbe, EntityMap, EntityMapper, MapEntities};
@@ -32,6 +33,7 @@ pub use saving::{ComponentSaving, Saved};
 #[cfg(feature = "serde")]
 pub(crate) use saving::{Leftover, LoadedColumns};
 
+mod cells;
 mod copying;
 mod descriptor;
 mod disabling;

@@ -10,8 +10,9 @@
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 
-use phalanx_store::{AnyColId, Entity, Init, Store, Tick};
+use phalanx_store::{AnyColId, Entity, Init, Store, TableId, Tick};
 
 use crate::component::{AnyComponent, Component};
 use crate::value::{FieldType, Scalar, Value};
@@ -104,10 +105,20 @@ pub trait Fields: Component {
 #[doc(hidden)]
 pub type DebugFn = fn(&Store, Entity, AnyColId, &mut fmt::Formatter<'_>) -> fmt::Result;
 
+/// Visits a field, by position, of some rows of a table's column. The rows count from the start of a range.
+type ReadFn = for<'s> fn(
+    &'s Store,
+    (TableId, AnyColId),
+    Range<usize>,
+    &mut dyn Iterator<Item = usize>,
+    usize,
+    &mut dyn FnMut(Option<&'s dyn Any>),
+);
+
 /// A whole component type, without its type: the fields, and how one of an entity is reached.
 pub(crate) struct WholeValue {
     pub(crate) fields: Vec<ValueField>,
-    read: fn(&Store, Entity, AnyColId, usize) -> Option<&dyn Any>,
+    read: ReadFn,
     write: fn(&mut Store, Entity, AnyColId, usize) -> Option<&mut dyn Any>,
     debug: Option<DebugFn>,
 }
@@ -125,7 +136,32 @@ impl WholeValue {
         column: AnyColId,
         at: usize,
     ) -> Option<&'s dyn Any> {
-        (self.read)(store, entity, column, at)
+        let (table, row) = store.place_of(entity, column)?;
+        let mut found = None;
+        let rows = &mut std::iter::once(0);
+        (self.read)(store, (table, column), row..row + 1, rows, at, &mut |field| found = field);
+        found
+    }
+
+    /// Appends the values of a scalar field in some rows of a table that has the column, as [`column_values`] does. False
+    /// when it is no scalar.
+    pub(crate) fn values(
+        &self,
+        store: &Store,
+        place: (TableId, AnyColId),
+        within: Range<usize>,
+        rows: &mut dyn Iterator<Item = usize>,
+        at: usize,
+        out: &mut Vec<Value>,
+    ) -> bool {
+        let mut all = self.fields.get(at).is_some_and(|field| matches!(field.kind, FieldKind::Scalar(_)));
+        if all {
+            (self.read)(store, place, within, rows, at, &mut |field| match field.and_then(value_of) {
+                Some(value) => out.push(value),
+                None => all = false,
+            });
+        }
+        all
     }
 
     /// As [`WholeValue::field`], to be written; the value counts as written in its block.
@@ -150,11 +186,17 @@ impl fmt::Debug for WholeValue {
     }
 }
 
-#[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
-fn read<C: Fields>(store: &Store, entity: Entity, column: AnyColId, at: usize) -> Option<&dyn Any> {
-    let Some(id) = column.typed::<C>() else { return None };
-    let Some(value) = store.value(entity, id) else { return None };
-    value.field(at)
+fn read<'s, C: Fields>(
+    store: &'s Store,
+    (table, column): (TableId, AnyColId),
+    within: Range<usize>,
+    rows: &mut dyn Iterator<Item = usize>,
+    at: usize,
+    visit: &mut dyn FnMut(Option<&'s dyn Any>),
+) {
+    let Some(id) = column.typed::<C>() else { return };
+    let Some(column) = store.column_rows(table, id, within) else { return };
+    rows.for_each(|row| visit(column[row].field(at)));
 }
 
 #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
@@ -181,6 +223,23 @@ pub(crate) fn value_of(field: &dyn Any) -> Option<Value> {
         return Some(Value::U64(value as u64));
     }
     field.downcast_ref::<isize>().map(|&value| Value::I64(value as i64))
+}
+
+/// Appends the values of a column whose type is a scalar, in the order of `rows`, which count from the start of `within`.
+/// False when it holds another type.
+pub(crate) fn column_values(
+    store: &Store,
+    (table, column): (TableId, AnyColId),
+    within: Range<usize>,
+    rows: &mut dyn Iterator<Item = usize>,
+    out: &mut Vec<Value>,
+) -> bool {
+    each_scalar!(S => if let Some(id) = column.typed::<S>() {
+        let column = store.column_rows(table, id, within).expect("the table has the column and these rows");
+        out.extend(rows.map(|row| column[row].into_value()));
+        return true;
+    });
+    false
 }
 
 /// Writes a field. False when the value does not fit its type.

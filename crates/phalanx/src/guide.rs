@@ -17,6 +17,7 @@ pages! {
     Introduction "README.md"
     FirstSteps "first-steps.md"
     SmallGame "a-small-game.md"
+    Demo "demo.md"
     Entities "entities.md"
     Queries "queries.md"
     Change "change.md"

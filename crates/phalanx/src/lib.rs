@@ -100,7 +100,8 @@ pub mod lifecycle {
     pub use crate::world::{
         Add, AddEvent, ArchetypeCreated, ArchetypeDropped, Collects, ComponentHook, ComponentHooks, Despawn,
         DespawnEvent, Discard, DiscardEvent, EndlessReactions, HookContext, HooksMut, Insert, InsertEvent,
-        Matched, MatchedEvent, Mutate, MutateEvent, Remove, RemoveEvent, Unmatched, UnmatchedEvent,
+        Matched, MatchedEvent, Mutate, MutateEvent, Remove, RemoveEvent, RemovedComponentLogs, Unmatched,
+        UnmatchedEvent,
     };
 }
 
@@ -153,16 +154,16 @@ pub mod entity_disabling {
 pub mod error {
     pub use crate::system::{ParamError, RunSystemError};
     pub use crate::world::{
-        AnyError, BevyError, BoxedError, CommandOutput, ContextExt, Failed, Result, ResultSeverityExt,
-        Severity, SystemError, ignore, match_severity, panic, warn,
+        AnyError, BevyError, BoxedError, CommandOutput, ContextExt, ErrorHandler, Failed, Result,
+        ResultSeverityExt, Severity, SystemError, ignore, match_severity, panic, warn,
     };
 }
 
 /// Events, and how they find their observers.
 pub mod event {
     pub use crate::world::{
-        EntityComponentsTrigger, EntityEvent, EntityTrigger, Event, EventPattern, GlobalTrigger,
-        PropagateEntityTrigger, SetEntityEventTarget, Traversal, Trigger,
+        EntityComponentsTrigger, EntityEvent, EntityTrigger, Event, EventKey, EventPattern, GlobalTrigger,
+        PropagateEntityTrigger, SetEntityEventTarget, Traversal, Trigger, WrongEventType,
     };
     pub use phalanx_derive::{EntityEvent, Event};
 }
@@ -172,7 +173,7 @@ pub mod observer {
     pub use crate::system::{
         IntoEntityObserver, IntoObserver, IntoObservers, Observer, ObserverError, Observers, On, observers,
     };
-    pub use crate::world::{ObserverCycle, ObserverId};
+    pub use crate::world::{ObserverCycle, ObserverId, ObserverInfo};
 }
 
 /// What most programs use.
@@ -193,7 +194,7 @@ pub mod prelude {
     pub use crate::pool::{General, Handle, Pool};
     pub use crate::query::{
         Added, Allow, AnyOf, Archetype, BatchingStrategy, Changed, Has, InPool, NotInPool, Or, Query,
-        QueryData, QueryFilter, QueryLens, QueryState, With, Without,
+        QueryData, QueryFilter, QueryLens, QueryState, SpawnDetails, Spawned, With, Without,
     };
     pub use crate::relation::{ChildOf, Children, Parent, Relationship, RelationshipTarget, Up, WithParent};
     pub use crate::resources::Resource;
@@ -269,7 +270,7 @@ pub mod __private {
     };
     pub use crate::registry::{ComponentId, Components, RegisterError};
     pub use crate::relation::ChildOf;
-    pub use crate::relation::{ManyRelationship, OrderMut, Relationship, RelationshipTarget};
+    pub use crate::relation::{ListColumns, ManyRelationship, OrderMut, Relationship, RelationshipTarget};
     pub use crate::resources::Resource;
     pub use crate::schedule::{ScheduleLabel, SystemSet};
     pub use crate::state::{FreelyMutableState, StateSet, States, SubStates};

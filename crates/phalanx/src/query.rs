@@ -64,6 +64,7 @@ pub use parallel::{ParChunks, ParItems, ParQuery};
 pub use phalanx_store::DenseFetch;
 pub use scope::{FilterIn, InPool, NotInPool, QueryIn};
 pub use sort::QuerySortedIter;
+pub use spawned::{SpawnDetails, Spawned};
 pub(crate) use state::{Asked, FetchState, prepare, reads_whole};
 pub use state::{QueryConflict, QueryState};
 
@@ -92,6 +93,7 @@ mod of_archetype;
 mod parallel;
 mod scope;
 mod sort;
+mod spawned;
 mod state;
 
 use state::Both;

@@ -24,14 +24,14 @@
 use std::fmt;
 use std::ops::Deref;
 
-use phalanx_store::Entity;
+use phalanx_store::{ColId, Entity, Tick};
 
 use crate::component::{AnyComponent, Queryable};
 use crate::tracking::{Mut, Tracked};
 
 pub use collection::{OrderedRelationshipSourceCollection, RelationshipSourceCollection};
 pub use hierarchy::{ChildOf, Children};
-pub use list::{EntityList, Iter};
+pub use list::{EntityList, Iter, Places};
 pub use traverse::{AncestorIter, DescendantDepthFirstIter, DescendantIter, Reads, ReadsBoth};
 pub use via::{Along, Parent, Up, WithParent};
 
@@ -87,6 +87,11 @@ pub trait Relationship: AnyComponent + for<'a> Queryable<Ref<'a> = &'a Self> {
     fn from(entity: Entity) -> Self;
     /// Points at another entity. The world does not hear of it: only for values that are in no world.
     fn set_risky(&mut self, entity: Entity);
+    /// The column of the component.
+    #[doc(hidden)]
+    fn column() -> Option<ColId<Self>> {
+        None
+    }
 }
 
 /// The other half of a [`Relationship`]: the entities that point at this one.
@@ -115,6 +120,11 @@ pub trait RelationshipTarget:
     fn collection_mut_risky(&mut self) -> &mut Self::Collection;
     /// The component with these entities. Only the world inserts it.
     fn from_collection_risky(collection: Self::Collection) -> Self;
+    /// The columns of the component.
+    #[doc(hidden)]
+    fn columns() -> Option<ListColumns<Self>> {
+        None
+    }
 
     /// The entities that point here, in order.
     fn iter(&self) -> SourceIter<'_, Self> {
@@ -152,6 +162,10 @@ pub trait ManyRelationship: Clone + Send + Sync + 'static {
     /// Names another entity. The world does not hear of it: only for values that are in no world.
     fn set_target(&mut self, target: Entity);
 }
+
+/// The column of a [`RelationshipTarget`], and that of the ticks at which its rows changed, if they have any.
+#[doc(hidden)]
+pub type ListColumns<S> = (ColId<S>, Option<ColId<Tick>>);
 
 /// The iterator over the entities of a [`RelationshipTarget`].
 pub type SourceIter<'w, S> =

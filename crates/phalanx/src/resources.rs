@@ -34,6 +34,7 @@ use crate::tracking::{ComponentTicks, Mut, Readable, Tracked};
 
 pub(crate) use image::ResourcesImage;
 
+mod by_number;
 mod image;
 #[cfg(feature = "serde")]
 pub use saving::ResourceSaving;
@@ -264,50 +265,15 @@ impl Resources {
         self.names.get(id.0).copied()
     }
 
-    /// The value with this number, and its ticks.
-    pub(crate) fn get_any(&self, id: ResourceId) -> Option<(&dyn Any, ResourceTicks)> {
-        let occupied = self.slots.get(id.0)?.as_ref()?;
-        Some((&*occupied.value, occupied.ticks))
-    }
-
-    /// The value with this number, which counts as changed at `now`.
-    pub(crate) fn get_any_mut(&mut self, id: ResourceId, now: Tick) -> Option<&mut dyn Any> {
-        let occupied = self.slots.get_mut(id.0)?.as_mut()?;
-        occupied.ticks.changed = now;
-        occupied.copy = None;
-        Some(&mut *occupied.value)
-    }
-
-    /// Drops the value with this number.
-    pub(crate) fn remove_any(&mut self, id: ResourceId) -> bool {
-        self.slots.get_mut(id.0).and_then(Option::take).is_some()
-    }
-
-    /// All values, with their numbers and their types' names.
-    pub(crate) fn iter_any(&self) -> impl Iterator<Item = (ResourceId, &'static str, &dyn Any)> {
-        let named = self.slots.iter().zip(&self.names).enumerate();
-        named.filter_map(|(at, (slot, name))| {
-            Some((ResourceId(at), *name, &*slot.as_ref()?.value as &dyn Any))
-        })
-    }
-
-    /// As [`Resources::iter_any`], for writing.
-    pub(crate) fn iter_any_mut(
-        &mut self,
-        now: Tick,
-    ) -> impl Iterator<Item = (ResourceId, &'static str, &mut dyn Any)> {
-        let named = self.slots.iter_mut().zip(&self.names).enumerate();
-        named.filter_map(move |(at, (slot, name))| {
-            let occupied = slot.as_mut()?;
-            occupied.ticks.changed = now;
-            occupied.copy = None;
-            Some((ResourceId(at), *name, &mut *occupied.value as &mut dyn Any))
-        })
-    }
-
     /// Opens a session in which resources are lent one by one.
     pub(crate) fn share(&mut self) -> SharedResources<'_> {
         SharedResources(self.slots.share())
+    }
+
+    /// As [`Resources::share`], for this thread alone.
+    #[inline]
+    pub(crate) fn share_alone(&mut self) -> SharedResources<'_> {
+        SharedResources(self.slots.share_alone())
     }
 
     /// As [`Resources::share`], for reading alone.

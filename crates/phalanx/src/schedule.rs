@@ -444,7 +444,8 @@ impl Schedule {
     }
 
     pub(crate) fn use_executor(&mut self, executor: Executor) {
-        self.executor = executor;
+        let leaves_last = self.executor.leaves_last;
+        self.executor = Executor { leaves_last, ..executor };
     }
 
     /// Whether a constraint that names a system of another schedule, or none, is an error.
@@ -564,11 +565,9 @@ impl Schedule {
         if !found {
             return;
         }
-        let order = self.systems_in_order();
-        let systems = order.iter().map(|&at| (self.nodes[at].id, self.nodes[at].task.key())).collect();
         let stepping = world.get_resource_mut::<Stepping>();
-        let held = stepping.and_then(|mut stepping| stepping.held_back(&self.label, systems));
-        for (place, &at) in order.iter().enumerate() {
+        let held = stepping.and_then(|mut stepping| stepping.held_back(&self.label, self.stepped_systems()));
+        for (place, at) in self.systems_in_order().into_iter().enumerate() {
             self.nodes[at].task.hold(held.as_ref().is_some_and(|held| held[place]));
         }
     }

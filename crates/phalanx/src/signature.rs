@@ -18,7 +18,7 @@ const BITS: usize = 64;
 const HEAD: usize = 2;
 
 /// A set of component ids, without a limit on their number.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Default, PartialEq, Eq, Hash)]
 pub struct Signature {
     head: [u64; HEAD],
     tail: Box<[u64]>,
@@ -147,6 +147,15 @@ impl Signature {
             Some(word) => *word,
             None => self.tail.get(i - HEAD).copied().unwrap_or(0),
         }
+    }
+}
+
+impl Clone for Signature {
+    #[inline]
+    fn clone(&self) -> Self {
+        // Most have no tail: nothing is asked of the allocator then, and a copy is a few moves.
+        let tail = if self.tail.is_empty() { Box::default() } else { self.tail.clone() };
+        Self { head: self.head, tail }
     }
 }
 

@@ -26,6 +26,7 @@ use crate::storage::SetEntry;
 
 pub use any_error::{AnyError, BevyError, ContextExt, Result, ResultSeverityExt, Severity, match_severity};
 pub use batch::SpawnBatch;
+pub use boxed::InsertByIdError;
 pub(crate) use checkpoint::Marking;
 pub use checkpoint::{Checkpoint, NotCaptured, RestoreError};
 pub use clone::{EntityCloner, EntityClonerBuilder, MoveError, OptIn, OptOut};
@@ -44,14 +45,17 @@ pub use entity_view::{EntityMutExcept, EntityRefExcept, FilteredEntityMut, Filte
 pub use entry::{ComponentEntry, OccupiedComponentEntry, VacantComponentEntry};
 pub use error::{ChangeError, ComponentMissing, EntityFetchError, NoSuchEntity, NotInPool, RequiredByPool};
 pub(crate) use failure::Returns;
-pub use failure::{BoxedError, CommandOutput, Failed, SystemError, ignore, panic, warn};
+pub use failure::{BoxedError, CommandOutput, ErrorHandler, Failed, SystemError, ignore, panic, warn};
 pub use fields::ComponentDebug;
 pub use from_world::FromWorld;
 pub use index::NamedError;
 pub use migrate::MigrateError;
-pub use non_send::{NonSend, NonSendMut};
+pub use narrower_queries::ComponentAccess;
+pub use non_send::{NonSend, NonSendId, NonSendMut};
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use reactions::*;
+#[doc(hidden)]
+pub(crate) use relations::QuietLink;
 #[cfg(feature = "serde")]
 pub(crate) use relations::Relink;
 pub use relations::{
@@ -59,7 +63,6 @@ pub use relations::{
     RelatedSpawnerCommands, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList,
     WithOneRelated, WithRelated,
 };
-#[doc(hidden)]
 pub use relations::{describe_relationship, describe_relationship_target};
 pub use remote::{Answer, Remote, RemoteClosed, TryRunError};
 pub use shared::SharedWorld;
@@ -70,6 +73,7 @@ pub use whole::TryInsertBatchError;
 
 mod any_error;
 mod batch;
+mod boxed;
 mod built;
 mod by_id;
 mod change;
@@ -152,7 +156,7 @@ pub struct World {
     pub(crate) resources: Resources,
     pub(crate) messages: MessageRegistry,
     pub(crate) commands: commands::Deferred,
-    pub(crate) handler: Option<failure::Handler>,
+    pub(crate) handler: Option<ErrorHandler>,
     pub(crate) queries: QueryCache,
     pub(crate) groups: Groups,
     pub(crate) reactions: Reactions,
@@ -388,6 +392,10 @@ impl World {
     /// Despawns an entity, and no other, and announces it.
     pub(crate) fn despawn_announced(&mut self, entity: Entity) -> bool {
         crate::steps::count();
+        if let Some(plan) = self.despawn_plan(entity) {
+            // Nobody observes it.
+            return self.announced_as(plan, entity, |world| world.store.despawn(entity));
+        }
         let changes = self.foresee_despawn(entity);
         self.announced(entity, &changes, |world| {
             let outcome = catch_unwind(AssertUnwindSafe(|| world.store.despawn(entity)));

@@ -10,6 +10,8 @@
 
 #[path = "bevy_idioms/app.rs"]
 mod app;
+#[path = "bevy_idioms/by_id.rs"]
+mod by_id;
 #[path = "bevy_idioms/commands.rs"]
 mod commands;
 #[path = "bevy_idioms/commands_more.rs"]
@@ -50,6 +52,8 @@ mod stepping;
 mod table;
 #[path = "bevy_idioms/time.rs"]
 mod time;
+#[path = "bevy_idioms/tools.rs"]
+mod tools;
 #[path = "bevy_idioms/traits.rs"]
 mod traits;
 #[path = "bevy_idioms/whole.rs"]

@@ -24,6 +24,8 @@ mod rows;
 mod single;
 #[path = "query/sorted.rs"]
 mod sorted;
+#[path = "query/spawned.rs"]
+mod spawned;
 #[path = "query/terms.rs"]
 mod terms;
 #[path = "query/tracking.rs"]

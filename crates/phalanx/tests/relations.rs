@@ -13,6 +13,8 @@ mod children;
 mod cloning;
 #[path = "relations/despawning.rs"]
 mod despawning;
+#[path = "relations/direct.rs"]
+mod direct;
 #[path = "relations/disabling.rs"]
 mod disabling;
 #[path = "relations/hazards.rs"]

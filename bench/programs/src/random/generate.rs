@@ -224,7 +224,8 @@ fn step(random: &mut Random, kind: Kind) -> Option<Op> {
 
 fn look(random: &mut Random) -> Op {
     let component = random.below(COMPONENTS);
-    match random.below(8) {
+    match random.below(9) {
+        8 => Op::SeeSpawned { component },
         0 => Op::See { component },
         1 | 2 => Op::SeeChanged { component },
         3 => Op::SeeAdded { component },

@@ -98,6 +98,7 @@ macro_rules! looks {
                 Query<(&Key, &D), Changed<D>>,
             ),
             (Query<(&Key, &A), Added<A>>, Query<(&Key, &B), Added<B>>, Query<(&Key, &D), Added<D>>),
+            (Query<(&Key, &A), Spawned>, Query<(&Key, &B), Spawned>, Query<(&Key, &D), Spawned>),
             (
                 Query<(&Key, &A, Has<B>)>,
                 Query<(&Key, &B), Without<D>>,
@@ -113,7 +114,7 @@ macro_rules! looks {
 /// One step that looks; nothing for other steps.
 macro_rules! look {
     ($looks:ident, $op:expr) => {{
-        let (all, changed, added, pairs, resources, messages, _) = &mut $looks;
+        let (all, changed, added, spawned, pairs, resources, messages, _) = &mut $looks;
         match $op {
             Op::See { component: 0 } => Some(listed(all.0.iter().map(|(key, c)| (key.0, c.0)))),
             Op::See { component: 1 } => Some(listed(all.1.iter().map(|(key, c)| (key.0, c.0)))),
@@ -124,6 +125,9 @@ macro_rules! look {
             Op::SeeAdded { component: 0 } => Some(listed(added.0.iter().map(|(key, c)| (key.0, c.0)))),
             Op::SeeAdded { component: 1 } => Some(listed(added.1.iter().map(|(key, c)| (key.0, c.0)))),
             Op::SeeAdded { .. } => Some(listed(added.2.iter().map(|(key, c)| (key.0, c.0)))),
+            Op::SeeSpawned { component: 0 } => Some(listed(spawned.0.iter().map(|(key, c)| (key.0, c.0)))),
+            Op::SeeSpawned { component: 1 } => Some(listed(spawned.1.iter().map(|(key, c)| (key.0, c.0)))),
+            Op::SeeSpawned { .. } => Some(listed(spawned.2.iter().map(|(key, c)| (key.0, c.0)))),
             Op::SeePair { pair: 0 } => Some(listed(pairs.0.iter().map(|(key, a, b)| (key.0, (a.0, b))))),
             Op::SeePair { pair: 1 } => Some(listed(pairs.1.iter().map(|(key, b)| (key.0, b.0)))),
             Op::SeePair { .. } => Some(listed(pairs.2.iter().map(|(key, d)| (key.0, d.map(|d| d.0))))),
@@ -161,8 +165,8 @@ fn system(index: usize, spec: &SystemSpec, log: &Log) -> Systems {
     match spec.kind {
         Kind::Look => (move |mut looks: looks!()| {
             log.begin(index);
-            *looks.6 += 1;
-            log.say(who, format!("run {}", *looks.6));
+            *looks.7 += 1;
+            log.say(who, format!("run {}", *looks.7));
             for op in &ops {
                 let seen = look!(looks, *op).expect("such a system only looks");
                 log.say(who, format!("{op:?}: {seen}"));
@@ -383,6 +387,9 @@ fn act(op: Op, who: Who, world: &mut World, log: &Log) {
         Op::SeeAdded { component: 0 } => log.say(who, format!("{op:?}: {}", see!(world, A, Added<A>))),
         Op::SeeAdded { component: 1 } => log.say(who, format!("{op:?}: {}", see!(world, B, Added<B>))),
         Op::SeeAdded { .. } => log.say(who, format!("{op:?}: {}", see!(world, D, Added<D>))),
+        Op::SeeSpawned { component: 0 } => log.say(who, format!("{op:?}: {}", see!(world, A, Spawned))),
+        Op::SeeSpawned { component: 1 } => log.say(who, format!("{op:?}: {}", see!(world, B, Spawned))),
+        Op::SeeSpawned { .. } => log.say(who, format!("{op:?}: {}", see!(world, D, Spawned))),
         Op::SeePair { pair: 0 } => log.say(who, format!("{op:?}: {}", see!(world, A, With<B>))),
         Op::SeePair { pair: 1 } => log.say(who, format!("{op:?}: {}", see!(world, B, Without<D>))),
         Op::SeePair { .. } => log.say(who, format!("{op:?}: {}", see!(world, D, With<A>))),

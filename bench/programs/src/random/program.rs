@@ -59,6 +59,9 @@ pub enum Op {
     SeeAdded {
         component: usize,
     },
+    SeeSpawned {
+        component: usize,
+    },
     /// A query over two components; which two, and how, follows from the number.
     SeePair {
         pair: usize,
@@ -201,6 +204,10 @@ impl Op {
             Self::See { component: c }
             | Self::SeeChanged { component: c }
             | Self::SeeAdded { component: c } => Uses::read(component(c)),
+            // Who is spawned before it runs, and who after, matters also for those that get the component later.
+            Self::SeeSpawned { component: c } => {
+                Uses::read(component(c) | (0..FAMILIES).map(family).sum::<u32>())
+            }
             Self::SeePair { pair } => Uses::read(component(PAIRS[pair].0) | component(PAIRS[pair].1)),
             Self::SeeResource { resource: r } => Uses::read(resource(r)),
             Self::Receive { message: m } => Uses::read(message(m)),

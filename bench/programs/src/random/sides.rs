@@ -117,6 +117,7 @@ macro_rules! see {
 
 pub mod bevy {
     use bevy_ecs::prelude::*;
+    use bevy_ecs::query::Spawned;
     use bevy_ecs::schedule::{InternedSystemSet, ScheduleConfigs, SingleThreadedExecutor};
     use bevy_ecs::system::ScheduleSystem;
 

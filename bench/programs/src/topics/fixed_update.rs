@@ -85,13 +85,17 @@ pub fn program() -> String {
     );
     app.world_mut().spawn(Position(0.0));
     // A frame without time comes first: bevy's clocks start with it.
-    for (frame, milliseconds) in [0, 16, 16, 50, 3, 4, 33, 0, 100, 20, 20, 47, 61].into_iter().enumerate() {
+    for (frame, milliseconds) in
+        [0, 16, 16, 50, 3, 4, 33, 0, 100, 20, 20, 47, 61, 80, 90].into_iter().enumerate()
+    {
         let mut game = app.world_mut().resource_mut::<Time<Virtual>>();
         match frame {
             5 => game.pause(),
             7 => game.unpause(),
             8 => game.set_relative_speed(0.5),
             10 => game.set_relative_speed(2.0),
+            // The last two frames are longer than that at this speed.
+            12 => game.set_max_delta(Duration::from_millis(150)),
             _ => {}
         }
         frame_of(&mut app, Duration::from_millis(milliseconds));

@@ -32,7 +32,7 @@ fn calls(tab: &str, round: u32) -> Vec<(Duration, String)> {
     let mut calls = vec![every(5000, COMPONENTS)];
     calls.extend(match tab {
         "list" => vec![every(250, GET), every(2000, LIST)],
-        "search" => vec![every(250, GET), every(60, &search(round))],
+        "search" => vec![every(250, GET), every(100, &search(round))],
         "beside" => vec![every(250, GET), every(2000, LIST), every(300, &points(800))],
         "tables" => vec![every(1000, TABLES)],
         "systems" => vec![every(500, TIMELINE), every(5000, SCHEDULE)],

@@ -4,7 +4,7 @@ use phalanx::prelude::{Get, Own, Without};
 use phalanx_inspect::Inspector;
 
 use crate::json::Json;
-use crate::world::{Frozen, Health, Running, Serial};
+use crate::world::{Frozen, Health, Position, Running, Serial};
 
 fn total(result: &Json) -> usize {
     result.get("total").and_then(Json::as_usize).expect("a number")
@@ -121,12 +121,77 @@ fn a_million_entities_are_listed_in_small_answers_and_searched_piece_by_piece() 
     for piece in 1..=20 {
         let result = app.address.call("world.query", query);
         assert_eq!((number(&result, "scanned"), total(&result)), (64 * piece, 0));
+        assert_eq!(number(&result, "parts"), piece);
         assert_eq!(result.get("complete"), Some(&Json::Bool(false)));
     }
     let points =
         app.address.call("world.points", "{\"x\":\"Serial.number\",\"y\":\"Serial.offset\",\"limit\":99999}");
     let Some(Json::List(sample)) = points.get("points") else { panic!("{points}") };
     assert_eq!((total(&points), sample.len()), (1_000_000, 5000), "a map is a sample");
+}
+
+#[test]
+fn a_search_goes_on_by_itself_while_somebody_waits_for_it() {
+    let app = Running::with(Inspector::default(), |world| {
+        world.spawn_batch((0..100_000_u32).map(|n| Serial { number: n.into(), offset: 0 })).for_each(drop);
+    });
+    let look = || {
+        let result = app.address.call("world.query", "{\"query\":\"Serial.number >= 99990\"}");
+        let number = |key: &str| result.get(key).and_then(Json::as_usize).expect("a number");
+        (
+            number("parts"),
+            number("scanned"),
+            total(&result),
+            result.get("complete") == Some(&Json::Bool(true)),
+        )
+    };
+    let first = look();
+    assert!(first.0 == 1 && first.1 < 100_000, "this world is too large to be searched at once");
+    // Frames that hardly work give a thousandth of their time, once they have paid for the call.
+    app.wait_frames(500);
+    let mut last = look();
+    assert!(last.0 > 2, "{} parts after two calls", last.0);
+    while !last.3 {
+        let now = look();
+        assert!(now.0 > last.0 && now.1 >= last.1 && now.2 >= last.2, "{now:?} after {last:?}");
+        last = now;
+    }
+    assert_eq!((last.1, last.2), (100_000, 10));
+}
+
+#[test]
+fn a_point_is_a_number_of_a_table_or_of_a_set_or_null() {
+    let app = Running::with(Inspector::default(), |world| {
+        for n in 0..4_u8 {
+            let serial = Serial { number: u64::MAX - u64::from(n), offset: -i64::from(n) };
+            let position = Position { x: f32::from(n) / 2.0, y: 0.1 };
+            let mut entity = world.spawn((position, serial));
+            if n % 2 == 0 {
+                entity.insert(Health { hp: n.into(), armour: [n, 0] });
+            }
+            if n == 3 {
+                entity.insert(Frozen);
+            }
+        }
+    });
+    let points = |params: &str| {
+        let found = app.address.call("world.points", params);
+        found.get("points").expect("points").to_string()
+    };
+    assert_eq!(
+        points("{\"x\":\"Position.x\",\"y\":\"Position.y\",\"colour\":\"Health.armour.0\"}"),
+        "[[0.5,0.1,null],[1.5,0.1,null],[0,0.1,0],[1,0.1,2]]"
+    );
+    assert_eq!(
+        points("{\"x\":\"Serial.number\",\"y\":\"Serial.offset\",\"colour\":\"Frozen\"}"),
+        "[[\"18446744073709551614\",-1,false],[\"18446744073709551612\",-3,true],\
+         [\"18446744073709551615\",0,false],[\"18446744073709551613\",-2,false]]"
+    );
+    assert_eq!(
+        points("{\"x\":\"Health.hp\",\"y\":\"Health.hp\",\"limit\":1}"),
+        "[[0,0,null]]",
+        "every second row of two"
+    );
 }
 
 #[test]

@@ -24,6 +24,7 @@ impl Entities {
         }
         self.check_list()?;
         self.check_slots()?;
+        self.check_spawn_ticks()?;
         let (_, fresh) = parts(self.reserved.load(Ordering::Relaxed));
         if fresh > self.limit - self.slots() {
             return Err(format!("{fresh} fresh ids reserved, beyond the limit"));

@@ -90,6 +90,7 @@ impl Entities {
             Some(place) => *place = slot,
             None => self.slots.push(slot),
         }
+        self.spawn_ticks.note(index);
         self.rowless += 1;
         self.changes += 1;
         Ok(())

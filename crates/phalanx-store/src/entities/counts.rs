@@ -72,6 +72,12 @@ impl Entities {
             .take(self.len())
     }
 
+    /// Returns the living entity that has a slot, if there is one.
+    pub fn at_slot(&self, index: u32) -> Option<Entity> {
+        let slot = self.slots.get(index as usize).filter(|slot| slot.table != TableId::DEAD)?;
+        Some(Entity::new(index, slot.link.raw_generation()))
+    }
+
     /// Returns all living entities without a row, in the order of their indices; at no cost if there is none.
     ///
     /// Each is a reference into the directory, so that it can serve as a slice of one row.

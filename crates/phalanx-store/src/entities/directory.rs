@@ -7,6 +7,7 @@ use super::{Entities, FIRST, NONE, Slot, USED_UP};
 use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
 use crate::sync::with_mut;
+use crate::tick::Tick;
 
 /// The slots of a directory that are not in a row.
 #[derive(PartialEq, Eq)]
@@ -16,12 +17,16 @@ pub(crate) struct Directory {
     rowless: Vec<Entity>,
     retired: Vec<u32>,
     changes: u64,
+    /// By slot, if they were kept.
+    spawn_ticks: Option<Vec<Tick>>,
 }
 
 impl Directory {
     /// The bytes of the lists.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self.free.as_slice()) + size_of_val(self.rowless.as_slice()) + self.retired.len() * 4
+        let ticks = self.spawn_ticks.as_deref().unwrap_or_default();
+        let lists = size_of_val(self.free.as_slice()) + size_of_val(self.rowless.as_slice());
+        lists + self.retired.len() * 4 + size_of_val(ticks)
     }
 }
 
@@ -35,6 +40,7 @@ impl Entities {
             rowless: self.rowless().copied().collect(),
             retired: retired.take(self.retired as usize).collect(),
             changes: self.changes,
+            spawn_ticks: self.spawn_ticks_image(),
         }
     }
 
@@ -50,7 +56,7 @@ impl Entities {
     /// # Safety
     /// The caller [places](Entities::place) all entities that have rows, but for those that are where they were (I5).
     pub(crate) unsafe fn restore(&mut self, directory: &Directory) {
-        let Directory { slots, free, rowless, retired, changes } = directory;
+        let Directory { slots, free, rowless, retired, changes, spawn_ticks } = directory;
         self.slots.resize(*slots as usize, Slot { table: TableId::DEAD, link: Entity::new(NONE, FIRST) });
         for (at, entity) in free.iter().enumerate() {
             let next = free.get(at + 1).map_or(NONE, |next| next.index());
@@ -70,6 +76,7 @@ impl Entities {
         (self.free, self.rowless, self.retired) =
             (count(free.len()), count(rowless.len()), count(retired.len()));
         self.changes = *changes;
+        self.restore_spawn_ticks(spawn_ticks.as_deref());
     }
 
     /// Records that an entity lives, with this row: for the store alone.

@@ -88,13 +88,15 @@ impl Entities {
             let slot = &mut self.slots[next as usize];
             let link = slot.link;
             *slot = rowless(next, link);
+            self.spawn_ticks.note(next);
             next = link.index();
             self.free -= 1;
             self.rowless += 1;
         }
         let end = self.slots() + fresh;
-        let new = (self.slots()..end).map(|index| rowless(index, Entity::new(index, FIRST)));
-        self.slots.extend(new);
+        let new = self.slots()..end;
+        new.clone().for_each(|index| self.spawn_ticks.note(index));
+        self.slots.extend(new.map(|index| rowless(index, Entity::new(index, FIRST))));
         self.rowless += fresh;
         self.changes += 1;
     }

@@ -196,6 +196,7 @@ impl Store {
         let mut entities = Entities::from_state(directory, self.entities.limit)?;
         // A checkpoint from before is not how it is now.
         entities.changes = self.entities.changes + 1;
+        entities.take_over_spawn_ticks(&mut self.entities);
         self.entities = entities;
         Ok(())
     }

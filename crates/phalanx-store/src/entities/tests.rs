@@ -176,6 +176,20 @@ fn iteration_follows_the_index_and_skips_the_dead() {
 }
 
 #[test]
+fn a_slot_tells_who_has_it_now() {
+    let (mut entities, ids) = with_alive(3);
+    assert_eq!(
+        (0..4).map(|slot| entities.at_slot(slot)).collect::<Vec<_>>(),
+        [Some(ids[0]), Some(ids[1]), Some(ids[2]), None]
+    );
+    entities.free(ids[1]);
+    assert_eq!(entities.at_slot(1), None);
+    let again = entities.alloc().expect("there is room");
+    assert_eq!((again.index(), entities.at_slot(1)), (1, Some(again)));
+    assert_ne!(again, ids[1]);
+}
+
+#[test]
 fn counts_and_memory_are_reported() {
     let (mut e, ids) = with_alive(100);
     assert!(!e.is_empty());

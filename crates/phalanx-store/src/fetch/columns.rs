@@ -278,6 +278,7 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     const MARKS: bool = F::MARKS;
     const WRITES: bool = F::WRITES;
     const TABLELESS: bool = F::TABLELESS;
+    const SPAWN_TICKS: bool = F::SPAWN_TICKS;
 
     #[inline(always)]
     fn visit(ids: F::Ids, report: &mut dyn FnMut(Access)) {

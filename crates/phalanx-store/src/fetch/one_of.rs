@@ -30,6 +30,7 @@ unsafe impl<F: Fetch> Fetch for OneOf<F> {
     const DENSE: bool = F::DENSE;
     const MARKS: bool = F::MARKS;
     const WRITES: bool = F::WRITES;
+    const SPAWN_TICKS: bool = F::SPAWN_TICKS;
 
     #[inline(always)]
     fn visit(ids: F::Ids, report: &mut dyn FnMut(Access)) {

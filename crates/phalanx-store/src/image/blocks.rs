@@ -68,6 +68,15 @@ impl Blocks {
         self.groups.get(at / GROUP)?.get(at % GROUP)
     }
 
+    /// Whether both have the same block at a position, not just an equal one. Where a group is shared, none of its blocks is
+    /// looked at.
+    pub(super) fn shares(&self, other: &Self, at: usize) -> bool {
+        match (self.groups.get(at / GROUP), other.groups.get(at / GROUP)) {
+            (Some(one), Some(other)) if Arc::ptr_eq(one, other) => at % GROUP < one.len(),
+            _ => self.get(at).zip(other.get(at)).is_some_and(|(one, other)| Arc::ptr_eq(one, other)),
+        }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Block>> {
         self.groups.iter().flat_map(|group| group.iter())
     }
@@ -94,6 +103,7 @@ mod tests {
         for at in 0..200 {
             let same = Arc::ptr_eq(first.get(at).expect("in range"), second.get(at).expect("in range"));
             assert_eq!(same, at != 70, "block {at}");
+            assert_eq!(first.shares(&second, at), same, "block {at}");
         }
         for (at, (one, other)) in first.groups.iter().zip(&second.groups).enumerate() {
             assert_eq!(Arc::ptr_eq(one, other), at != 70 / GROUP, "group {at}");
@@ -101,6 +111,7 @@ mod tests {
         // Longer, and shorter: the last group is another one.
         let (longer, shared) = blocks(210, Some(&second), &[]);
         assert_eq!((shared, longer.iter().count()), (200, 210));
+        assert!(longer.shares(&second, 199) && !longer.shares(&second, 200) && !longer.shares(&longer, 210));
         let (shorter, shared) = blocks(65, Some(&longer), &[]);
         assert_eq!((shared, shorter.iter().count()), (65, 65));
         assert!(shorter.get(65).is_none());

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::column::Block;
-use super::{BLOCK_ROWS, Image, TableImage, rows_in, tick_in};
+use super::{BLOCK_ROWS, Image, TableImage, rows_in};
 use crate::column::ColumnCell;
 use crate::column_id::{AnyColId, ColumnType};
 use crate::entity::Entity;
@@ -64,10 +64,8 @@ impl<T> Fresh for Vec<T> {
     }
 }
 
-/// Where the values of a block come from.
+/// Where the values of a block come from that are not there already.
 enum Source {
-    /// They are there already.
-    Same,
     /// From the image's block, as bytes.
     Bytes,
     Fresh(Box<dyn Fresh>),
@@ -91,8 +89,8 @@ struct Plan {
     stays: bool,
     /// By block of the image: whether the owners are there already.
     same_owners: Vec<bool>,
-    /// By column of the image, by block.
-    columns: Vec<Vec<Source>>,
+    /// By column of the image: the blocks that have to be written, in order.
+    columns: Vec<Vec<(usize, Source)>>,
 }
 
 /// A store whose restore is prepared: all copies are made, and nothing is changed yet.
@@ -127,11 +125,17 @@ impl Store {
         let known = base.and_then(|base| Some((base.tables.get(at)?.as_ref()?, base.tick)));
         let known = known.filter(|(known, _)| known.serial == target.serial);
         let len = self.table_len(table);
+        let all_shared =
+            known.is_some_and(|(known, _)| len == target.len && Arc::ptr_eq(&known.owners, &target.owners));
         let same = |block: usize| {
             let (known, since) = known?;
+            let is_old = || self.owners_tick(table, block) < since;
+            if all_shared {
+                return is_old().then_some(());
+            }
             let shared = Arc::ptr_eq(known.owners.get(block)?, &target.owners[block]);
             let rows = rows_in(len, block) == target.owners[block].len();
-            (shared && rows && self.owners_tick(table, block) < since).then_some(())
+            (shared && rows && is_old()).then_some(())
         };
         let same_owners: Vec<bool> = (0..target.owners.len()).map(|block| same(block).is_some()).collect();
         let columns = target.columns.iter().enumerate().map(|(position, column)| {
@@ -142,20 +146,23 @@ impl Store {
                     return None;
                 }
                 let ((known, since), cell) = (known?, cell?);
-                let shared =
-                    Arc::ptr_eq(known.columns.get(position)?.blocks.get(block)?, column.blocks.get(block)?);
+                let shared = known.columns.get(position)?.blocks.shares(&column.blocks, block);
                 // SAFETY: the table is that of the image, so the cell is that of its column (I4), and the table has the rows
                 // of the block (I3).
-                let is_old = || column.is_tracked() && unsafe { tick_in(cell, column.id, block) } < since;
+                let is_old =
+                    || column.is_tracked() && unsafe { cell.block_tick(block, column.sized) } < since;
                 (shared && is_old()).then_some(())
             };
             // What is the same is not looked at: most blocks are, and each lies elsewhere in memory.
-            let source = |(block, taken): (usize, &Arc<Block>)| match is_same(block) {
-                Some(()) => Source::Same,
-                None if column.ops().bytes(taken).is_some() => Source::Bytes,
-                None => Source::Fresh(column.ops().fresh(taken)),
+            let source = |block: usize| {
+                let taken: &Block = column.blocks.get(block).expect("one of its blocks");
+                match column.ops().bytes(taken) {
+                    Some(_) => Source::Bytes,
+                    None => Source::Fresh(column.ops().fresh(taken)),
+                }
             };
-            column.blocks.iter().enumerate().map(source).collect()
+            let written = (0..column.blocks.len()).filter(|&block| is_same(block).is_none());
+            written.map(|block| (block, source(block))).collect()
         });
         let columns = columns.collect();
         Plan { target: Some(Arc::clone(target)), stays, same_owners, columns }
@@ -172,8 +179,7 @@ impl Restoring<'_> {
             target.columns.iter().zip(&plan.columns).map(move |(column, sources)| (table, column.id, sources))
         });
         let blocks = columns.flat_map(|(table, column, sources)| {
-            let rewritten = sources.iter().enumerate().filter(|(_, source)| !matches!(source, Source::Same));
-            rewritten.map(move |(block, _)| Rewritten { table, column, block })
+            sources.iter().map(move |&(block, _)| Rewritten { table, column, block })
         });
         blocks.collect()
     }
@@ -216,7 +222,7 @@ impl Restoring<'_> {
         store.restore_free_tables(&image);
         // SAFETY: all rows are as they were when the image was taken (I15).
         unsafe { store.restore_groups(&image.groups) };
-        store.tick = image.tick;
+        store.set_now(image.tick);
         store.base = Some(image);
         leftovers
     }
@@ -235,7 +241,7 @@ impl Store {
         let had_rows = self.table_len(table) > 0;
         let owners = self.table_entities(table).to_vec();
         for column in self.tables[at].columns.iter().filter(|column| column.drop.is_some()) {
-            for run in full_runs(&owners, 0) {
+            for run in full_runs(&owners, 0, !self.tables[at].holes.is_empty()) {
                 // SAFETY: the rows are initialised (I2, I11), and are not part of the table from now on.
                 unsafe { leftovers.take(column.of, column.data(), run) };
             }
@@ -268,46 +274,48 @@ impl Store {
     /// # Safety
     /// The table is there, with the columns of the image, and each block of the image holds as many values of its
     /// column's type as the block of owners has entities, holes left out. The owners of a block that `same_owners` says
-    /// so of, and the values of a [`Source::Same`], stand in the table already. The directory has a slot for each owner; it
+    /// so of, and the values of a block without a [`Source`], stand in the table already. The directory has a slot for each owner; it
     /// is told of the rows here, and of all other entities by the caller.
     unsafe fn fill_table(
         &mut self,
         table: TableId,
         target: &TableImage,
         same_owners: &[bool],
-        columns: Vec<Vec<Source>>,
+        columns: Vec<Vec<(usize, Source)>>,
         leftovers: &mut Leftovers,
     ) {
         let (at, len) = (table.index(), self.table_len(table));
         self.make_room(table, target.len.saturating_sub(len));
+        let had_holes = !self.tables[at].holes.is_empty();
         let before = self.table_entities(table).to_vec_unless(same_owners, len == target.len);
         for (column, mut sources) in target.columns.iter().zip(columns) {
             let position = self.tables[at].position(column.id).expect("the table has the image's columns");
             let position = u16::try_from(position).expect("a table has fewer than 65,535 columns");
             let there = self.tables[at].columns.at(position);
             let data = there.data();
-            let same = |block: usize| matches!(sources.get(block), Some(Source::Same));
             if there.drop.is_some() {
                 let owners = before.as_deref().unwrap_or_else(|| self.table_entities(table));
-                for block in (0..len.div_ceil(BLOCK_ROWS)).filter(|&block| !same(block)) {
+                let blocks = len.div_ceil(BLOCK_ROWS);
+                let overwritten = sources.iter().map(|&(block, _)| block).filter(|&block| block < blocks);
+                for block in overwritten.chain(column.blocks.len()..blocks) {
                     let start = block * BLOCK_ROWS;
-                    for run in full_runs(&owners[start..start + rows_in(len, block)], start) {
+                    for run in full_runs(&owners[start..start + rows_in(len, block)], start, had_holes) {
                         // SAFETY: the rows are initialised (I2, I11), and are overwritten or cut off below.
                         unsafe { leftovers.take(there.of, data, run) };
                     }
                 }
             }
-            for (block, source) in sources.iter_mut().enumerate() {
+            for (block, source) in &mut sources {
+                let block = *block;
                 let (from, count) = match source {
-                    Source::Same => continue,
                     Source::Bytes => {
-                        let taken = column.blocks.get(block).expect("there is a source for each block");
+                        let taken = column.blocks.get(block).expect("a source is that of a block");
                         column.ops().bytes(taken).expect("asked before")
                     }
                     Source::Fresh(fresh) => fresh.values(),
                 };
                 let mut next = 0;
-                for run in full_runs(&target.owners[block], block * BLOCK_ROWS) {
+                for run in full_runs(&target.owners[block], block * BLOCK_ROWS, !target.holes.is_empty()) {
                     assert!(next + run.len() <= count, "a block has a value for each of its entities");
                     // SAFETY: the block holds `count` values of the column's type (I1, I15), at least as many as are read;
                     // the rows are within the capacity (I3), and their old values were moved away, or have no drop glue.
@@ -388,15 +396,18 @@ impl Store {
     }
 }
 
-/// The runs of rows that are no holes; the first owner is that of row `start`.
-fn full_runs(owners: &[Entity], start: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+/// The runs of rows that are no holes; the first owner is that of row `start`. Without holes the owners are not looked at:
+/// they would be a third more memory to read.
+fn full_runs(owners: &[Entity], start: usize, holes: bool) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut next = 0;
     std::iter::from_fn(move || {
         let is_hole = |entity: &Entity| *entity == Entity::PLACEHOLDER;
-        next += owners[next..].iter().take_while(|entity| is_hole(entity)).count();
-        let run = owners[next..].iter().take_while(|entity| !is_hole(entity)).count();
-        let from = next;
-        next += run;
+        let rest = &owners[next..];
+        let skipped = if holes { rest.iter().take_while(|entity| is_hole(entity)).count() } else { 0 };
+        let rest = &rest[skipped..];
+        let run = if holes { rest.iter().take_while(|entity| !is_hole(entity)).count() } else { rest.len() };
+        let from = next + skipped;
+        next = from + run;
         (run > 0).then_some(start + from..start + next)
     })
 }

@@ -1,14 +1,17 @@
 //! Rows in the order of a tree: each entity after the one above it, which is lent beside it, to be read.
 //!
 //! ```text
-//!   level 1   a: [b, c]   d: [e]        the children of entities that are nobody's child
-//!   level 2   b: [f]      e: [g, h]     theirs
+//!   a ── b ── f       descent   a: [b, c]   b: [f]   d: [e]   e: [g, h]      one thread: what was visited last is near
+//!   └─── c            level 1   a: [b, c]   d: [e]                           several threads: level by level
+//!   d ── e ── g, h    level 2   b: [f]      e: [g, h]
 //! ```
 //!
-//! [`Levels`] names each entity once (I16), so the rows of a level may be written by several threads, while those of the
-//! level above are read. What the tree means is known above the store.
+//! [`Descent`] lends one row at a time, beside the row of another entity. [`Levels`] are worked out from it where they are
+//! asked for: they name each entity once (I16), so the rows of a level may be written by several threads, while those of
+//! the level above are read. What the tree means is known above the store.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::View;
 use super::single::Found;
@@ -16,6 +19,93 @@ use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::fetch::Fetch;
 use crate::location::{EntityLocation, Row, TableId};
+
+/// Entities with the one above each: no entity is below two others, nor below itself. Each entity stands after the one
+/// above it, and what is below an entity stands together.
+#[derive(Clone, Debug, Default)]
+pub struct Descent {
+    children: Vec<Entity>,
+    families: Vec<Family>,
+    /// By index of an entity: the level in which it is a child, from 1 on; 0 where it is none.
+    level_of: Vec<u32>,
+    /// How many levels there are.
+    depth: u32,
+    /// Made for the first one who shares the tree between threads.
+    levels: OnceLock<Levels>,
+}
+
+/// The children of one entity: up to an end, from that of the family before.
+#[derive(Clone, Debug)]
+struct Family {
+    parent: Entity,
+    end: usize,
+}
+
+impl Descent {
+    /// No entities.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an entity with its children, after the family in which it is a child itself.
+    ///
+    /// # Panics
+    /// When an entity is a child twice, or its own.
+    pub fn add_family(&mut self, parent: Entity, children: impl IntoIterator<Item = Entity>) {
+        self.levels.take();
+        // What a panic left behind belongs to nobody.
+        self.children.truncate(self.families.last().map_or(0, |family| family.end));
+        let level = self.level_of.get(parent.index() as usize).copied().unwrap_or(0) + 1;
+        for child in children {
+            let index = child.index() as usize;
+            if self.level_of.len() <= index {
+                self.level_of.resize(index + 1, 0);
+            }
+            assert!(self.level_of[index] == 0, "{child} is below two entities of a tree");
+            assert!(child != parent, "{child} is below itself");
+            self.level_of[index] = level;
+            self.children.push(child);
+        }
+        if self.families.last().map_or(0, |family| family.end) < self.children.len() {
+            self.depth = self.depth.max(level);
+        }
+        self.families.push(Family { parent, end: self.children.len() });
+    }
+
+    /// How many levels there are.
+    pub fn depth(&self) -> usize {
+        self.depth as usize
+    }
+
+    /// Whether an entity, or another one with its index, is below one.
+    #[inline]
+    pub fn is_child(&self, entity: Entity) -> bool {
+        self.level_of.get(entity.index() as usize).is_some_and(|&level| level > 0)
+    }
+
+    /// The same tree level by level.
+    pub fn levels(&self) -> &Levels {
+        self.levels.get_or_init(|| {
+            let mut families: Vec<Vec<(Entity, &[Entity])>> = vec![Vec::new(); self.depth()];
+            let mut start = 0;
+            for family in &self.families {
+                let children = &self.children[start..family.end];
+                start = family.end;
+                if let Some(first) = children.first() {
+                    let level = self.level_of[first.index() as usize] as usize;
+                    families[level - 1].push((family.parent, children));
+                }
+            }
+            let mut levels = Levels::new();
+            for level in families {
+                levels.add_level(
+                    level.into_iter().map(|(parent, children)| (parent, children.iter().copied())),
+                );
+            }
+            levels
+        })
+    }
+}
 
 /// The children of one entity, as a range of all children.
 #[derive(Clone, Debug)]
@@ -84,12 +174,6 @@ impl Levels {
         self.ends.is_empty()
     }
 
-    /// Whether an entity, or another one with its index, is below one.
-    #[inline]
-    pub fn is_child(&self, entity: Entity) -> bool {
-        self.level_of.get(entity.index() as usize).is_some_and(|&level| level > 0)
-    }
-
     fn part(&self, level: usize) -> (Range<usize>, Range<usize>) {
         let (families, children) = match level.checked_sub(1) {
             Some(before) => self.ends[before],
@@ -111,12 +195,15 @@ pub struct LevelPart<'a, F: Fetch> {
 
 impl<'w, F: Fetch> View<'w, F> {
     /// Lends the rows of all entities that are nobody's child.
-    pub fn for_each_root(&mut self, levels: &Levels, mut each: impl FnMut(F::Item<'_>)) {
+    pub fn for_each_root(&mut self, tree: &Descent, mut each: impl FnMut(F::Item<'_>)) {
+        if tree.level_of.is_empty() {
+            return self.reborrow().with_driver(super::DriverChoice::Tables).into_rows().for_each(each);
+        }
         for &table in self.tables {
             // SAFETY: a table that is visited exists, and has the columns (I6).
             let ptrs = unsafe { F::ptrs(self.cells, table.index()) };
             for (row, &entity) in self.store.table_entities(table).iter().enumerate() {
-                if levels.is_child(entity) {
+                if tree.is_child(entity) {
                     continue;
                 }
                 let location = EntityLocation::new(table, Row::from_index(row));
@@ -130,12 +217,34 @@ impl<'w, F: Fetch> View<'w, F> {
             }
         }
         for &entity in self.entities.rowless().filter(|_| self.rowless) {
-            if !levels.is_child(entity)
+            if !tree.is_child(entity)
                 && let Some(found) = self.find(entity)
             {
                 // SAFETY: as above (I6).
                 each(unsafe { self.lend(&found) });
             }
+        }
+    }
+
+    /// Lends the rows of all children of a tree, each after the one above it, with the row of that one where the view visits
+    /// it.
+    pub fn for_each_below(
+        &mut self,
+        tree: &Descent,
+        mut each: impl FnMut(Option<<F::ReadOnly as Fetch>::Item<'_>>, F::Item<'_>),
+    ) {
+        let reader = self.read_only();
+        let (mut known, mut known_above) = (Known::new(), Known::new());
+        let mut start = 0;
+        for family in &tree.families {
+            let above = known_above.find(&reader, family.parent);
+            for &child in &tree.children[start..family.end] {
+                let Some(found) = known.find(self, child) else { continue };
+                // SAFETY: the view is borrowed exclusively, and no entity is its own child (I16), so that the row of the
+                // one above is another one, which is only read. Both items are gone when the next are lent (I6).
+                unsafe { each(above.as_ref().map(|above| reader.lend(above)), self.lend(&found)) };
+            }
+            start = family.end;
         }
     }
 
@@ -181,12 +290,12 @@ impl<F: Fetch> LevelPart<'_, F> {
         let families = &levels.siblings[families];
         let first = families.partition_point(|family| family.children.end <= children.start);
         let reader = view.read_only();
-        let mut known = Known { table: TableId::NOWHERE, ptrs: None };
+        let (mut known, mut known_above) = (Known::new(), Known::new());
         for family in &families[first..] {
             if family.children.start >= children.end {
                 break;
             }
-            let above = reader.find(family.parent);
+            let above = known_above.find(&reader, family.parent);
             let own = family.children.start.max(children.start)..family.children.end.min(children.end);
             for &child in &levels.children[own] {
                 let Some(found) = known.find(&view, child) else { continue };
@@ -205,6 +314,10 @@ struct Known<F: Fetch> {
 }
 
 impl<F: Fetch> Known<F> {
+    fn new() -> Self {
+        Self { table: TableId::NOWHERE, ptrs: None }
+    }
+
     #[inline(always)]
     fn find(&mut self, view: &View<'_, F>, entity: Entity) -> Option<Found<F>> {
         let location = Entities::find_in(view.slots, entity)?;
@@ -241,7 +354,31 @@ mod tests {
         let mut levels = Levels::new();
         levels.add_level([(a, vec![c])]);
         assert!(catch_unwind(AssertUnwindSafe(|| levels.add_level([(b, vec![c])]))).is_err());
-        assert_eq!((levels.len(), levels.is_child(c), levels.is_child(a)), (1, true, false));
+        assert_eq!(levels.len(), 1);
+    }
+
+    #[test]
+    fn a_descent_names_each_child_once_and_none_below_itself() {
+        let [a, b, c, d] = entities();
+        let mut tree = Descent::new();
+        tree.add_family(a, [b]);
+        tree.add_family(b, [c]);
+        assert!(catch_unwind(AssertUnwindSafe(|| tree.add_family(c, [d, b]))).is_err());
+        assert_eq!(tree.children, [b, c, d]);
+        assert!(catch_unwind(AssertUnwindSafe(|| tree.add_family(a, [a]))).is_err());
+        assert_eq!(tree.children, [b, c], "what a panic left behind is cut off");
+        tree.add_family(c, []);
+        assert_eq!((tree.children.as_slice(), tree.depth(), tree.levels().len()), (&[b, c][..], 2, 2));
+        assert_eq!([a, b, c].map(|entity| tree.is_child(entity)), [false, true, true]);
+    }
+
+    #[test]
+    fn a_descent_in_a_wrong_order_has_no_levels() {
+        let [a, b, c] = entities();
+        let mut tree = Descent::new();
+        tree.add_family(b, [c]);
+        tree.add_family(a, [b]);
+        assert!(catch_unwind(AssertUnwindSafe(|| tree.levels().len())).is_err());
     }
 
     #[test]

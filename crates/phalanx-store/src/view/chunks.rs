@@ -248,7 +248,7 @@ impl<F: Fetch> FusedIterator for ChunkRows<'_, F> {}
 
 /// A view's chunks, one per table that has rows, then one per entity without a row.
 ///
-/// Where rows may be passed over, one per block that is not passed over as a whole; such a fetch needs a row.
+/// Where rows may be passed over, one per block that is not passed over as a whole.
 pub struct Chunks<'w, F: Fetch> {
     pub(super) view: View<'w, F>,
     next: usize,
@@ -314,7 +314,10 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
     #[inline]
     fn next(&mut self) -> Option<Chunk<'w, F>> {
         if F::SKIPS {
-            return self.next_newer();
+            let newer = self.next_newer();
+            if F::ROWED || newer.is_some() {
+                return newer;
+            }
         }
         while let Some(&table) = self.view.tables.get(self.next) {
             self.next += 1;
@@ -348,8 +351,11 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
             while let Some(chunk) = self.next_newer() {
                 state = f(state, chunk);
             }
-            return state;
+            if F::ROWED {
+                return state;
+            }
         }
+        // None is left where rows may be passed over.
         for &table in &self.view.tables[self.next..] {
             let len = self.view.table_len(table);
             if len > 0 {

@@ -20,7 +20,23 @@ pub(super) enum Step {
     Transitions,
 }
 
+/// How long a frame takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameTime {
+    /// The time it takes on the real clock.
+    real: Duration,
+    /// How much of it counts at most.
+    most: Duration,
+    /// When it begins, if a clock was asked.
+    at: Option<Instant>,
+}
+
 impl App {
+    /// The time of a frame that is told how long it is.
+    pub(super) fn given_time(&self, real: Duration) -> FrameTime {
+        FrameTime { real, most: self.world.resource::<Time<Virtual>>().max_step(), at: None }
+    }
+
     /// Runs one frame. It takes the time since the last call, none in the first, or what
     /// [`AppConfig::update_step`](super::AppConfig::update_step) says. Start-up runs first if it has not yet.
     ///
@@ -59,12 +75,13 @@ impl App {
         let last = self.last_update.replace(now);
         let since = last.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
         let most = self.world.resource::<Time<Virtual>>().max_delta();
-        let delta = match action {
-            FrameAction::Run => self.config.update_step.unwrap_or(since),
-            FrameAction::RunFor(delta) => delta,
+        let given = match action {
+            FrameAction::Run => self.config.update_step,
+            FrameAction::RunFor(delta) => Some(delta),
             FrameAction::Skip => return Ok(()),
         };
-        self.run_frame(delta, most)
+        let at = if given.is_none() { Some(now) } else { None };
+        self.run_frame(FrameTime { real: given.unwrap_or(since), most, at })
     }
 
     /// Runs one frame of `dt` seconds. Start-up runs first if it has not yet.
@@ -103,18 +120,18 @@ impl App {
     pub fn try_step(&mut self, dt: f64) -> Result<(), UpdateError> {
         match Duration::try_from_secs_f64(dt) {
             Ok(_) if self.ask_tools() == FrameAction::Skip => Ok(()),
-            Ok(dt) => self.run_frame(dt, self.world.resource::<Time<Virtual>>().max_step()),
+            Ok(dt) => self.run_frame(self.given_time(dt)),
             Err(_) => Err(UpdateError::Delta { dt }),
         }
     }
 
     #[track_caller]
-    fn run_frame(&mut self, real: Duration, most: Duration) -> Result<(), UpdateError> {
+    fn run_frame(&mut self, time: FrameTime) -> Result<(), UpdateError> {
         if self.is_in_frame() {
             self.finish_frame();
             return Ok(());
         }
-        let delta = self.start_frame(real, most)?;
+        let delta = self.start_frame(time)?;
         for at in 0..self.steps.as_ref().map_or(0, Vec::len) {
             match self.steps.as_ref().expect("start-up built the phases")[at] {
                 Step::Phase(at) => self.run_at(at),
@@ -127,15 +144,16 @@ impl App {
 
     /// Starts up if that has not been done yet, and moves the clocks on.
     #[track_caller]
-    pub(super) fn start_frame(&mut self, real: Duration, most: Duration) -> Result<Duration, UpdateError> {
+    pub(super) fn start_frame(&mut self, time: FrameTime) -> Result<Duration, UpdateError> {
+        let FrameTime { real, most, .. } = time;
         let too_long = || UpdateError::Delta { dt: real.as_secs_f64() };
         let clock = self.world.resource::<Time<Virtual>>();
-        let delta = clock.delta_of(real, most).ok_or_else(too_long)?;
+        let (delta, speed) = clock.delta_of(real, most).ok_or_else(too_long)?;
         clock.elapsed().checked_add(delta).ok_or_else(too_long)?;
         let elapsed = self.real_elapsed.checked_add(real).ok_or_else(too_long)?;
         self.try_startup()?;
         self.real_elapsed = elapsed;
-        self.begin_frame(real, delta);
+        self.begin_frame(time, delta, speed);
         if let Some(mut stepping) = self.world.get_resource_mut::<Stepping>() {
             stepping.next_frame();
         }
@@ -191,13 +209,14 @@ impl App {
     }
 
     /// Moves the clocks on.
-    fn begin_frame(&mut self, real: Duration, delta: Duration) {
+    fn begin_frame(&mut self, time: FrameTime, delta: Duration, speed: f64) {
         // The clock is ahead of the app after it was loaded.
         self.frames = self.frames.max(self.world.resource::<Time<Virtual>>().frame()).saturating_add(1);
-        self.world.resource_mut::<Time<Real>>().begin_frame(self.frames, real);
+        let FrameTime { real, at, .. } = time;
+        self.world.resource_mut::<Time<Real>>().begin_real_frame(self.frames, real, at);
         let mut clock = self.world.resource_mut::<Time<Virtual>>();
         clock.begin_frame(self.frames, delta);
-        clock.note_speed();
+        clock.note_speed(speed);
         let shown = *clock;
         self.world.resource_mut::<Time>().show(&shown);
     }

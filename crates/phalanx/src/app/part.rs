@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::frame::Step;
 use super::phase::When;
-use super::{App, Time, UpdateError, Virtual};
+use super::{App, UpdateError};
 use crate::schedule::Label;
 
 /// What is left of a frame that was begun.
@@ -70,8 +70,7 @@ impl App {
     pub fn step_system(&mut self, dt: f64) -> Result<Option<(Label, String)>, UpdateError> {
         if self.part.is_none() {
             let real = Duration::try_from_secs_f64(dt).map_err(|_| UpdateError::Delta { dt })?;
-            let most = self.world.resource::<Time<Virtual>>().max_step();
-            let delta = self.start_frame(real, most)?;
+            let delta = self.start_frame(self.given_time(real))?;
             let steps = self.steps.iter().flatten().map(|step| match *step {
                 Step::Phase(at) => Piece::Phase(at),
                 Step::Fixed => Piece::Fixed,

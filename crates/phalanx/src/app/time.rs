@@ -20,6 +20,9 @@ use crate::capture::{Capture, Copying, DigestHasher, Shown};
 use crate::resources::Resource;
 use crate::tracking::{Readable, RowTicks, Tracked};
 
+pub use real::Real;
+
+mod real;
 #[cfg(feature = "serde")]
 mod saving;
 
@@ -36,18 +39,24 @@ mod saving;
 /// app.add_systems(Update, clock);
 /// app.step(0.25);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time<C = ()> {
     clock: C,
     delta: Duration,
     elapsed: Duration,
+    wrap_period: Duration,
     frame: u64,
     alpha: f64,
 }
 
-/// The clock of [`Time<Real>`](Time): neither paused nor slowed down.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Real;
+/// After how long [`Time::elapsed_wrapped`] begins again, unless it is set: an hour.
+const WRAP_PERIOD: Duration = Duration::from_secs(3600);
+
+impl<C: Default> Default for Time<C> {
+    fn default() -> Self {
+        Self::new_with(C::default())
+    }
+}
 
 /// The clock of [`Time<Virtual>`](Time): may be paused, and run at another speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,6 +163,52 @@ impl<C> Time<C> {
         self.elapsed.as_secs_f64()
     }
 
+    /// After how long [`Time::elapsed_wrapped`] begins again at zero: an hour, unless it is set.
+    pub fn wrap_period(&self) -> Duration {
+        self.wrap_period
+    }
+
+    /// Sets after how long [`Time::elapsed_wrapped`] begins again at zero, from now on.
+    ///
+    /// `Time` shows another clock in each phase, with that clock's period: set that of `Time<Virtual>` or `Time<Fixed>`.
+    ///
+    /// # Panics
+    /// When the period is zero.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # use std::time::Duration;
+    /// let mut time = Time::<Virtual>::default();
+    /// time.set_wrap_period(Duration::from_secs(10));
+    /// time.advance_by(Duration::from_secs(23));
+    /// assert_eq!(time.elapsed_wrapped(), Duration::from_secs(3));
+    /// ```
+    #[track_caller]
+    pub fn set_wrap_period(&mut self, period: Duration) {
+        assert!(!period.is_zero(), "time cannot begin again after zero: give a longer period");
+        self.wrap_period = period;
+    }
+
+    /// As [`Time::elapsed`], modulo the [`wrap_period`](Time::wrap_period): a small number, which 32 bits hold with the
+    /// same precision however long a program runs.
+    pub fn elapsed_wrapped(&self) -> Duration {
+        const NANOS: u128 = 1_000_000_000;
+        let rest = self.elapsed.as_nanos() % self.wrap_period.as_nanos();
+        let secs = u64::try_from(rest / NANOS).expect("the rest is less than a duration");
+        let nanos = u32::try_from(rest % NANOS).expect("less than a second");
+        Duration::new(secs, nanos)
+    }
+
+    /// As [`Time::elapsed_wrapped`], in seconds.
+    pub fn elapsed_secs_wrapped(&self) -> f32 {
+        self.elapsed_wrapped().as_secs_f32()
+    }
+
+    /// As [`Time::elapsed_wrapped`], in seconds with 64 bits.
+    pub fn elapsed_secs_wrapped_f64(&self) -> f64 {
+        self.elapsed_wrapped().as_secs_f64()
+    }
+
     /// How many frames were begun so far; the first is 1, during start-up it is 0.
     pub fn frame(&self) -> u64 {
         self.frame
@@ -171,12 +226,14 @@ impl<C> Time<C> {
 
     /// The time on this clock, without what belongs to it alone.
     pub fn as_generic(&self) -> Time {
-        Time { clock: (), delta: self.delta, elapsed: self.elapsed, frame: self.frame, alpha: self.alpha }
+        let Self { delta, elapsed, wrap_period, frame, alpha, .. } = *self;
+        Time { clock: (), delta, elapsed, wrap_period, frame, alpha }
     }
 
     /// A clock that stands at zero.
     pub fn new_with(clock: C) -> Self {
-        Self { clock, delta: Duration::ZERO, elapsed: Duration::ZERO, frame: 0, alpha: 0.0 }
+        let (delta, elapsed) = (Duration::ZERO, Duration::ZERO);
+        Self { clock, delta, elapsed, wrap_period: WRAP_PERIOD, frame: 0, alpha: 0.0 }
     }
 
     /// Moves the clock on to a time. The app does it for its clocks.
@@ -212,6 +269,7 @@ impl Time {
     /// Shows another clock from now on.
     pub(crate) fn show<C>(&mut self, other: &Time<C>) {
         (self.delta, self.elapsed, self.frame) = (other.delta, other.elapsed, other.frame);
+        self.wrap_period = other.wrap_period;
     }
 
     pub(crate) fn set_alpha(&mut self, alpha: f64) {
@@ -224,13 +282,6 @@ impl<C> Time<C> {
         self.frame = frame;
         self.delta = delta;
         self.elapsed = self.elapsed.saturating_add(delta);
-    }
-}
-
-impl Time<Real> {
-    /// Moves the clock on, as [`Time::advance_by`] does. The app does it for its clock.
-    pub fn update_with_duration(&mut self, delta: Duration) {
-        self.advance_by(delta);
     }
 }
 
@@ -282,7 +333,8 @@ impl Time<Virtual> {
         self.clock.speed
     }
 
-    /// How fast the clock ran in this frame; 0 when it was paused.
+    /// How fast the clock ran in this frame; 0 when it was paused, and less than the speed that was set where the frame was
+    /// longer than [`max_delta`](Self::max_delta).
     #[allow(clippy::cast_possible_truncation, reason = "a factor needs no more than 32 bits")]
     pub fn effective_speed(&self) -> f32 {
         self.clock.effective as f32
@@ -312,7 +364,7 @@ impl Time<Virtual> {
         self.clock.speed = speed;
     }
 
-    /// The most time that a frame may take on this clock, before its speed is applied: 250 ms unless it is set.
+    /// The most time that a frame may take on this clock, whatever its speed: 250 ms unless it is set.
     ///
     /// It keeps one slow frame, or a pause in a debugger, from being caught up with at once. `App::update` keeps to it;
     /// `App::step`, which is told the time, only once it is set.
@@ -336,20 +388,25 @@ impl Time<Virtual> {
         if self.clock.is_limit_set { self.clock.max_delta } else { Duration::MAX }
     }
 
-    /// What a frame of `real` time, of which at most `most` counts, takes on this clock; `None` when that is too much.
-    pub(crate) fn delta_of(&self, real: Duration, most: Duration) -> Option<Duration> {
+    /// What a frame of `real` time takes on this clock, `most` at most, and how fast it runs then; `None` when that is too
+    /// much time.
+    pub(crate) fn delta_of(&self, real: Duration, most: Duration) -> Option<(Duration, f64)> {
         let Virtual { paused, speed, .. } = self.clock;
-        let real = real.min(most);
-        Some(match paused {
-            true => Duration::ZERO,
+        let speed = if paused { 0.0 } else { speed };
+        let scaled = match speed.to_bits() == 1.0f64.to_bits() {
             // Exact where nothing is to be multiplied.
-            false if speed.to_bits() == 1.0f64.to_bits() => real,
-            false => Duration::try_from_secs_f64(real.as_secs_f64() * speed).ok()?,
-        })
+            true => Some(real),
+            false => Duration::try_from_secs_f64(real.as_secs_f64() * speed).ok(),
+        };
+        match scaled {
+            Some(scaled) if scaled <= most => Some((scaled, speed)),
+            None if most == Duration::MAX => None,
+            _ => Some((most, most.as_secs_f64() / real.as_secs_f64())),
+        }
     }
 
-    pub(crate) fn note_speed(&mut self) {
-        self.clock.effective = if self.clock.paused { 0.0 } else { self.clock.speed };
+    pub(crate) fn note_speed(&mut self, speed: f64) {
+        self.clock.effective = speed;
     }
 }
 

@@ -90,15 +90,26 @@ impl Edges {
         index: usize,
         archetype: impl FnOnce(TableId) -> ArchetypeId,
     ) -> Option<&Edge> {
-        let last = self.last[kind as usize];
-        let position = if last.table == table && last.index == index {
-            last.position
-        } else {
-            let position = self.position(kind, archetype(table), index)?;
-            self.last[kind as usize] = Last { table, index, position };
-            position
-        };
+        let position = self.position_leaving(kind, table, index, archetype)?;
         self.found.get(position)
+    }
+
+    /// The position of that edge.
+    #[inline(always)]
+    pub(crate) fn position_leaving(
+        &mut self,
+        kind: Kind,
+        table: TableId,
+        index: usize,
+        archetype: impl FnOnce(TableId) -> ArchetypeId,
+    ) -> Option<usize> {
+        let last = self.last[kind as usize];
+        if last.table == table && last.index == index {
+            return Some(last.position);
+        }
+        let position = self.position(kind, archetype(table), index)?;
+        self.last[kind as usize] = Last { table, index, position };
+        Some(position)
     }
 
     #[inline]

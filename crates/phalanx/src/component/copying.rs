@@ -2,16 +2,20 @@
 //!
 //! The derive asks the compiler whether a type, or each field of one, can be cloned ([`CopyProbe`]), and finds the
 //! fields that hold entities. A [`Copier`] is the same without the type: it takes the value of an entity and becomes an
-//! [`Init`], which makes as many copies as are wanted. Nothing here knows worlds.
+//! [`Init`], which makes as many copies as are wanted; and it takes a boxed value apart into columns. Nothing here knows
+//! worlds.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::marker::PhantomData;
 
 use hashbrown::HashMap;
-use phalanx_store::{Entity, Init, Store, Tick};
+use phalanx_store::{Entity, Existing, Init, Store, Tick, Values};
 
-use super::AnyComponent;
+use super::{AnyComponent, Cells};
+use crate::bundle::Bundle;
 use crate::registry::{ComponentId, Components, RegisterError};
+use crate::storage::{SetEntries, SparseParts};
 
 /// Says which entity stands for another one: in a clone of a tree, in another world.
 pub trait EntityMapper {
@@ -176,7 +180,10 @@ impl<T> CopyNothing<T> for &CopyProbe<T> {
     }
 }
 
-/// How the value of one component is copied, whatever its type.
+/// A value whose type is known at run time only.
+pub(crate) type Boxed = Box<dyn Any + Send + Sync>;
+
+/// How the value of one component is copied and moved, whatever its type.
 #[derive(Clone, Copy)]
 pub(crate) struct Copier {
     /// What makes copies of an entity's value, with its entities mapped. `None` when the entity lacks the component, or
@@ -186,6 +193,8 @@ pub(crate) struct Copier {
     pub(crate) has_entities: bool,
     /// Registers the component.
     pub(crate) register: fn(&mut Components) -> Result<ComponentId, RegisterError>,
+    /// Takes a value of the component's type apart: into cells, or into its set in the place of the one that is there.
+    pub(crate) unbox: fn(Boxed, &mut Store, &SetEntries, Entity, &mut Cells),
 }
 
 impl Copier {
@@ -202,6 +211,17 @@ impl Copier {
             },
             has_entities: C::HAS_ENTITIES,
             register: Components::register::<C>,
+            unbox: |value, store, sets, entity, cells| {
+                let value = value.downcast::<C>().unwrap_or_else(|_| unreachable!("its type was asked"));
+                let (values, sparse) = value.into_values(store.tick());
+                if <C as Bundle>::Sparse::ANY {
+                    let mut writer = store.set_writer(entity).expect("the entity was found alive");
+                    let replaced = sparse.insert(&mut writer, sets, Existing::Replace);
+                    writer.finish();
+                    cells.leave_over(Some(replaced));
+                }
+                values.scatter(C::value_ids(), cells);
+            },
         }
     }
 }

@@ -165,6 +165,12 @@ impl MessageRegistry {
         SharedChannels(self.channels.share())
     }
 
+    /// As [`MessageRegistry::share`], for this thread alone.
+    #[inline]
+    pub(crate) fn share_alone(&mut self) -> SharedChannels<'_> {
+        SharedChannels(self.channels.share_alone())
+    }
+
     /// As [`MessageRegistry::share`], for reading alone.
     pub(crate) fn share_read(&self) -> SharedChannels<'_> {
         SharedChannels(self.channels.share_read())

@@ -13,8 +13,10 @@ use phalanx_store::{AnyColId, ColId, Entity, Store, TableId};
 
 use super::condition::Filter;
 use crate::component::Layout;
-use crate::registry::{ComponentId, Components};
+use crate::fields::column_values;
+use crate::registry::{ComponentId, ComponentInfo, Components};
 use crate::signature::Signature;
+use crate::value::Value;
 
 /// Collects what a query built at run time asks for.
 #[derive(Clone, Debug, Default)]
@@ -224,6 +226,12 @@ impl fmt::Display for ColumnError {
 
 impl std::error::Error for ColumnError {}
 
+/// Why a table that lacks a component has none of its columns.
+fn lacking(info: &ComponentInfo) -> ColumnError {
+    let component = info.name().to_owned();
+    if info.is_sparse() { ColumnError::Sparse { component } } else { ColumnError::NoComponent { component } }
+}
+
 fn find_column<T: Send + Sync + 'static>(
     components: &Components,
     store: &Store,
@@ -246,11 +254,7 @@ fn find_column<T: Send + Sync + 'static>(
     };
     let column: AnyColId = found.column();
     if !store.table_has(table, column) {
-        return Err(if info.is_sparse() {
-            ColumnError::Sparse { component: name() }
-        } else {
-            ColumnError::NoComponent { component: name() }
-        });
+        return Err(lacking(info));
     }
     column.typed::<T>().ok_or_else(|| ColumnError::WrongType {
         component: name(),
@@ -301,6 +305,70 @@ impl<'w> DynamicTable<'w> {
     ) -> Result<&'w [T], ColumnError> {
         let id = find_column::<T>(self.components, self.store, self.table, component, field)?;
         Ok(self.store.column_rows(self.table, id, self.rows()).expect("the table was asked just now"))
+    }
+
+    /// Appends the values of a field that is a number, a bool or an entity, one for each of `rows` and in their order.
+    /// The field may have a column of its own or be a part of whole values. For tools that look at many rows: component and
+    /// field are looked up once, and no entity is.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Health { current: f32, max: f32 }
+    ///
+    /// let mut world = World::new();
+    /// let id = world.register_component::<Health>();
+    /// for n in 0..3_u8 {
+    ///     world.spawn(Health { current: n.into(), max: 10.0 });
+    /// }
+    /// let query = world.query_builder().with(id).build();
+    /// let table = query.tables(&world).next().unwrap();
+    /// let mut values = Vec::new();
+    /// table.field_values(id, "current", [2, 0], &mut values).unwrap();
+    /// assert_eq!(values, [Value::F32(2.0), Value::F32(0.0)]);
+    /// ```
+    ///
+    /// # Errors
+    /// When the table lacks the component, the component lacks the field, or the field is not a scalar.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn field_values(
+        &self,
+        component: ComponentId,
+        field: &str,
+        rows: impl IntoIterator<Item = usize>,
+        out: &mut Vec<Value>,
+    ) -> Result<(), ColumnError> {
+        let Some(info) = self.components.get(component) else {
+            return Err(ColumnError::NoComponent { component: format!("{component:?}") });
+        };
+        let name = || info.name().to_owned();
+        let column = if info.layout() == Layout::Fields {
+            info.field(field).map(|found| (found.column(), 0))
+        } else {
+            let at = info.named_fields().position(|known| known.name == field);
+            at.and_then(|at| Some((*info.columns().first()?, at)))
+        };
+        let Some((column, at)) = column else {
+            return Err(ColumnError::UnknownField { component: name(), field: field.to_owned() });
+        };
+        if !self.store.table_has(self.table, column) {
+            return Err(lacking(info));
+        }
+        let mut rows = rows.into_iter();
+        let all_scalar = match info.value() {
+            None => column_values(self.store, (self.table, column), self.rows(), &mut rows, out),
+            Some(value) => value.values(self.store, (self.table, column), self.rows(), &mut rows, at, out),
+        };
+        if all_scalar {
+            return Ok(());
+        }
+        let holds =
+            info.named_fields().find(|known| known.name == field).map_or("?", |known| known.type_name);
+        let asked = "a number, a bool or an entity";
+        Err(ColumnError::WrongType { component: name(), field: field.to_owned(), holds, asked })
     }
 }
 

@@ -36,7 +36,7 @@ use crate::storage::{Storage, TableStorage};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a query filter",
     label = "expected a filter",
-    note = "filters are `With<T>`, `Without<T>`, `Or<(..)>`, `Changed<T>`, `Added<T>`, `InPool<P>`, `NotInPool<P>`, tuples of them and `#[derive(QueryFilter)]` structs",
+    note = "filters are `With<T>`, `Without<T>`, `Or<(..)>`, `Changed<T>`, `Added<T>`, `Spawned`, `InPool<P>`, `NotInPool<P>`, tuples of them and `#[derive(QueryFilter)]` structs",
     note = "`AnyOf<(&A, &B)>` is data; as a filter write `Or<(With<A>, With<B>)>`",
     note = "a tuple has at most 15 parts: nest tuples for more"
 )]

@@ -11,6 +11,7 @@ use phalanx_store::{Entity, Fetch, HasCol, Tick};
 use super::condition::Condition;
 use super::data::{Has, QueryData};
 use super::filter::{Added, ArchetypeFilter, Changed, Or, QueryFilter, With, Without};
+use super::spawned::SpawnDetails;
 use crate::component::{AnyComponent, Component, Queryable, RowTracked};
 use crate::pool::{Declares, Pool, key};
 use crate::tracking::{Mut, Ref};
@@ -92,6 +93,7 @@ pub trait QueryIn<P>: QueryData {}
 pub trait FilterIn<P>: QueryFilter {}
 
 impl<P: Pool> QueryIn<P> for Entity {}
+impl<P: Pool> QueryIn<P> for SpawnDetails {}
 impl<P: Declares<T::Owner>, T: Queryable> QueryIn<P> for &T {}
 impl<P: Declares<T::Owner>, T: Queryable> QueryIn<P> for &mut T {}
 impl<P: Pool, D: QueryIn<P>> QueryIn<P> for Option<D> {}

@@ -8,7 +8,7 @@ use std::hash::BuildHasher;
 
 use phalanx_store::Entity;
 
-use super::list::{self, EntityList};
+use super::list::{self, EntityList, Places};
 
 /// A collection of the entities that point at a target.
 pub trait RelationshipSourceCollection: Send + Sync + 'static {
@@ -38,6 +38,16 @@ pub trait RelationshipSourceCollection: Send + Sync + 'static {
     /// Whether there are no entities.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+    /// As `add`, with notes of where entities came to stand, which are the relation's own.
+    #[doc(hidden)]
+    fn add_noting(&mut self, entity: Entity, _: &mut Places) -> bool {
+        self.add(entity)
+    }
+    /// As `remove`, with those notes.
+    #[doc(hidden)]
+    fn remove_noted(&mut self, entity: Entity, _: &mut Places) -> bool {
+        self.remove(entity)
     }
     /// The entity that must leave before another one can come.
     fn source_to_remove_before_add(&self) -> Option<Entity> {
@@ -88,6 +98,15 @@ impl RelationshipSourceCollection for EntityList {
     }
     fn remove(&mut self, entity: Entity) -> bool {
         self.remove(entity)
+    }
+    #[inline]
+    fn add_noting(&mut self, entity: Entity, places: &mut Places) -> bool {
+        self.push_noting(entity, places);
+        true
+    }
+    #[inline]
+    fn remove_noted(&mut self, entity: Entity, places: &mut Places) -> bool {
+        self.remove_noted(entity, Some(places))
     }
     fn iter(&self) -> list::Iter<'_> {
         self.iter()

@@ -1,14 +1,19 @@
 //! A list of entities that keeps its order, and from which any one is removed in constant time.
 //!
 //! ```text
-//!   slots       [a] [ ] [c] [d] [ ] [f]      a removal leaves a hole; half of the slots are no holes
-//!   positions   a→0  c→2  d→3  f→5           made by the first removal from a long list, but for one near its end
-//!   packed      [a] [c] [d] [f]              made by the first reader of a slice, gone with the next change
+//!   few         [a b c . . . . .] 3           up to eight, in the list itself
+//!   some        [a b c d e f g h i j]         up to 32, in memory of their own
+//!   slots       [a] [ ] [c] [d] [ ] [f]       more; a removal from a long list leaves a hole; half of the slots are no holes
+//!   positions   a→0  c→2  d→3  f→5            made by the first removal that nothing else tells the position of
+//!   packed      [a] [c] [d] [f]               made by the first reader of a slice, gone with the next change
 //! ```
 //!
-//! Removal looks the position up, and leaves a hole; when holes outnumber entities the list is packed. So removal is
-//! constant, spread over many: making the positions takes as long as adding the entities did. Who wants a slice of a list with holes pays once for packing it, which costs as much as
-//! reading it. A short list has no positions: it is searched. The list does not know what its entities mean (ADR 0055).
+//! A list of up to 32 entities is searched, and closes the gap. In a longer one, removal looks the position up, and leaves a
+//! hole; when holes outnumber entities the list is packed. [`Places`] tell positions without any map: who keeps lists
+//! notes there where each entity came to stand. Places may be old, since the user sets the order; so the slot is looked at
+//! before it is believed, and the map is made where it is not. Removal is constant, spread over many. Who wants a slice of
+//! a list with holes pays once for packing it, which costs as much as reading it. The list does not know what its
+//! entities mean (ADR 0055).
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -19,6 +24,9 @@ use hashbrown::HashMap;
 use phalanx_store::Entity;
 
 use crate::steps;
+
+/// Lists up to this length need no memory but their own.
+const FEW: usize = 8;
 
 /// Lists up to this length are searched.
 const SHORT: usize = 32;
@@ -43,37 +51,79 @@ const HOLE: Entity = Entity::PLACEHOLDER;
 /// list.insert(1, b);
 /// assert_eq!(list[..], [a, b, c]);
 /// ```
-#[derive(Default)]
 pub struct EntityList {
-    slots: Vec<Entity>,
-    holes: usize,
-    /// There whenever there are holes.
-    extra: Option<Box<Extra>>,
+    held: Held,
 }
 
+/// Where the entities are.
+enum Held {
+    /// In the list itself: the first ones of these.
+    Few(u32, [Entity; FEW]),
+    /// In memory of their own, without holes; no more than are searched.
+    Some(Vec<Entity>),
+    Many(Box<Many>),
+}
+
+/// A long list.
 #[derive(Default)]
-struct Extra {
+struct Many {
+    slots: Vec<Entity>,
+    holes: usize,
     /// The slots of all entities, if anything is in it.
     positions: HashMap<Entity, u32>,
-    /// The entities without holes, for those who want a slice.
+    /// The entities without holes, for those who want a slice. There whenever it was asked for while there were holes.
     packed: OnceLock<Vec<Entity>>,
+}
+
+/// Where entities of long lists came to stand, by their index: what a world notes beside the lists of one relation.
+///
+/// A place may be old, or another list's.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct Places(Vec<u32>);
+
+impl Places {
+    #[inline]
+    fn note(&mut self, entity: Entity, at: usize) {
+        let index = entity.index() as usize;
+        if self.0.len() <= index {
+            self.grow(index);
+        }
+        self.0[index] = number(at);
+    }
+
+    #[cold]
+    fn grow(&mut self, index: usize) {
+        self.0.resize((index + 1).next_power_of_two(), 0);
+    }
+
+    #[inline]
+    fn of(&self, entity: Entity) -> usize {
+        self.0.get(entity.index() as usize).map_or(0, |&at| at as usize)
+    }
 }
 
 impl EntityList {
     /// An empty list.
     pub const fn new() -> Self {
-        Self { slots: Vec::new(), holes: 0, extra: None }
+        Self { held: Held::Few(0, [HOLE; FEW]) }
     }
 
     /// An empty list with room for `capacity` entities.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { slots: Vec::with_capacity(capacity), holes: 0, extra: None }
+        let mut list = Self::new();
+        list.reserve(capacity);
+        list
     }
 
     /// How many entities there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.slots.len() - self.holes
+        match &self.held {
+            Held::Few(len, _) => *len as usize,
+            Held::Some(some) => some.len(),
+            Held::Many(many) => many.len(),
+        }
     }
 
     /// Whether there are none.
@@ -82,22 +132,30 @@ impl EntityList {
         self.len() == 0
     }
 
-    /// The entities as a slice. The first call after a removal from the middle packs a copy of the list.
+    /// The entities as a slice. The first call after a removal from the middle of a long list packs a copy of it.
     #[inline]
     pub fn as_slice(&self) -> &[Entity] {
-        if self.holes == 0 { &self.slots } else { self.packed() }
+        match &self.held {
+            Held::Few(len, few) => &few[..FEW.min(*len as usize)],
+            Held::Some(some) => some,
+            Held::Many(many) => many.as_slice(),
+        }
     }
 
-    #[cold]
-    fn packed(&self) -> &[Entity] {
-        let extra = self.extra.as_ref().expect("a list with holes has its extra part");
-        extra.packed.get_or_init(|| self.iter().inspect(|_| steps::count()).collect())
+    /// The slots, holes included.
+    #[inline]
+    fn slots(&self) -> &[Entity] {
+        match &self.held {
+            Held::Few(len, few) => &few[..FEW.min(*len as usize)],
+            Held::Some(some) => some,
+            Held::Many(many) => &many.slots,
+        }
     }
 
     /// The entities in order. Nothing is packed for it.
     #[inline]
     pub fn iter(&self) -> Iter<'_> {
-        Iter { slots: self.slots.iter(), left: self.len() }
+        Iter { slots: self.slots().iter(), left: self.len() }
     }
 
     /// The first entity.
@@ -113,111 +171,122 @@ impl EntityList {
     /// Whether the entity is in the list.
     pub fn contains(&self, entity: Entity) -> bool {
         entity != HOLE
-            && match &self.extra {
-                Some(extra) if !extra.positions.is_empty() => extra.positions.contains_key(&entity),
-                _ => self.slots.contains(&entity),
+            && match &self.held {
+                Held::Many(many) if !many.positions.is_empty() => many.positions.contains_key(&entity),
+                _ => self.slots().contains(&entity),
             }
     }
 
     /// Puts an entity at the end. It must not be in the list.
+    #[inline]
     pub fn push(&mut self, entity: Entity) {
         debug_assert!(entity != HOLE, "the placeholder is not an entity");
-        if let Some(extra) = &mut self.extra {
-            if !extra.positions.is_empty() {
-                extra.positions.insert(entity, number(self.slots.len()));
+        match &mut self.held {
+            Held::Few(len, few) if (*len as usize) < FEW => {
+                few[*len as usize] = entity;
+                *len += 1;
             }
-            extra.packed = OnceLock::new();
+            Held::Some(some) if some.len() < SHORT => some.push(entity),
+            Held::Many(many) => many.push(entity),
+            _ => {
+                self.move_out(FEW);
+                self.push(entity);
+            }
         }
-        self.slots.push(entity);
+    }
+
+    /// As [`EntityList::push`]; takes note of where the entity stands if the list is long.
+    #[inline]
+    pub(crate) fn push_noting(&mut self, entity: Entity, places: &mut Places) {
+        self.push(entity);
+        if let Held::Many(many) = &self.held {
+            places.note(entity, many.slots.len() - 1);
+        }
+    }
+
+    /// Moves the list to where there is room for so many more.
+    #[cold]
+    fn move_out(&mut self, additional: usize) {
+        let mut slots = Vec::with_capacity(self.len() + additional);
+        slots.extend(self.iter());
+        self.held = match slots.len() + additional > SHORT {
+            true => Held::Many(Box::new(Many { slots, ..Many::default() })),
+            false => Held::Some(slots),
+        };
     }
 
     /// Takes an entity out; the others keep their order. False when it is not in the list.
     pub fn remove(&mut self, entity: Entity) -> bool {
-        let Some(at) = self.position_to_remove(entity) else { return false };
-        self.leave(at);
-        true
+        self.remove_noted(entity, None)
     }
 
-    /// Where an entity is that is removed.
-    fn position_to_remove(&mut self, entity: Entity) -> Option<usize> {
+    /// As [`EntityList::remove`], where the place of the entity was noted when it came.
+    #[inline]
+    pub(crate) fn remove_noted(&mut self, entity: Entity, places: Option<&mut Places>) -> bool {
         if entity == HOLE {
-            return None;
+            return false;
         }
-        if self.slots.len() <= SHORT {
-            if let Some(extra) = &mut self.extra {
-                extra.positions = HashMap::new();
+        match &mut self.held {
+            Held::Few(len, few) => {
+                // Those that came last often go first.
+                let Some(at) = few[..*len as usize].iter().rposition(|&other| other == entity) else {
+                    return false;
+                };
+                few.copy_within(at + 1.., at);
+                few[FEW - 1] = HOLE;
+                *len -= 1;
+                true
             }
-            // Those that came last often go first.
-            return self.slots.iter().rposition(|&other| other == entity);
-        }
-        let knows_positions = self.extra.as_ref().is_some_and(|extra| !extra.positions.is_empty());
-        if !knows_positions {
-            // Whoever takes the last ones again and again needs no positions.
-            let end = self.slots.len() - SHORT;
-            if let Some(at) = self.slots[end..].iter().rposition(|&other| other == entity) {
-                steps::count();
-                return Some(end + at);
+            Held::Some(some) => {
+                let Some(at) = some.iter().rposition(|&other| other == entity) else { return false };
+                some.remove(at);
+                if some.len() <= FEW / 2 {
+                    self.come_home();
+                }
+                true
             }
-        }
-        let extra = self.extra.get_or_insert_default();
-        if !knows_positions {
-            let numbered = self.slots.iter().enumerate().filter(|&(_, &entity)| entity != HOLE);
-            extra.positions = numbered.inspect(|_| steps::count()).map(|(at, &e)| (e, number(at))).collect();
-        }
-        steps::count();
-        extra.positions.remove(&entity).map(|at| at as usize)
-    }
-
-    /// Leaves a hole at a position of which nobody knows any more.
-    fn leave(&mut self, at: usize) {
-        if at + 1 == self.slots.len() {
-            self.slots.pop();
-            while self.slots.last() == Some(&HOLE) {
-                self.slots.pop();
-                self.holes -= 1;
+            Held::Many(many) => {
+                let was_there = many.remove(entity, places);
+                if many.len() <= SHORT / 2 {
+                    self.come_home();
+                }
+                was_there
             }
-            if let Some(extra) = &mut self.extra {
-                extra.packed = OnceLock::new();
-            }
-            return;
-        }
-        self.slots[at] = HOLE;
-        self.holes += 1;
-        self.extra.get_or_insert_default().packed = OnceLock::new();
-        if self.holes * 2 > self.slots.len() {
-            self.pack();
         }
     }
 
-    /// Closes all holes. Positions are forgotten: they change.
-    fn pack(&mut self) {
-        if self.holes > 0 {
-            let packed = self.extra.as_mut().and_then(|extra| extra.packed.take());
-            match packed {
-                Some(packed) => self.slots = packed,
-                None => self.slots.retain(|&entity| {
-                    steps::count();
-                    entity != HOLE
-                }),
-            }
-            self.holes = 0;
+    /// Gives memory back that a list has become too short for.
+    #[cold]
+    fn come_home(&mut self) {
+        if self.len() <= FEW {
+            let mut few = [HOLE; FEW];
+            few.iter_mut().zip(self.iter()).for_each(|(slot, entity)| *slot = entity);
+            self.held = Held::Few(number(self.len()), few);
+        } else if self.len() <= SHORT
+            && let Held::Many(_) = self.held
+        {
+            self.held = Held::Some(self.iter().collect());
         }
-        self.extra = None;
     }
 
     /// The entities without holes, to be put in another order.
     pub(crate) fn order(&mut self) -> &mut [Entity] {
-        self.pack();
-        &mut self.slots
+        match &mut self.held {
+            Held::Few(len, few) => &mut few[..*len as usize],
+            Held::Some(some) => some,
+            Held::Many(many) => {
+                many.pack();
+                &mut many.slots
+            }
+        }
     }
 
     /// Puts an entity that is not in the list at an index, or at the end if there are not as many.
     pub fn insert(&mut self, index: usize, entity: Entity) {
-        if index >= self.len() {
-            return self.push(entity);
+        self.push(entity);
+        if index + 1 < self.len() {
+            self.order()[index..].rotate_right(1);
         }
-        self.pack();
-        self.slots.insert(index, entity);
     }
 
     /// Moves an entity of the list to an index, or to the end if there are not as many.
@@ -236,20 +305,30 @@ impl EntityList {
 
     /// Makes room for `additional` more entities.
     pub fn reserve(&mut self, additional: usize) {
-        self.slots.reserve(additional);
+        match &mut self.held {
+            Held::Few(len, _) if *len as usize + additional <= FEW => {}
+            Held::Some(some) if some.len() + additional <= SHORT => some.reserve(additional),
+            Held::Many(many) => many.slots.reserve(additional),
+            _ => self.move_out(additional),
+        }
     }
 
     /// Takes everything out.
     pub fn clear(&mut self) {
-        self.slots.clear();
-        self.holes = 0;
-        self.extra = None;
+        *self = Self::new();
     }
 
     /// Gives memory back that holds nothing.
     pub fn shrink_to_fit(&mut self) {
-        self.pack();
-        self.slots.shrink_to_fit();
+        self.come_home();
+        match &mut self.held {
+            Held::Few(..) => {}
+            Held::Some(some) => some.shrink_to_fit(),
+            Held::Many(many) => {
+                many.pack();
+                many.slots.shrink_to_fit();
+            }
+        }
     }
 
     /// Verifies what the list knows about itself. Slow: for tests.
@@ -257,6 +336,117 @@ impl EntityList {
     /// # Errors
     /// Says what does not hold.
     pub(crate) fn check(&self) -> Result<(), String> {
+        match &self.held {
+            Held::Few(len, few) => {
+                let is_right = |(at, slot): (usize, &Entity)| (*slot == HOLE) == (at >= *len as usize);
+                let right = few.iter().enumerate().all(is_right);
+                if right { Ok(()) } else { Err(format!("{len} of {few:?}")) }
+            }
+            Held::Some(some) if some.len() > SHORT || some.contains(&HOLE) => Err(format!("some: {some:?}")),
+            Held::Some(_) => Ok(()),
+            Held::Many(many) => many.check(),
+        }
+    }
+}
+
+impl Many {
+    #[inline]
+    fn len(&self) -> usize {
+        self.slots.len() - self.holes
+    }
+
+    #[inline]
+    fn as_slice(&self) -> &[Entity] {
+        if self.holes == 0 { &self.slots } else { self.packed() }
+    }
+
+    fn entities(&self) -> impl Iterator<Item = Entity> {
+        self.slots.iter().copied().filter(|&entity| entity != HOLE)
+    }
+
+    #[cold]
+    fn packed(&self) -> &[Entity] {
+        self.packed.get_or_init(|| self.entities().inspect(|_| steps::count()).collect())
+    }
+
+    fn push(&mut self, entity: Entity) {
+        if !self.positions.is_empty() {
+            self.positions.insert(entity, number(self.slots.len()));
+        }
+        if self.holes > 0 {
+            self.packed.take();
+        }
+        self.slots.push(entity);
+    }
+
+    fn remove(&mut self, entity: Entity, places: Option<&mut Places>) -> bool {
+        steps::count();
+        let Some(at) = self.position_to_remove(entity, places.as_deref()) else { return false };
+        self.leave(at, places);
+        true
+    }
+
+    /// Where an entity of a long list is that is removed.
+    fn position_to_remove(&mut self, entity: Entity, places: Option<&Places>) -> Option<usize> {
+        if self.positions.is_empty() {
+            let noted = places.map_or(0, |places| places.of(entity));
+            if self.slots.get(noted) == Some(&entity) {
+                return Some(noted);
+            }
+            // No place is noted for the first ones, and whoever takes the last ones again and again needs none.
+            let (end, is_it) = (self.slots.len().saturating_sub(SHORT), |other: &Entity| *other == entity);
+            if let Some(at) = self.slots[end..].iter().rposition(is_it) {
+                return Some(end + at);
+            }
+            if let Some(at) = self.slots[..end.min(SHORT)].iter().position(is_it) {
+                return Some(at);
+            }
+            let numbered = self.slots.iter().enumerate().filter(|&(_, &entity)| entity != HOLE);
+            self.positions = numbered.inspect(|_| steps::count()).map(|(at, &e)| (e, number(at))).collect();
+        }
+        self.positions.remove(&entity).map(|at| at as usize)
+    }
+
+    /// Leaves a hole at a position of which nobody knows any more.
+    fn leave(&mut self, at: usize, places: Option<&mut Places>) {
+        self.packed.take();
+        if at + 1 == self.slots.len() {
+            self.slots.pop();
+            while self.slots.last() == Some(&HOLE) {
+                self.slots.pop();
+                self.holes -= 1;
+            }
+            return;
+        }
+        self.slots[at] = HOLE;
+        self.holes += 1;
+        if self.holes * 2 > self.slots.len() {
+            self.pack();
+            if let Some(places) = places {
+                let noted = self.slots.iter().enumerate().skip(SHORT);
+                noted.for_each(|(at, &entity)| places.note(entity, at));
+            }
+        }
+    }
+
+    /// Closes all holes. Positions are forgotten: they change.
+    fn pack(&mut self) {
+        if self.holes > 0 {
+            match self.packed.take() {
+                Some(packed) => self.slots = packed,
+                None => self.slots.retain(|&entity| {
+                    steps::count();
+                    entity != HOLE
+                }),
+            }
+            self.holes = 0;
+        }
+        if !self.positions.is_empty() {
+            self.positions = HashMap::new();
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
         let holes = self.slots.iter().filter(|&&entity| entity == HOLE).count();
         if holes != self.holes {
             return Err(format!("{holes} holes, but {} are counted", self.holes));
@@ -264,23 +454,26 @@ impl EntityList {
         if self.slots.last() == Some(&HOLE) {
             return Err("the last slot is a hole".to_owned());
         }
-        let Some(extra) = &self.extra else {
-            return if holes == 0 { Ok(()) } else { Err("holes without the extra part".to_owned()) };
-        };
-        if !extra.positions.is_empty() {
+        if !self.positions.is_empty() {
             let known = |(at, entity): (usize, &Entity)| {
-                *entity == HOLE || extra.positions.get(entity).is_some_and(|&known| known as usize == at)
+                *entity == HOLE || self.positions.get(entity).is_some_and(|&known| known as usize == at)
             };
-            if extra.positions.len() != self.len() || !self.slots.iter().enumerate().all(known) {
+            if self.positions.len() != self.len() || !self.slots.iter().enumerate().all(known) {
                 return Err("positions and slots disagree".to_owned());
             }
         }
-        match extra.packed.get() {
-            Some(packed) if !self.iter().eq(packed.iter().copied()) => {
+        match self.packed.get() {
+            Some(packed) if !self.entities().eq(packed.iter().copied()) => {
                 Err("the packed copy is old".to_owned())
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl Default for EntityList {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -333,7 +526,9 @@ impl Extend<Entity> for EntityList {
 
 impl FromIterator<Entity> for EntityList {
     fn from_iter<I: IntoIterator<Item = Entity>>(entities: I) -> Self {
-        Self { slots: entities.into_iter().collect(), holes: 0, extra: None }
+        let mut list = Self::new();
+        list.extend(entities);
+        list
     }
 }
 
@@ -401,97 +596,4 @@ mod saving {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entities(count: u32) -> Vec<Entity> {
-        let bits = |index: u32| (1 << 32) | u64::from(index);
-        (0..count).map(|index| Entity::from_bits(bits(index)).expect("a first generation")).collect()
-    }
-
-    #[test]
-    fn removing_one_of_many_takes_constant_steps() {
-        for count in [1_000, 100_000] {
-            let all = entities(count);
-            let mut list: EntityList = all.iter().copied().collect();
-            let steps = steps::of(|| (1..30).for_each(|at| assert!(list.remove(all[all.len() - at]))));
-            assert_eq!(steps, 29, "those near the end need no positions");
-            let steps = steps::of(|| list.remove(all[7]));
-            assert_eq!(steps, u64::from(count) - 28, "the first one of the others makes them");
-            let steps = steps::of(|| (8..58).for_each(|at| assert!(list.remove(all[at]))));
-            assert_eq!(steps, 50, "positions are known from the first removal on");
-            list.check().unwrap();
-        }
-    }
-
-    #[test]
-    fn removing_all_in_any_order_takes_linear_steps() {
-        let all = entities(50_000);
-        for stride in [1, 7, 49_999, 24_999] {
-            let mut list: EntityList = all.iter().copied().collect();
-            let steps = steps::of(|| {
-                (0..all.len()).for_each(|at| assert!(list.remove(all[at * stride % all.len()])));
-            });
-            assert!(list.is_empty());
-            assert!(steps < 8 * all.len() as u64, "{steps} steps");
-        }
-    }
-
-    #[test]
-    fn a_random_history_agrees_with_a_vector() {
-        let all = entities(300);
-        let mut state = 7_u64;
-        let mut next = |end: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(state >> 33).expect("31 bits") % end
-        };
-        let (mut list, mut model) = (EntityList::new(), Vec::new());
-        for step in 0..60_000 {
-            let entity = all[next(all.len())];
-            let there = model.iter().position(|&other| other == entity);
-            match (next(12), there) {
-                (0..6, None) => {
-                    list.push(entity);
-                    model.push(entity);
-                }
-                (6, None) => {
-                    let at = next(model.len() + 2);
-                    list.insert(at, entity);
-                    model.insert(at.min(model.len()), entity);
-                }
-                (7, Some(from)) => {
-                    let to = next(model.len() + 2);
-                    list.place(entity, to);
-                    model.remove(from);
-                    model.insert(to.min(model.len()), entity);
-                }
-                (8, _) if !model.is_empty() => {
-                    let at = next(model.len());
-                    assert_eq!(list.remove_at(at), Some(model.remove(at)));
-                }
-                (9, _) => assert_eq!(list.as_slice(), model),
-                (10, _) if next(200) == 0 => {
-                    list.order().sort_unstable();
-                    model.sort_unstable();
-                }
-                (11, _) if next(2_000) == 0 => {
-                    list.clear();
-                    model.clear();
-                }
-                _ => {
-                    assert_eq!(list.remove(entity), there.is_some());
-                    there.map(|at| model.remove(at));
-                }
-            }
-            list.check().unwrap_or_else(|error| panic!("step {step}: {error}"));
-            assert_eq!(list.len(), model.len());
-            if step % 64 == 0 {
-                assert!(list.iter().eq(model.iter().copied()));
-                assert!(list.iter().rev().eq(model.iter().rev().copied()));
-                assert_eq!((list.first(), list.last()), (model.first().copied(), model.last().copied()));
-                assert_eq!(list.contains(entity), model.contains(&entity));
-                assert_eq!(list.clone(), list);
-            }
-        }
-    }
-}
+mod tests;

@@ -152,8 +152,10 @@ impl Schedule {
     }
 
     pub(crate) fn allow_ambiguous(&mut self, part: Part) {
-        self.exceptions.parts.push(part);
-        self.plan = None;
+        if !self.exceptions.parts.contains(&part) {
+            self.exceptions.parts.push(part);
+            self.plan = None;
+        }
     }
 
     pub(crate) fn set_ambiguity_detection(&mut self, level: LogLevel) {

@@ -50,6 +50,8 @@ pub(crate) struct Executor {
     pub(crate) timed: bool,
     /// Who is told after each system.
     pub(crate) watch: Option<Watch>,
+    /// Whether a run leaves what its last systems queued to [`Schedule::apply_deferred`](super::Schedule).
+    pub(crate) leaves_last: bool,
 }
 
 impl Default for Executor {
@@ -71,6 +73,7 @@ impl Executor {
             small: SMALL,
             timed: false,
             watch: None,
+            leaves_last: false,
         }
     }
 
@@ -122,7 +125,7 @@ impl Tasks<'_> {
 /// Who hears of errors, if not the world's own handler.
 pub(crate) type Handler<'h> = &'h mut dyn FnMut(&mut World, SystemError);
 
-/// Runs every system once, applies commands at sync points and at the end, hands errors to the handler, or to that of
+/// Runs every system once, applies commands at sync points and, unless they are to be left, at the end, hands errors to the handler, or to that of
 /// the world.
 #[track_caller]
 pub(crate) fn run(
@@ -165,8 +168,12 @@ pub(crate) fn run(
             world.flush();
         }
     }
-    apply(&mut tasks, &mut unapplied, plan.order.len(), world);
-    world.flush();
+    if executor.leaves_last {
+        unapplied.iter().for_each(|&at| tasks.at(at).finished = false);
+    } else {
+        apply(&mut tasks, &mut unapplied, plan.order.len(), world);
+        world.flush();
+    }
     hand_over(&mut tasks, &failed, plan.order.len(), world, &mut handler);
 }
 

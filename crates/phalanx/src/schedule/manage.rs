@@ -143,8 +143,17 @@ impl Schedule {
         Ok(nodes.map(|node| (node.id, ScheduledSystem(node))))
     }
 
-    /// Applies what systems kept by commands and other deferred parameters. A run leaves nothing behind; this is for
-    /// systems that were run in another way.
+    /// Whether a run ends with a sync point, which is so unless it is set. Without it, what systems queued after the last
+    /// sync point waits in them for [`apply_deferred`](Self::apply_deferred), or for a sync point that comes after
+    /// them in a later run; checkpoints do not know of it.
+    pub fn set_apply_final_deferred(&mut self, apply: bool) -> &mut Self {
+        self.executor.leaves_last = !apply;
+        self
+    }
+
+    /// Applies what systems kept by commands and other deferred parameters. A run leaves nothing behind, unless
+    /// [`set_apply_final_deferred`](Self::set_apply_final_deferred) said so; this is also for systems that were run in
+    /// another way.
     pub fn apply_deferred(&mut self, world: &mut World) {
         self.nodes.iter_mut().for_each(|node| node.task.apply(world));
         world.flush();

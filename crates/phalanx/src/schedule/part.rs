@@ -2,10 +2,11 @@
 //!
 //! The others are held back as by [`Stepping`](super::Stepping), for this run only.
 
+use std::any::TypeId;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use super::{BuildError, Schedule, executor};
+use super::{BuildError, Schedule, SystemKey, executor};
 use crate::schedule::sync::ApplyDeferred;
 use crate::world::World;
 
@@ -17,6 +18,12 @@ impl Schedule {
         self.plan
             .as_ref()
             .map_or_else(Vec::new, |plan| plan.order.iter().copied().filter(is_system).collect())
+    }
+
+    /// The systems in their order, as a [`Stepping`](super::Stepping) knows them.
+    pub(super) fn stepped_systems(&self) -> Vec<(SystemKey, TypeId)> {
+        let nodes = self.systems_in_order().into_iter().map(|at| &self.nodes[at]);
+        nodes.map(|node| (node.id, node.task.key())).collect()
     }
 
     /// Runs the systems at some places of the order, and applies their commands. The name of the first of them; `None`

@@ -18,6 +18,9 @@ use crate::resources::Resource;
 use crate::system::Part;
 use crate::world::{Commands, World};
 
+/// How many labels without a schedule are remembered.
+const MISSING: usize = 64;
+
 /// The schedules of a world, by their labels. A resource, which is there as soon as a schedule is added.
 ///
 /// ```
@@ -32,6 +35,12 @@ use crate::world::{Commands, World};
 pub struct Schedules {
     // Systems need not be `Sync`: the lock makes the whole so, and is never taken.
     kept: Mutex<Vec<Schedule>>,
+    /// The labels of schedules that were taken out to be put back.
+    lent: Vec<Label>,
+    /// The labels that were asked for to be lent, and that no schedule has.
+    missing: Vec<Label>,
+    /// What systems may use without an order.
+    ignored: Vec<Part>,
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
@@ -55,7 +64,10 @@ impl Schedules {
     }
 
     /// Keeps a schedule, and returns the one that had its label.
-    pub fn insert(&mut self, schedule: Schedule) -> Option<Schedule> {
+    pub fn insert(&mut self, mut schedule: Schedule) -> Option<Schedule> {
+        self.lent.retain(|label| label != schedule.label());
+        self.missing.retain(|label| label != schedule.label());
+        self.ignored.iter().for_each(|part| schedule.allow_ambiguous(*part));
         match self.find(schedule.label()) {
             Some(at) => Some(std::mem::replace(&mut self.kept()[at], schedule)),
             None => {
@@ -68,6 +80,47 @@ impl Schedules {
     /// Takes a schedule away.
     pub fn remove(&mut self, label: impl ScheduleLabel) -> Option<Schedule> {
         self.find(&label.label()).map(|at| self.kept().remove(at))
+    }
+
+    /// As [`Schedules::remove`], for a schedule that comes back by [`Schedules::reinsert`]; until then its label is one of
+    /// [`Schedules::get_temporarily_removed`]. [`World::schedule_scope`] does both, also after a panic.
+    pub fn remove_temporarily(&mut self, label: impl ScheduleLabel) -> Option<Schedule> {
+        self.lend(&label.label())
+    }
+
+    fn lend(&mut self, label: &Label) -> Option<Schedule> {
+        let found = self.find(label).map(|at| self.kept().remove(at));
+        // One that runs at the moment is not missing.
+        if self.lent.contains(label) {
+            return found;
+        }
+        match found {
+            Some(_) => self.lent.push(label.clone()),
+            None if self.missing.contains(label) => {}
+            None => {
+                // States with many values have as many labels.
+                if self.missing.len() == MISSING {
+                    self.missing.remove(0);
+                }
+                self.missing.push(label.clone());
+            }
+        }
+        found
+    }
+
+    /// Puts a schedule back that was removed temporarily, and returns the one that had its label meanwhile.
+    pub fn reinsert(&mut self, schedule: Schedule) -> Option<Schedule> {
+        self.insert(schedule)
+    }
+
+    /// The labels of schedules that were removed temporarily: those that run at the moment.
+    pub fn get_temporarily_removed(&self) -> &[Label] {
+        &self.lent
+    }
+
+    /// The labels of schedules that were to be run or lent, and are not there, nor came since: the last 64 of them.
+    pub fn get_empty_labels(&self) -> &[Label] {
+        &self.missing
     }
 
     /// As [`Schedules::remove`], with the label.
@@ -92,13 +145,46 @@ impl Schedules {
         self.allow_ambiguous(&[part]);
     }
 
+    /// What systems of all schedules may use without an order, by
+    /// [`allow_ambiguous_component`](Self::allow_ambiguous_component) and its sibling; of a component, its columns.
+    pub fn iter_ignored_ambiguities(&self) -> impl Iterator<Item = &Part> {
+        self.ignored.iter()
+    }
+
+    /// Writes the names of [what is ignored](Self::iter_ignored_ambiguities) to the standard error, or to the log with the
+    /// feature `trace`.
+    pub fn print_ignored_ambiguities(&self, world: &World) {
+        let mut names: Vec<String> = self.ignored.iter().map(|part| part.name(world)).collect();
+        names.dedup();
+        let names = names.join(", ");
+        #[cfg(feature = "trace")]
+        tracing::info!("ambiguities are ignored that are caused by: {names}");
+        #[cfg(not(feature = "trace"))]
+        eprintln!("ambiguities are ignored that are caused by: {names}");
+    }
+
     fn allow_ambiguous(&mut self, parts: &[Part]) {
+        for part in parts {
+            if !self.ignored.contains(part) {
+                self.ignored.push(*part);
+            }
+        }
         self.each(|schedule| parts.iter().for_each(|part| schedule.allow_ambiguous(*part)));
     }
 
     /// Whether there is a schedule with this label.
     pub fn contains(&mut self, label: impl ScheduleLabel) -> bool {
         self.find(&label.label()).is_some()
+    }
+
+    /// The schedule with this label, to be read. Systems need not be `Sync`, so it is asked for as if to be written.
+    pub fn get(&mut self, label: impl ScheduleLabel) -> Option<&Schedule> {
+        self.get_mut(label).map(|schedule| &*schedule)
+    }
+
+    /// The schedules, to be read, in the order they were added; see [`Schedules::get`].
+    pub fn iter(&mut self) -> impl Iterator<Item = (&Label, &Schedule)> {
+        self.kept().iter().map(|schedule| (schedule.label(), schedule))
     }
 
     /// The schedule with this label.
@@ -111,7 +197,7 @@ impl Schedules {
         let at = match self.find(&label.label()) {
             Some(at) => at,
             None => {
-                self.kept().push(Schedule::new(label));
+                self.insert(Schedule::new(label));
                 self.kept().len() - 1
             }
         };
@@ -209,8 +295,8 @@ fn parts_of<C: AnyComponent>(world: &mut World) -> Vec<Part> {
 
 #[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
 impl World {
-    /// Says that systems which use a component need no order because of it, in the schedules that the world keeps: no
-    /// [ambiguity](crate::schedule::Ambiguity) is told.
+    /// Says that systems which use a component need no order because of it, in the schedules that the world keeps, also
+    /// those that come later: no [ambiguity](crate::schedule::Ambiguity) is told.
     ///
     /// # Panics
     /// When another component has its name.
@@ -227,9 +313,7 @@ impl World {
     }
 
     pub(crate) fn allow_ambiguous(&mut self, parts: &[Part]) {
-        if let Some(mut schedules) = self.get_resource_mut::<Schedules>() {
-            schedules.allow_ambiguous(parts);
-        }
+        self.get_resource_or_init::<Schedules>().allow_ambiguous(parts);
     }
 
     /// Keeps a schedule, to be run by its label. One that had the label goes.
@@ -306,7 +390,8 @@ impl World {
         f: impl FnOnce(&mut World, &mut Schedule) -> R,
     ) -> Result<R, NoSuchSchedule> {
         let label = label.label();
-        let schedule = self.take_schedule(&label).ok_or(NoSuchSchedule { label })?;
+        let schedule = self.get_resource_or_init::<Schedules>().lend(&label);
+        let schedule = schedule.ok_or(NoSuchSchedule { label })?;
         Ok(self.lend_schedule(schedule, f))
     }
 
@@ -316,7 +401,8 @@ impl World {
         label: Label,
         f: impl FnOnce(&mut World, &mut Schedule) -> R,
     ) -> R {
-        let schedule = self.take_schedule(&label).unwrap_or_else(|| Schedule::labelled(label));
+        let schedule = self.get_resource_or_init::<Schedules>().lend(&label);
+        let schedule = schedule.unwrap_or_else(|| Schedule::labelled(label));
         self.lend_schedule(schedule, f)
     }
 

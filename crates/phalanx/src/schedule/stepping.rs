@@ -15,7 +15,7 @@ use std::fmt;
 
 use phalanx_derive::Resource;
 
-use super::{Label, ScheduleLabel, SystemKey};
+use super::{Label, Schedule, ScheduleLabel, SystemKey};
 use crate::system::{IntoSystem, ResMut, System};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -340,6 +340,18 @@ impl Stepping {
         if let Some(stepped) = self.schedules.iter_mut().find(|stepped| stepped.label == *label) {
             f(stepped);
         }
+    }
+
+    /// Which systems of a schedule are held back in the run that begins; `None` when it is not stepped, or its order is
+    /// not worked out yet. A schedule asks this before it runs: asking counts as its run of this frame, and moves the
+    /// cursor.
+    pub fn skipped_systems(&mut self, schedule: &Schedule) -> Option<Vec<SystemKey>> {
+        let systems = schedule.stepped_systems();
+        if systems.is_empty() {
+            return None;
+        }
+        let held = self.held_back(schedule.label(), systems.clone())?;
+        Some(systems.into_iter().zip(held).filter(|(_, held)| *held).map(|((key, _), _)| key).collect())
     }
 
     /// Which systems of a schedule are held back in the run that begins; `None` when it is not stepped.

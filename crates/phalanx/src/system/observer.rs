@@ -24,7 +24,8 @@ use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::world::{
     BoxedError, Call, Commands, EntityCommands, EntityComponentsTrigger, EntityEvent, EntityWorldMut, Event,
-    EventPattern, Handler, NewObserver, ObserverCycle, ObserverId, Origin, PropagateEntityTrigger, World,
+    EventKey, EventPattern, Handler, NewObserver, ObserverCycle, ObserverId, Origin, PropagateEntityTrigger,
+    World,
 };
 
 pub use several::{IntoObservers, Observers, observers};
@@ -177,8 +178,8 @@ where
         if !holds {
             return Ok(());
         }
-        let event = call.event.downcast_mut().expect("observers are kept by the type of their event");
-        let trigger = call.trigger.downcast_mut().expect("an event has one type of trigger");
+        let heard = call.heard.typed::<E::Event>();
+        let (event, trigger) = heard.expect("observers are kept by the type of their event");
         let on = On { event, trigger, observer: call.observer, pattern: PhantomData };
         match self.system.run_alone(on, world) {
             Ok(out) => out.into_result(),
@@ -207,7 +208,7 @@ struct Ready {
     handler: Box<dyn Handler>,
     name: String,
     key: TypeId,
-    event: TypeId,
+    event: EventKey,
     lifecycle: Option<crate::world::Lifecycle>,
     components: Signature,
     origin: Option<Origin>,
@@ -269,7 +270,7 @@ impl Observer {
             Ok(Ready {
                 name: system.name().to_owned(),
                 key: system.key(),
-                event: TypeId::of::<E::Event>(),
+                event: EventKey::of::<E::Event>(),
                 lifecycle: E::Event::lifecycle(),
                 components,
                 origin: E::source().map(|source| source.0),

@@ -202,10 +202,12 @@ pub(crate) fn run_in_own_session<S: System>(
     out
 }
 
-/// A session for one system: apart, so that each system is compiled for one kind of session.
+/// A session for one system: apart, so that each system is compiled for one kind of session. It is made in place, not
+/// in memory.
+#[inline(always)]
 fn session(mode: Mode, world: &mut World) -> SharedWorld<'_> {
     match mode {
         Mode::Reading => world.share_read(),
-        _ => world.share(),
+        _ => world.share_alone(),
     }
 }

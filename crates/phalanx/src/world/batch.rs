@@ -124,7 +124,11 @@ impl World {
                     entities.push(spawned);
                 });
             }));
-            self.announce_bundle(&entities, id);
+            // When all are there, as for those who are told.
+            match self.quiet_link(id) {
+                Some(link) => link.follow_new(self, &entities),
+                None => self.announce_bundle(&entities, id),
+            }
             outcome.unwrap_or_else(|panic| resume_unwind(panic));
             return SpawnBatch { entities: Spawned::Rowless(entities.into_iter()) };
         }

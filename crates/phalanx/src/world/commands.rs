@@ -3,7 +3,7 @@
 //! [`Commands`] only writes down: ids of spawned entities are reserved at once, everything else happens when
 //! the commands are flushed, at a sync point, at the end of a phase or by [`World::flush`]. How commands are kept is in
 //! `queue`, how they are applied in `flush`, how several changes of one entity become one move in `merge`, and where
-//! their values wait for it in `cells`.
+//! their values wait for it in cells, one per column.
 
 use phalanx_store::{Entity, Exhausted, Existing, Shared, Store};
 
@@ -21,12 +21,11 @@ pub use flush::{CommandStats, EndlessCommands, FlushOrder};
 pub(crate) use queue::Queue;
 pub use traits::{Command, EntityCommand};
 
-mod cells;
 mod command_queue;
 mod entity;
 mod entry;
 mod flush;
-mod merge;
+pub(super) mod merge;
 mod queue;
 mod traits;
 mod worldwide;

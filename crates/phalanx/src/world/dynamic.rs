@@ -249,6 +249,23 @@ impl World {
         id: ComponentId,
         fields: &[(&str, Value)],
     ) -> Result<(), FieldError> {
+        let columns = self.check_dynamic(entity, id, fields)?;
+        if !self.reactions.heard().has(id) {
+            self.put_dynamic(entity, id, &columns, fields);
+            return Ok(());
+        }
+        let changes = self.foresee_insert_id(entity, id);
+        self.announced(entity, &changes, |world| world.put_dynamic(entity, id, &columns, fields));
+        Ok(())
+    }
+
+    /// Whether a run-time component can be inserted with these fields; then, their columns.
+    pub(super) fn check_dynamic(
+        &self,
+        entity: Entity,
+        id: ComponentId,
+        fields: &[(&str, Value)],
+    ) -> Result<Vec<(AnyColId, FieldType)>, FieldError> {
         let from = self.archetype_of(entity).ok_or(FieldError::NoSuchEntity { entity })?;
         let info = self.components.get(id).ok_or(FieldError::NoSuchComponent { id })?;
         if info.schema().is_none() {
@@ -266,13 +283,7 @@ impl World {
             let (pool, component) = (pool.name(), info.name().to_owned());
             return Err(FieldError::NotInPool(super::NotInPool { entity, pool, component }));
         }
-        if !self.reactions.heard().has(id) {
-            self.put_dynamic(entity, id, &columns, fields);
-            return Ok(());
-        }
-        let changes = self.foresee_insert_id(entity, id);
-        self.announced(entity, &changes, |world| world.put_dynamic(entity, id, &columns, fields));
-        Ok(())
+        Ok(columns)
     }
 
     /// Inserts a run-time component, after all checks.

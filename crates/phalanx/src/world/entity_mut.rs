@@ -88,6 +88,12 @@ impl<'w> EntityMut<'w> {
         self
     }
 
+    /// When the entity was spawned. `None` as long as the world does not keep these ticks: it does from its next tick on,
+    /// after this or a query with [`Spawned`](crate::query::Spawned) was asked.
+    pub fn spawn_tick(&self) -> Option<Tick> {
+        self.as_readonly().spawn_tick()
+    }
+
     /// Where the entity is.
     pub fn location(&self) -> EntityLocation {
         self.as_readonly().location()

@@ -61,6 +61,12 @@ impl<'w> FilteredEntityRef<'w> {
         self.archetypes.of_table(self.peek.table())
     }
 
+    /// When the entity was spawned. `None` as long as the world does not keep these ticks: it does from its next tick on,
+    /// after this or a query with [`Spawned`](crate::query::Spawned) was asked.
+    pub fn spawn_tick(&self) -> Option<Tick> {
+        self.peek.spawn_tick()
+    }
+
     /// Where the entity is.
     pub fn location(&self) -> EntityLocation {
         EntityLocation::of(self.archetypes, self.peek.location())

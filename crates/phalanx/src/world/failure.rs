@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, TryLockError};
 
 use super::World;
 
@@ -67,8 +68,49 @@ impl Error for SystemError {
     }
 }
 
-/// Who hears of errors.
-pub(crate) type Handler = Box<dyn FnMut(&mut World, SystemError) + Send + Sync>;
+/// Who hears of errors: a handler that was handed out by its world. Clones are the same handler.
+///
+/// ```
+/// use phalanx::prelude::*;
+/// use phalanx::error::ignore;
+///
+/// let mut world = World::new();
+/// world.set_error_handler(ignore);
+/// let handler = world.fallback_error_handler();
+/// let fails = |_: &mut World| Err("it failed");
+/// world.commands().queue_handled(fails, move |world, error| handler.handle(world, error));
+/// world.flush();
+/// ```
+#[derive(Clone)]
+pub struct ErrorHandler(Arc<Mutex<dyn FnMut(&mut World, SystemError) + Send + Sync>>);
+
+impl ErrorHandler {
+    /// A handler.
+    pub fn new(handler: impl FnMut(&mut World, SystemError) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Mutex::new(handler)))
+    }
+
+    /// Hands an error to the handler.
+    ///
+    /// # Panics
+    /// When the handler does, or runs at the moment.
+    #[track_caller]
+    pub fn handle(&self, world: &mut World, error: SystemError) {
+        let mut handler = match self.0.try_lock() {
+            Ok(handler) => handler,
+            // It panicked before, and is asked again.
+            Err(TryLockError::Poisoned(handler)) => handler.into_inner(),
+            Err(TryLockError::WouldBlock) => panic!("an error inside of an error handler: {error}"),
+        };
+        handler(world, error);
+    }
+}
+
+impl fmt::Debug for ErrorHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErrorHandler").finish_non_exhaustive()
+    }
+}
 
 /// Something that a command may return.
 #[diagnostic::on_unimplemented(
@@ -152,7 +194,12 @@ impl World {
         &mut self,
         handler: impl FnMut(&mut World, SystemError) + Send + Sync + 'static,
     ) {
-        self.handler = Some(Box::new(handler));
+        self.handler = Some(ErrorHandler::new(handler));
+    }
+
+    /// The handler that was set last; one that panics, or does what the error's severity says, where none was.
+    pub fn fallback_error_handler(&self) -> ErrorHandler {
+        self.handler.clone().unwrap_or_else(|| ErrorHandler::new(super::match_severity))
     }
 
     /// Hands an error to the handler.
@@ -162,8 +209,8 @@ impl World {
     #[cold]
     #[track_caller]
     pub(crate) fn fail(&mut self, error: SystemError) {
-        let Some(mut handler) = self.handler.take() else { return super::match_severity(self, error) };
-        let outcome = catch_unwind(AssertUnwindSafe(|| handler(self, error)));
+        let Some(handler) = self.handler.take() else { return super::match_severity(self, error) };
+        let outcome = catch_unwind(AssertUnwindSafe(|| handler.handle(self, error)));
         self.handler.get_or_insert(handler);
         if let Err(payload) = outcome {
             resume_unwind(payload);

@@ -5,9 +5,46 @@
 
 use super::World;
 use crate::query::{
-    Asked, Condition, FetchState, QueryData, QueryFilter, QueryState, columns_of, forgotten, written,
+    Asked, Condition, FetchState, QueryData, QueryFilter, QueryState, columns_of, forgotten, reads_whole,
+    written,
 };
+use crate::registry::ComponentId;
+use crate::signature::Signature;
 use phalanx_store::Access;
+
+/// The components that a query reads and writes; see [`QueryState::component_access`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ComponentAccess {
+    reads: Signature,
+    writes: Signature,
+    reads_all: bool,
+    writes_all: bool,
+}
+
+impl ComponentAccess {
+    /// Whether values of the component are read, or written, which includes that.
+    pub fn has_component_read(&self, id: ComponentId) -> bool {
+        self.reads_all || self.reads.has(id) || self.has_component_write(id)
+    }
+
+    /// Whether values of the component are written.
+    pub fn has_component_write(&self, id: ComponentId) -> bool {
+        self.writes_all || self.writes.has(id)
+    }
+
+    /// Whether whatever an entity has is read, as by `EntityRef`.
+    pub fn has_read_all(&self) -> bool {
+        self.reads_all || self.writes_all
+    }
+
+    /// The components that are named, to be read or written, in ascending order of their ids, with whether they are
+    /// written.
+    pub fn iter(&self) -> impl Iterator<Item = (ComponentId, bool)> {
+        let named = self.reads.union(&self.writes);
+        let ids: Vec<ComponentId> = named.iter().collect();
+        ids.into_iter().map(|id| (id, self.writes.has(id)))
+    }
+}
 
 impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     /// A query for less of what this one asks for, over the entities that it visits.
@@ -34,6 +71,53 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     #[track_caller]
     pub fn transmute<N: QueryData>(&self, world: &World) -> QueryState<N> {
         self.transmute_filtered::<N, ()>(world)
+    }
+
+    /// A query over the same entities that only reads. Functions that read take any state by `state.query(&world)`; this
+    /// is for those that take a state which reads.
+    ///
+    /// # Panics
+    /// When another world made this query.
+    #[must_use]
+    #[track_caller]
+    pub fn as_readonly(&self, world: &World) -> QueryState<D::ReadOnly, F> {
+        self.validate_world(world);
+        match world.try_query_filtered() {
+            Ok(state) => state,
+            Err(conflict) => unreachable!("what only reads has no conflict: {conflict}"),
+        }
+    }
+
+    /// What the query reads and writes of its entities.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Health(u32);
+    ///
+    /// let mut world = World::new();
+    /// let health = world.register_component::<Health>();
+    /// let query = world.query::<&mut Health>();
+    /// assert!(query.component_access(&world).has_component_write(health));
+    /// ```
+    ///
+    /// # Panics
+    /// When another world made this query.
+    #[track_caller]
+    pub fn component_access(&self, world: &World) -> ComponentAccess {
+        self.validate_world(world);
+        let mut access = ComponentAccess { reads_all: reads_whole(D::terms), ..ComponentAccess::default() };
+        for used in self.fetch.prepared.uses() {
+            if used.whole.is_some() {
+                access.reads_all |= !used.writes;
+                access.writes_all |= used.writes;
+            } else if let Some(info) = world.components.of_column(used.column) {
+                let ids = if used.writes { &mut access.writes } else { &mut access.reads };
+                *ids = ids.with(info.id());
+            }
+        }
+        access
     }
 
     /// As [`QueryState::transmute`], with a filter.

@@ -18,6 +18,10 @@ use std::sync::{Arc, Weak};
 use super::World;
 use super::from_world::FromWorld;
 
+pub use by_id::NonSendId;
+
+mod by_id;
+
 /// Lives as long as its world.
 pub(crate) type Alive = Arc<()>;
 
@@ -59,12 +63,12 @@ fn sweep() {
 /// app.insert_non_send(Window("Phalanx".into())).add_systems(Update, title);
 /// app.step(0.1);
 /// ```
-pub struct NonSend<'w, R: 'static> {
+pub struct NonSend<'w, R: ?Sized + 'static> {
     value: Rc<R>,
     world: PhantomData<&'w World>,
 }
 
-impl<R> Deref for NonSend<'_, R> {
+impl<R: ?Sized> Deref for NonSend<'_, R> {
     type Target = R;
 
     fn deref(&self) -> &R {
@@ -72,7 +76,7 @@ impl<R> Deref for NonSend<'_, R> {
     }
 }
 
-impl<R: fmt::Debug> fmt::Debug for NonSend<'_, R> {
+impl<R: fmt::Debug + ?Sized> fmt::Debug for NonSend<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
@@ -95,16 +99,17 @@ impl<R: fmt::Debug> fmt::Debug for NonSend<'_, R> {
 /// app.insert_non_send(Window("Phalanx".into())).add_systems(Update, rename);
 /// app.step(0.1);
 /// ```
-pub struct NonSendMut<'w, R: 'static> {
+pub struct NonSendMut<'w, R: ?Sized + 'static> {
     /// There until this is dropped.
     value: Option<Rc<R>>,
     place: Place,
+    erase: fn(Rc<R>) -> Rc<dyn Any>,
     world: PhantomData<&'w mut World>,
 }
 
 const THERE: &str = "the value is there until the access ends";
 
-impl<R> Deref for NonSendMut<'_, R> {
+impl<R: ?Sized> Deref for NonSendMut<'_, R> {
     type Target = R;
 
     fn deref(&self) -> &R {
@@ -112,22 +117,22 @@ impl<R> Deref for NonSendMut<'_, R> {
     }
 }
 
-impl<R> DerefMut for NonSendMut<'_, R> {
+impl<R: ?Sized> DerefMut for NonSendMut<'_, R> {
     fn deref_mut(&mut self) -> &mut R {
         Rc::get_mut(self.value.as_mut().expect(THERE)).expect("it was taken out, so nobody else has it")
     }
 }
 
-impl<R: fmt::Debug> fmt::Debug for NonSendMut<'_, R> {
+impl<R: fmt::Debug + ?Sized> fmt::Debug for NonSendMut<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<R> Drop for NonSendMut<'_, R> {
+impl<R: ?Sized> Drop for NonSendMut<'_, R> {
     fn drop(&mut self) {
         let value = self.value.take().expect(THERE);
-        *self.place.borrow_mut() = Some(value);
+        *self.place.borrow_mut() = Some((self.erase)(value));
     }
 }
 
@@ -139,18 +144,23 @@ impl World {
     #[track_caller]
     pub fn insert_non_send<R: 'static>(&mut self, resource: R) -> Option<R> {
         let before = self.remove_non_send::<R>();
-        let (world, alive) = (self.id(), Arc::downgrade(&self.alive));
-        let value: Place = Rc::new(RefCell::new(Some(Rc::new(resource))));
-        FILED.with_borrow_mut(|filed| filed.push(Filed { world, alive, of: TypeId::of::<R>(), value }));
+        self.file(TypeId::of::<R>(), Rc::new(resource));
         before
     }
 
+    fn file(&mut self, of: TypeId, value: Rc<dyn Any>) {
+        let (world, alive) = (self.id(), Arc::downgrade(&self.alive));
+        let value: Place = Rc::new(RefCell::new(Some(value)));
+        FILED.with_borrow_mut(|filed| filed.push(Filed { world, alive, of, value }));
+    }
+
     /// Files the first value of a resource for this thread, unless there is one.
-    pub fn init_non_send<R: FromWorld + 'static>(&mut self) {
+    pub fn init_non_send<R: FromWorld + 'static>(&mut self) -> NonSendId {
         if !self.contains_non_send::<R>() {
             let resource = R::from_world(self);
             self.insert_non_send(resource);
         }
+        NonSendId::of::<R>()
     }
 
     /// Takes a resource back that was filed on this thread.
@@ -161,7 +171,7 @@ impl World {
     pub fn remove_non_send<R: 'static>(&mut self) -> Option<R> {
         sweep();
         let place = self.place(TypeId::of::<R>())?;
-        let Ok(value) = take::<R>(&place).map(Rc::try_unwrap) else { in_use::<R>() };
+        let Some(value) = take(&place).map(|value| Rc::try_unwrap(typed::<R>(value))) else { in_use::<R>() };
         let Ok(value) = value else { unreachable!("it was taken out, so nobody else has it") };
         self.forget(|of| of == TypeId::of::<R>());
         Some(value)
@@ -260,8 +270,7 @@ pub(crate) fn lend_of<'a, R: 'static>(world: u64) -> Option<NonSend<'a, R>> {
     sweep();
     let place = place_of(world, TypeId::of::<R>())?;
     let Some(value) = place.borrow().clone() else { in_use::<R>() };
-    let value = value.downcast().unwrap_or_else(|_| unreachable!("values are filed under their type"));
-    Some(NonSend { value, world: PhantomData })
+    Some(NonSend { value: typed(value), world: PhantomData })
 }
 
 /// A world's resource of this thread, to be written.
@@ -269,8 +278,8 @@ pub(crate) fn lend_of<'a, R: 'static>(world: u64) -> Option<NonSend<'a, R>> {
 pub(crate) fn lend_mut_of<'a, R: 'static>(world: u64) -> Option<NonSendMut<'a, R>> {
     sweep();
     let place = place_of(world, TypeId::of::<R>())?;
-    let Ok(value) = take::<R>(&place) else { in_use::<R>() };
-    Some(NonSendMut { value: Some(value), place, world: PhantomData })
+    let Some(value) = take(&place) else { in_use::<R>() };
+    Some(NonSendMut { value: Some(typed(value)), place, erase: |value| value, world: PhantomData })
 }
 
 fn place_of(world: u64, of: TypeId) -> Option<Place> {
@@ -281,20 +290,28 @@ fn place_of(world: u64, of: TypeId) -> Option<Place> {
 }
 
 /// Takes a value out that nobody else has.
-fn take<R: 'static>(place: &Place) -> Result<Rc<R>, ()> {
+fn take(place: &Place) -> Option<Rc<dyn Any>> {
     let mut held = place.borrow_mut();
     match held.as_ref() {
-        Some(value) if Rc::strong_count(value) == 1 => {}
-        _ => return Err(()),
+        Some(value) if Rc::strong_count(value) == 1 => held.take(),
+        _ => None,
     }
-    let value = held.take().expect("it was seen just now");
-    Ok(value.downcast().unwrap_or_else(|_| unreachable!("values are filed under their type")))
+}
+
+fn typed<R: 'static>(value: Rc<dyn Any>) -> Rc<R> {
+    value.downcast().unwrap_or_else(|_| unreachable!("values are filed under their type"))
 }
 
 #[cold]
 #[track_caller]
 fn in_use<R>() -> ! {
-    panic!("the resource `{}` is in use already: end that use first", std::any::type_name::<R>())
+    in_use_named(std::any::type_name::<R>())
+}
+
+#[cold]
+#[track_caller]
+fn in_use_named(name: &str) -> ! {
+    panic!("the resource `{name}` is in use already: end that use first")
 }
 
 #[cold]

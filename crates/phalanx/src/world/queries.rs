@@ -128,10 +128,11 @@ impl World {
     }
 
     /// Ends an interval of change detection: what `Changed`, `Added` and `Ref` call new from now on is what
-    /// comes after this call.
+    /// comes after this call, and so are the entities of [`World::removed`].
     pub fn clear_trackers(&mut self) {
         self.last_tick = self.store.tick();
         self.store.advance_tick();
+        self.pass_removals();
     }
 
     /// The moment after which changes count as new.

@@ -15,7 +15,7 @@ use phalanx_store::{Entity, SetId};
 
 use super::World;
 use super::failure::SystemError;
-use super::relations::Declared;
+use super::relations::{Declared, QuietLink};
 use crate::archetype::ArchetypeId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
@@ -23,6 +23,7 @@ use hooks::Hooks;
 
 pub(crate) use announce::Changes;
 pub use announce::EndlessReactions;
+pub use by_key::{EventKey, ObserverInfo, WrongEventType};
 pub use deferred::DeferredWorld;
 pub use events::*;
 pub(crate) use foresee::Foreseen;
@@ -34,8 +35,10 @@ pub use order::ObserverCycle;
 pub use reactive::Collects;
 pub(crate) use reactive::{Collected, SharedSet, open as open_set};
 pub(crate) use removed::Removals;
+pub use removed::RemovedComponentLogs;
 
 mod announce;
+mod by_key;
 mod deferred;
 mod events;
 mod foresee;
@@ -44,6 +47,7 @@ mod image;
 mod matches;
 mod observers;
 mod order;
+mod plan;
 mod polls;
 mod reactive;
 mod removed;
@@ -67,6 +71,12 @@ pub enum Lifecycle {
 impl Lifecycle {
     /// How many there are.
     pub(crate) const COUNT: usize = 5;
+
+    /// Whether it is told before the change, in reverse order.
+    #[inline]
+    pub(crate) fn is_leaving(self) -> bool {
+        matches!(self, Self::Discard | Self::Remove | Self::Despawn)
+    }
 
     /// The name of the event.
     pub(crate) fn name(self) -> &'static str {
@@ -92,6 +102,8 @@ pub(crate) struct Reactions {
     /// The sets of those among these that are heard by more than the upkeep of a relation whose sources die with their
     /// target.
     loud_sets: Vec<SetId>,
+    /// The halves of relations that are heard by nothing but the upkeep of the relation.
+    quiet: Signature,
     /// Indexed by component: how many listeners it has.
     listeners: Vec<u32>,
     /// Indexed by component.
@@ -101,6 +113,7 @@ pub(crate) struct Reactions {
     /// The components whose hooks for `Insert` and `Discard` keep the world in agreement with itself.
     upkeep: Signature,
     observers: observers::Observers,
+    plans: plan::Plans,
     pub(crate) removals: Removals,
     /// Observers of matches, in order, and sets of them.
     matchers: Vec<matches::Matcher>,
@@ -187,6 +200,7 @@ impl World {
         self.archetypes.set_heard(heard.clone());
         self.reactions.heard_sets = heard.iter().filter_map(|id| self.set_of(id)).collect();
         self.reactions.heard = heard;
+        self.reactions.plans.forget();
         self.update_loud();
         self.update_active();
         self.archetypes.edges.clear();
@@ -211,6 +225,40 @@ impl World {
         };
         let loud = reactions.heard.iter().filter(is_loud);
         self.reactions.loud_sets = loud.filter_map(|id| self.set_of(id)).collect();
+        self.update_quiet();
+    }
+
+    /// Finds out anew which relations need no announcement, and tells the bundles that bring links.
+    fn update_quiet(&mut self) {
+        let reactions = &self.reactions;
+        let is_quiet = |&id: &ComponentId| {
+            let unheard = [Lifecycle::Add, Lifecycle::Remove, Lifecycle::Despawn];
+            reactions.listeners[id.index()] == 1
+                && self.components.info(id).attached::<Declared>().is_some()
+                && reactions
+                    .hooks
+                    .get(id.index())
+                    .is_some_and(|hooks| unheard.into_iter().all(|event| hooks[event as usize].is_none()))
+        };
+        let quiet: Signature = reactions.heard.iter().filter(is_quiet).collect();
+        let links = quiet.iter().filter_map(|id| {
+            let direct = self.components.info(id).attached::<Declared>()?.direct?;
+            Some(QuietLink { id, direct })
+        });
+        let links = links.filter(|link| link.direct.list_of(self).is_none_or(|list| quiet.has(list)));
+        let links: Vec<QuietLink> = links.collect();
+        if quiet != self.reactions.quiet {
+            self.store.close_cursors();
+        }
+        self.reactions.quiet = quiet;
+        self.bundles.set_quiet(links.iter().map(|link| link.id).collect());
+        self.relations.set_quiet(links);
+    }
+
+    /// Whether a component is half of a relation, and nothing but the upkeep of the relation listens to it.
+    #[inline]
+    pub(crate) fn is_quiet(&self, id: ComponentId) -> bool {
+        self.reactions.quiet.has(id)
     }
 
     /// Finds out anew whether anybody has to hear of changes: where entities are observed, of their end.
@@ -242,6 +290,15 @@ impl World {
         self.archetypes.table_is_heard(location.table)
             || self.reactions.observes_entities()
             || self.reactions.loud_sets.iter().any(is_in)
+    }
+
+    /// As [`World::is_end_heard`], not counting who listens to one set.
+    pub(crate) fn is_end_heard_besides(&self, entity: Entity, quiet: SetId) -> bool {
+        let Some(location) = self.store.locate(entity) else { return false };
+        let is_in = |&set: &SetId| set != quiet && self.store.set_row(set, entity).is_some();
+        self.archetypes.table_is_heard(location.table)
+            || self.reactions.observes_entities()
+            || self.reactions.heard_sets.iter().any(is_in)
     }
 
     /// Whether the end of any entity that there is has listeners.

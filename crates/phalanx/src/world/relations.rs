@@ -7,8 +7,9 @@
 //!   a target dies     its links go, and where they are linked its sources die first, the last of them first
 //! ```
 //!
-//! The hooks of both halves do it. A list that is there is changed at once; what would change structure is queued, and
-//! done when the change that is announced is complete. Until then the first list of a target waits in [`Relations`].
+//! The hooks of both halves do it where somebody else listens to them. A list that is there is changed at once; what would
+//! change structure is queued, and done when the change that is announced is complete. Until then the first list of a
+//! target waits in [`Relations`]. Where nobody else listens, nothing is announced, and lists follow at once (`direct`).
 //! Nothing here is recursive: chains may be as long as there are entities (ADR 0055).
 
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::names::short_type;
 use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
 
 pub use cascade::CascadeOrder;
+pub(crate) use direct::QuietLink;
 pub use lists::{
     Pending, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList, WithOneRelated,
     WithRelated,
@@ -35,6 +37,7 @@ pub use upkeep::{describe_relationship, describe_relationship_target};
 mod cascade;
 mod children;
 mod despawn;
+mod direct;
 mod lists;
 mod many;
 mod recorded;
@@ -131,7 +134,8 @@ impl World {
     pub fn check_link<R: Relationship>(&self, source: Entity, target: Entity) -> Result<(), LinkError> {
         // Worked out for errors alone.
         let relation = short_type::<R>;
-        if !self.contains(target) {
+        // Who has a list lives.
+        if self.sources_of::<R::RelationshipTarget>(target).is_none() && !self.contains(target) {
             return Err(LinkError::DeadTarget { relation: relation(), source, target });
         }
         if source == target {
@@ -142,7 +146,7 @@ impl World {
                 Err(LinkError::ItsOwnTarget { relation: relation(), entity: source })
             };
         }
-        if R::CYCLIC || self.get::<R::RelationshipTarget>(source).is_none() {
+        if R::CYCLIC || self.sources_of::<R::RelationshipTarget>(source).is_none() {
             return Ok(());
         }
         if self.ancestors_of::<R>(target).any(|ancestor| ancestor == source) {
@@ -159,7 +163,7 @@ impl World {
     fn ancestors_of<R: Relationship>(&self, entity: Entity) -> impl Iterator<Item = Entity> + '_ {
         let up = |entity: &Entity| {
             crate::steps::count();
-            let target = self.get::<R>(*entity)?.get();
+            let target = self.target_of::<R>(*entity)?;
             (target != *entity).then_some(target)
         };
         std::iter::successors(up(&entity), up)
@@ -172,7 +176,7 @@ impl World {
         let mut seen: Option<HashSet<Entity>> = S::Relationship::CYCLIC.then(|| HashSet::from([entity]));
         let (mut at, mut current) = (0, entity);
         loop {
-            if let Some(sources) = self.get::<S>(current) {
+            if let Some(sources) = self.sources_of::<S>(current) {
                 let new = |&source: &Entity| {
                     source != current && seen.as_mut().is_none_or(|seen| seen.insert(source))
                 };

@@ -42,6 +42,20 @@ impl World {
         }
     }
 
+    /// As [`World::share`], for a system that runs alone, on this thread: resources and channels are lent to no other.
+    #[inline]
+    pub(crate) fn share_alone(&mut self) -> SharedWorld<'_> {
+        SharedWorld {
+            store: self.store.share(),
+            resources: self.resources.share_alone(),
+            messages: self.messages.share_alone(),
+            archetypes: &self.archetypes,
+            components: &self.components,
+            removals: &self.reactions.removals,
+            whole: None,
+        }
+    }
+
     /// Opens a session in which systems only read.
     pub(crate) fn share_read(&self) -> SharedWorld<'_> {
         SharedWorld {

@@ -252,3 +252,52 @@ fn panics_of_steps_and_of_adding_systems_point_at_the_callers_line() {
         assert!(own.1.ends_with("errors.rs"), "{own:?}");
     }
 }
+
+#[test]
+fn a_handler_that_was_handed_out_is_the_same_one() {
+    let mut app = app();
+    let mut heard = 0;
+    app.set_error_handler(move |world, error| {
+        heard += 1;
+        world.resource_mut::<Log>().0.push(format!("{heard} {}", error.error));
+    });
+    let (first, second) = (app.get_error_handler(), app.world().fallback_error_handler());
+    app.set_error_handler(move |world, error| first.handle(world, error));
+    app.add_systems(Update, || -> Result<(), &'static str> { Err("it failed") });
+    app.update();
+    let fails = |_: &mut World| Err("it failed, too");
+    app.world_mut().commands().queue_handled(fails, move |world, error| second.handle(world, error));
+    app.update();
+    assert_eq!(
+        log(&mut app),
+        ["1 it failed", "2 it failed, too", "3 it failed"],
+        "one handler, and its own state"
+    );
+}
+
+#[test]
+fn without_a_handler_the_one_that_is_handed_out_panics() {
+    let mut app = app();
+    let handler = app.get_error_handler();
+    app.set_error_handler(move |world, error| handler.handle(world, error));
+    app.add_systems(Update, || -> Result<(), &'static str> { Err("it failed") });
+    assert!(panic_text(&mut app).ends_with("failed: it failed"));
+}
+
+#[test]
+fn a_handler_is_not_called_inside_itself() {
+    let mut app = app();
+    app.set_error_handler(|world, _| {
+        let handler = world.resource_mut::<Inner>().0.take().expect("it was put there");
+        let fails = |_: &mut World| Err("inside");
+        world.commands().queue_handled(fails, move |world, error| handler.handle(world, error));
+        world.flush();
+    });
+    let handler = app.get_error_handler();
+    app.insert_resource(Inner(Some(handler)));
+    app.add_systems(Update, || -> Result<(), &'static str> { Err("outside") });
+    assert!(panic_text(&mut app).starts_with("an error inside of an error handler: "));
+}
+
+#[derive(Resource)]
+struct Inner(Option<phalanx::error::ErrorHandler>);

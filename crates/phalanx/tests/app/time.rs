@@ -123,7 +123,8 @@ fn the_virtual_clock_can_be_paused_and_run_at_another_speed() {
     assert_eq!(app.world().resource::<Time<Real>>().elapsed(), secs(1.5));
     app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(secs(0.25));
     app.step(0.5);
-    assert_eq!(app.world().resource::<Time>().delta(), secs(0.5), "a quarter, twice as fast");
+    assert_eq!(app.world().resource::<Time>().delta(), secs(0.25), "at most a quarter, however fast");
+    assert_eq!(app.world().resource::<Time<Virtual>>().effective_speed(), 0.5);
 }
 
 #[test]
@@ -207,11 +208,70 @@ fn one_long_frame_counts_250_ms_from_the_clock_and_all_when_it_is_given() {
         let world = app.world();
         (world.resource::<Time>().elapsed(), world.resource::<Time<Real>>().elapsed())
     };
-    assert_eq!(clocks(&app), (secs(0.5), secs(2.0)), "limited before the speed is applied");
+    assert_eq!(clocks(&app), (secs(0.25), secs(2.0)), "limited after the speed is applied");
     app.step(2.0);
-    assert_eq!(clocks(&app), (secs(4.5), secs(4.0)));
+    assert_eq!(clocks(&app), (secs(4.25), secs(4.0)));
     app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(secs(1.0));
     app.update();
     app.step(3.0);
-    assert_eq!(clocks(&app), (secs(8.5), secs(9.0)));
+    assert_eq!(clocks(&app), (secs(6.25), secs(9.0)));
+}
+
+#[test]
+fn the_real_clock_knows_the_instants_of_its_frames() {
+    let mut app = app();
+    let real = |app: &App| *app.world().resource::<Time<Real>>();
+    let startup = real(&app).startup();
+    assert_eq!((real(&app).first_update(), real(&app).last_update()), (None, None));
+    app.step(0.5);
+    app.step(0.25);
+    assert_eq!(real(&app).startup(), startup);
+    assert_eq!(real(&app).first_update(), Some(startup + secs(0.5)), "no clock is asked by `step`");
+    assert_eq!(real(&app).last_update(), Some(startup + secs(0.75)));
+    let before = std::time::Instant::now();
+    app.update();
+    let last = real(&app).last_update().expect("there were frames");
+    assert!(before <= last && last <= std::time::Instant::now(), "`update` asks the clock");
+    app.configure(AppConfig { update_step: Some(secs(2.0)), ..AppConfig::default() });
+    app.update();
+    assert_eq!(
+        real(&app).last_update(),
+        Some(last + secs(2.0)),
+        "the configuration says how long a frame is"
+    );
+}
+
+#[test]
+fn wrapped_time_begins_again_after_its_period() {
+    let mut app = app();
+    app.world_mut().resource_mut::<Time<Virtual>>().set_wrap_period(secs(1.0));
+    app.world_mut().resource_mut::<Time<Fixed>>().set_wrap_period(secs(0.125));
+    app.insert_resource(Fixes::default());
+    app.world_mut().resource_mut::<Time<Fixed>>().set_timestep(secs(0.5));
+    app.add_systems(FixedUpdate, |time: Res<Time>, mut fixes: ResMut<Fixes>| {
+        fixes.0.push((time.wrap_period(), time.elapsed_wrapped()));
+    });
+    app.step(0.75);
+    app.step(0.75);
+    let time = app.world().resource::<Time>();
+    assert_eq!((time.elapsed(), time.elapsed_wrapped()), (secs(1.5), secs(0.5)));
+    assert_eq!((time.elapsed_secs_wrapped(), time.elapsed_secs_wrapped_f64()), (0.5, 0.5));
+    assert_eq!(
+        app.world().resource::<Fixes>().0,
+        [(secs(0.125), secs(0.0)); 3],
+        "`Time` shows the fixed clock there"
+    );
+    let mut far: Time = Time::default();
+    far.advance_by(Duration::MAX);
+    far.set_wrap_period(Duration::from_nanos(7));
+    assert_eq!(u128::from(far.elapsed_wrapped().subsec_nanos()), Duration::MAX.as_nanos() % 7);
+}
+
+#[derive(Resource, Default)]
+struct Fixes(Vec<(Duration, Duration)>);
+
+#[test]
+#[should_panic(expected = "time cannot begin again after zero")]
+fn a_period_of_zero_is_refused() {
+    Time::<Virtual>::default().set_wrap_period(Duration::ZERO);
 }

@@ -257,3 +257,28 @@ fn query_tuples_of_fifteen() {
     }
     run!(system);
 }
+
+#[test]
+fn when_entities_were_spawned() {
+    fn greet(new: Query<Entity, Spawned>, all: Query<(Entity, SpawnDetails)>) -> (usize, usize) {
+        let details = all.iter().filter(|(_, details)| details.is_spawned()).count();
+        (new.iter().count(), details)
+    }
+    let mut world = World::new();
+    let before = world.spawn(Health(1)).id();
+    let greet = world.register_system(greet);
+    assert_eq!(world.run_system(greet).unwrap(), (1, 1));
+    let after = world.spawn(Health(2)).id();
+    assert_eq!(world.run_system(greet).unwrap(), (1, 1));
+    assert_eq!(world.run_system(greet).unwrap(), (0, 0));
+
+    let [old, new] = [before, after].map(|entity| world.entity(entity).spawn_tick());
+    assert!(old < new);
+    assert_eq!(world.entity_mut(after).spawn_tick(), new);
+    let mut changed = world.query::<EntityMut>();
+    assert_eq!(changed.get_mut(&mut world, after).unwrap().spawn_tick(), new);
+    let mut details = world.query::<SpawnDetails>();
+    let details = details.get(&world, after).unwrap();
+    assert!(details.is_spawned_after(old.unwrap()));
+    assert_eq!(Some(details.spawn_tick()), new);
+}

@@ -53,6 +53,42 @@ fn time_of_ones_own() {
 }
 
 #[test]
+fn time_wrapped() {
+    let mut time = Time::<Virtual>::default();
+    assert_eq!(time.wrap_period(), Duration::from_secs(3600));
+    time.set_wrap_period(Duration::from_secs(5));
+    time.advance_by(Duration::from_millis(12_250));
+    assert_eq!(time.elapsed_wrapped(), Duration::from_millis(2250));
+    assert_eq!(time.elapsed_secs_wrapped().to_bits(), 2.25_f32.to_bits());
+    assert_eq!(time.elapsed_secs_wrapped_f64().to_bits(), 2.25_f64.to_bits());
+    let mut app = app();
+    app.insert_resource(time);
+    app.step(0.5);
+    let shown = app.world().resource::<Time>();
+    assert_eq!(
+        (shown.wrap_period(), shown.elapsed_wrapped()),
+        (time.wrap_period(), Duration::from_millis(2750))
+    );
+}
+
+#[test]
+fn time_real() {
+    let startup = std::time::Instant::now();
+    let mut time = Time::<Real>::new(startup);
+    assert_eq!((time.startup(), time.first_update(), time.last_update()), (startup, None, None));
+    time.update_with_instant(startup + TENTH);
+    assert_eq!((time.delta(), time.first_update()), (Duration::ZERO, Some(startup + TENTH)));
+    time.update_with_instant(startup + 3 * TENTH);
+    assert_eq!((time.delta(), time.elapsed()), (2 * TENTH, 2 * TENTH));
+    assert_eq!(time.last_update(), Some(startup + 3 * TENTH));
+    let mut clock = Time::<Real>::default();
+    clock.update();
+    assert!(clock.delta().is_zero() && clock.first_update() >= Some(clock.startup()));
+    clock.update();
+    assert_eq!(clock.last_update().unwrap() - clock.first_update().unwrap(), clock.elapsed());
+}
+
+#[test]
 fn time_virtual() {
     let mut time = Time::<Virtual>::from_max_delta(TENTH);
     assert_eq!(time.max_delta(), TENTH);

@@ -11,6 +11,8 @@ use phalanx::archetype::ArchetypeId;
 use phalanx::messages::Messages;
 use phalanx::prelude::*;
 
+#[path = "world/boxed.rs"]
+mod boxed;
 #[path = "world/dynamic.rs"]
 mod dynamic;
 #[path = "world/errors.rs"]

@@ -407,3 +407,76 @@ fn writing_a_column_of_a_component_with_row_ticks_counts_as_change() {
     );
     assert!(before > Tick::ZERO);
 }
+
+#[derive(phalanx::prelude::Component)]
+struct Stats {
+    level: u16,
+    owner: Entity,
+    title: String,
+    grid: [i64; 2],
+}
+
+#[derive(phalanx::prelude::Component)]
+#[component(storage = "sparse")]
+struct Heat {
+    degrees: f64,
+}
+
+#[test]
+fn values_of_a_field_are_read_for_many_rows_of_any_storage() {
+    let mut world = World::new();
+    let schema = Schema::new("Cargo").field("mass", FieldType::U64);
+    let cargo = world.register_dynamic(schema).expect("a new name");
+    let (stats, pos) = (world.register_component::<Stats>(), world.register_component::<Position>());
+    let heat = world.register_component::<Heat>();
+    let mut entities = Vec::new();
+    for n in 0..10_u16 {
+        let owner = entities.last().copied().unwrap_or(Entity::PLACEHOLDER);
+        let own = Stats { level: n, owner, title: String::new(), grid: [n.into(), -i64::from(n)] };
+        let id = world.spawn((own, position(n.into()), Heat { degrees: f64::from(n) / 4.0 })).id();
+        world.insert_dynamic(id, cargo, &[("mass", Value::U64(u64::from(n) << 40))]).expect("it fits");
+        entities.push(id);
+    }
+    let query = world.query_builder().with(stats).build();
+    let table = query.tables(&world).next().expect("they have one table");
+    let values = |id, field: &str, rows: &[usize]| {
+        let mut out = vec![Value::Bool(true)];
+        table.field_values(id, field, rows.iter().copied(), &mut out).map(|()| out.split_off(1))
+    };
+    let rows = [9, 0, 4, 4];
+    for (id, field) in
+        [(stats, "level"), (stats, "owner"), (stats, "grid.1"), (pos, "x"), (pos, "y"), (cargo, "mass")]
+    {
+        let one = |row: &usize| world.get_field(entities[*row], id, field).expect("a scalar");
+        assert_eq!(values(id, field, &rows), Ok(rows.iter().map(one).collect()), "{field}");
+    }
+    assert_eq!(values(stats, "level", &[]), Ok(Vec::new()));
+
+    // The rows of a set are a table, too, but not of other tables.
+    let run = world.sparse_runs(heat).next().expect("all of them");
+    let mut out = Vec::new();
+    run.field_values(heat, "degrees", 2..4, &mut out).expect("a number");
+    assert_eq!(out, [Value::F64(0.5), Value::F64(0.75)]);
+    assert!(matches!(values(heat, "degrees", &[0]), Err(ColumnError::Sparse { .. })));
+
+    assert!(matches!(values(stats, "none", &[0]), Err(ColumnError::UnknownField { .. })));
+    let health = world.register_component::<Health>();
+    let without = world.query_builder().with(stats).build();
+    let table = without.tables(&world).next().expect("as before");
+    let error = table.field_values(health, "0", 0..1, &mut Vec::new()).expect_err("it is in no table");
+    assert!(matches!(error, ColumnError::NoComponent { .. }), "{error}");
+    let error = table.field_values(stats, "title", 0..1, &mut Vec::new()).expect_err("a text is no value");
+    assert!(
+        error.to_string().ends_with("holds alloc::string::String, not a number, a bool or an entity"),
+        "{error}"
+    );
+}
+
+#[test]
+#[should_panic(expected = "out of bounds")]
+fn values_of_a_row_that_is_not_there_are_refused() {
+    let (world, [health, ..]) = scene();
+    let query = world.query_builder().with(health).build();
+    let table = query.tables(&world).next().expect("some have health");
+    let _ = table.field_values(health, "0", [table.len()], &mut Vec::new());
+}

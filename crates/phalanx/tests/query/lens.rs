@@ -268,3 +268,35 @@ fn lenses_of_queries_that_never_meet_stay_apart() {
     world.run_system_once(system).unwrap();
     assert_eq!(world.get::<Health>(world.resource::<Ids>().0[0]), Some(&Health(2)));
 }
+
+#[test]
+fn a_query_tells_what_it_reads_and_writes() {
+    #[derive(Component)]
+    struct Read(u32);
+    #[derive(Component)]
+    struct Written(u32);
+    #[derive(Component)]
+    #[component(storage = "sparse")]
+    struct Sparse;
+    #[derive(Component)]
+    struct Filter;
+    let mut world = World::new();
+    let ids = [
+        world.register_component::<Read>(),
+        world.register_component::<Written>(),
+        world.register_component::<Sparse>(),
+        world.register_component::<Filter>(),
+    ];
+    world.spawn((Read(1), Written(2), Sparse, Filter));
+    let query = world.query_filtered::<(&Read, &mut Written, Option<&mut Sparse>), With<Filter>>();
+    let access = query.component_access(&world);
+    assert_eq!(ids.map(|id| access.has_component_read(id)), [true, true, true, false]);
+    assert_eq!(ids.map(|id| access.has_component_write(id)), [false, true, true, false]);
+    assert_eq!(access.iter().collect::<Vec<_>>(), [(ids[0], false), (ids[1], true), (ids[2], true)]);
+    let mut reading = query.as_readonly(&world);
+    assert!(reading.component_access(&world).iter().all(|(_, writes)| !writes));
+    let (read, written, sparse) = reading.single(&world).expect("one");
+    assert_eq!((read.0, written.0, sparse.is_some()), (1, 2, true));
+    let all = world.query::<EntityRef>().component_access(&world);
+    assert!(all.has_read_all() && all.has_component_read(ids[3]) && !all.has_component_write(ids[3]));
+}

@@ -546,3 +546,100 @@ fn an_observer_that_is_called_inside_itself_is_an_error() {
     world.spawn(Sun);
     assert_eq!(world.query::<&Sun>().iter(&world).count(), 3);
 }
+
+#[test]
+fn an_event_by_its_key_is_heard_as_one_by_its_type() {
+    use phalanx::event::{EntityComponentsTrigger, EntityTrigger, EventKey, GlobalTrigger};
+    use phalanx::lifecycle::AddEvent;
+
+    #[derive(Event)]
+    struct Bell;
+    #[derive(EntityEvent)]
+    struct Knock {
+        entity: Entity,
+    }
+    let mut world = World::new();
+    world.init_resource::<Log>();
+    let say = |text: &'static str| move |log: &mut Log| log.0.push(text.to_owned());
+    let (all, one, other) = (say("all"), say("one"), say("other"));
+    world.add_observer(move |_: On<Knock>, mut log: ResMut<Log>| all(&mut log));
+    let [a, b] = [world.spawn(A(1)).id(), world.spawn(A(2)).id()];
+    world.entity_mut(a).observe(move |_: On<Knock>, mut log: ResMut<Log>, mut commands: Commands| {
+        one(&mut log);
+        commands.spawn(B(7));
+    });
+    world.entity_mut(b).observe(move |_: On<Knock>, mut log: ResMut<Log>| other(&mut log));
+    let key = EventKey::of::<Knock>();
+    world.trigger_dynamic_targets(key, a, &mut Knock { entity: a }, &mut EntityTrigger).unwrap();
+    assert_eq!(Log::take(&mut world), ["all", "one"]);
+    assert_eq!(world.query::<&B>().iter(&world).count(), 1, "what observers queue is applied");
+    world.trigger_dynamic(key, &mut Knock { entity: a }, &mut EntityTrigger).unwrap();
+    assert_eq!(Log::take(&mut world), ["all"], "observers of entities hear nothing");
+
+    let error = world.trigger_dynamic(key, &mut Bell, &mut GlobalTrigger).unwrap_err();
+    assert!(!error.is_trigger && error.to_string().ends_with("Knock`, for which the key stands"), "{error}");
+    let error = world.trigger_dynamic(key, &mut Knock { entity: a }, &mut GlobalTrigger).unwrap_err();
+    assert!(error.is_trigger && error.to_string().starts_with("the trigger is not that of `"), "{error}");
+    assert_eq!(Log::take(&mut world), [""; 0], "nobody hears of what has another type");
+
+    let (of_a, of_b, any) = (say("A"), say("B"), say("any"));
+    world.add_observer(move |_: On<Add<A>>, mut log: ResMut<Log>| of_a(&mut log));
+    world.add_observer(move |_: On<Add<B>>, mut log: ResMut<Log>| of_b(&mut log));
+    world.add_observer(move |on: On<Add<()>>, mut log: ResMut<Log>| {
+        assert_eq!(on.trigger().entities().len(), 1);
+        any(&mut log);
+    });
+    let (key, id) = (EventKey::of::<AddEvent>(), world.component_id::<A>().unwrap());
+    let mut trigger = EntityComponentsTrigger::new(a, &[id]);
+    let mut event = AddEvent { entity: a };
+    world.trigger_dynamic_targets_components(key, a, &[id], &mut event, &mut trigger).unwrap();
+    assert_eq!(Log::take(&mut world), ["A", "any"]);
+    world.trigger_dynamic_targets(key, a, &mut event, &mut trigger).unwrap();
+    assert_eq!(Log::take(&mut world), ["any"], "no component is named");
+}
+
+#[test]
+fn the_list_of_observers_tells_what_each_observes() {
+    let mut world = World::new();
+    let entity = world.spawn(A(1)).id();
+    let first = world.add_observer(Observer::new(|_: On<Add<A>>| {}));
+    let gone = world.add_observer(Observer::new(|_: On<Add<B>>| {}));
+    world.remove_observer(gone);
+    let second = world.add_observer(Observer::new(|_: On<Called>| {}).with_entity(entity));
+    let told: Vec<_> = world.observers().collect();
+    assert_eq!(told.iter().map(phalanx::observer::ObserverInfo::id).collect::<Vec<_>>(), [first, second]);
+    assert_eq!(told[0].components().collect::<Vec<_>>(), [world.component_id::<A>().unwrap()]);
+    assert!(told[0].entities().is_empty() && told[1].components().next().is_none());
+    assert_eq!(told[1].entities(), [entity]);
+    assert_eq!(told[1].event_key(), phalanx::event::EventKey::of::<Called>());
+    assert!(told[1].event_key().name().ends_with("Called") && !told[1].name().is_empty());
+}
+
+#[test]
+fn observers_of_all_components_hear_only_of_what_happens() {
+    let mut world = logging();
+    macro_rules! log_all {
+        ($($event:ident)*) => {$(
+            world.add_observer(|on: On<$event<()>>, mut log: ResMut<Log>| {
+                log.0.push(format!("{} {}", stringify!($event), on.trigger().components().count()));
+            });
+        )*};
+    }
+    log_all!(Add Insert Discard Remove Despawn);
+    // Each change twice: what it announces is kept from the first time on.
+    for _ in 0..2 {
+        let e = world.spawn(A(1)).id();
+        assert_eq!(Log::take(&mut world), ["Add 1", "Insert 1"]);
+        world.insert(e, A(2)).unwrap();
+        assert_eq!(Log::take(&mut world), ["Discard 1", "Insert 1"]);
+        world.entity_mut(e).insert_if_new(A(3));
+        world.remove::<B>(e).unwrap();
+        assert_eq!(Log::take(&mut world), <[String; 0]>::default(), "nothing came or went");
+        world.insert(e, (A(4), B(1))).unwrap();
+        assert_eq!(Log::take(&mut world), ["Discard 1", "Add 1", "Insert 2"]);
+        world.remove::<B>(e).unwrap();
+        assert_eq!(Log::take(&mut world), ["Discard 1", "Remove 1"]);
+        world.despawn(e);
+        assert_eq!(Log::take(&mut world), ["Despawn 1", "Discard 1", "Remove 1"]);
+    }
+}

@@ -111,3 +111,68 @@ fn nothing_is_written_down_when_the_last_reader_is_gone() {
     assert_eq!(world.run_system(late).unwrap(), 0);
     world.check().unwrap();
 }
+
+#[test]
+fn the_world_tells_removals_from_its_first_question_to_the_next_clearing() {
+    let mut world = World::new();
+    let [a, b, c] = [0, 1, 2].map(|n| world.spawn((A(n), S)).id());
+    world.remove::<A>(a).unwrap();
+    assert_eq!(world.removed::<A>().count(), 0, "nobody had asked yet");
+    assert_eq!(world.removed::<S>().count(), 0);
+    world.remove::<S>(b).unwrap();
+    world.despawn(b);
+    world.despawn(c);
+    let removed = |world: &mut World| world.removed::<A>().collect::<Vec<_>>();
+    assert_eq!(removed(&mut world), [b, c]);
+    assert_eq!(removed(&mut world), [b, c], "asking forgets nothing");
+    let id = world.component_id::<S>().unwrap();
+    assert_eq!(world.removed_with_id(id).collect::<Vec<_>>(), [b, c]);
+    world.end_frame();
+    assert_eq!(removed(&mut world), [b, c], "nor does the end of a frame");
+    world.clear_trackers();
+    assert_eq!(removed(&mut world), []);
+    assert_eq!(world.removed_with_id(id).count(), 0);
+    let foreign = (0..20).fold(id, |_, at| {
+        let schema = Schema::new(format!("far.{at}")).field("x", FieldType::F32);
+        World::new().register_dynamic(schema).unwrap_or(id)
+    });
+    assert_eq!(world.removed_with_id(foreign).count(), 0);
+}
+
+#[test]
+fn the_world_reads_beside_systems_and_shows_what_waits() {
+    let mut app = App::new();
+    app.init_resource::<Read>();
+    app.add_systems(Update, |mut removed: RemovedComponents<A>, mut read: ResMut<Read>| {
+        read.0.extend(removed.read());
+    });
+    app.step(0.1);
+    let id = app.world().component_id::<A>().unwrap();
+    assert_eq!(app.world().removed_components().get(id), Some(&[][..]));
+    let e = app.world_mut().spawn((A(1), S)).id();
+    assert_eq!(app.world_mut().removed::<A>().count(), 0);
+    app.world_mut().despawn(e);
+    let listed: Vec<_> =
+        app.world().removed_components().iter().map(|(id, all)| (id, all.to_vec())).collect();
+    assert_eq!(listed, [(id, vec![e])]);
+    app.step(0.1);
+    assert_eq!(app.world().resource::<Read>().0, [e]);
+    assert_eq!(app.world_mut().removed::<A>().collect::<Vec<_>>(), [e], "each reader has its own place");
+    let sparse = app.world_mut().register_component::<S>();
+    assert_eq!(app.world().removed_components().get(sparse), None, "nobody reads these");
+}
+
+#[test]
+fn a_checkpoint_knows_what_the_world_has_told() {
+    #[derive(Component, Clone)]
+    struct Copied;
+    let mut world = World::new();
+    assert_eq!(world.removed::<Copied>().count(), 0);
+    let e = world.spawn(Copied).id();
+    world.despawn(e);
+    let checkpoint = world.checkpoint();
+    world.clear_trackers();
+    assert_eq!(world.removed::<Copied>().count(), 0);
+    world.restore(&checkpoint).unwrap();
+    assert_eq!(world.removed::<Copied>().collect::<Vec<_>>(), [e]);
+}

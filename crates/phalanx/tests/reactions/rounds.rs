@@ -48,6 +48,55 @@ impl Trigger<Thrown> for BrokenTrigger {
     }
 }
 
+/// Gives an entity a mark and takes it back, as often as it takes until what is announced is known; then once more.
+fn marked_again(world: &mut World, entity: Entity) -> Vec<String> {
+    for _ in 0..3 {
+        taken(world);
+        world.insert(entity, Marked).expect("alive");
+        world.remove::<Marked>(entity).expect("alive");
+    }
+    taken(world)
+}
+
+#[test]
+fn a_change_that_was_made_before_is_heard_by_those_who_listen_now() {
+    fn first(_: On<Add<Marked>>, mut log: ResMut<Log>) {
+        log.0.push("first".into());
+    }
+    let mut world = logging();
+    let (e, other) = (world.spawn(Health(1)).id(), world.spawn(Health(2)).id());
+    let added = world.add_observer(first);
+    assert_eq!(marked_again(&mut world, e), ["first"]);
+    // Observers of other events, before others, of matches and of single entities.
+    let removed =
+        world.add_observer(|_: On<Remove<Marked>>, mut log: ResMut<Log>| log.0.push("remove".into()));
+    assert_eq!(marked_again(&mut world, e), ["first", "remove"]);
+    let zeroth = |_: On<Add<Marked>>, mut log: ResMut<Log>| log.0.push("zeroth".into());
+    let before = world.add_observer(Observer::new(zeroth).before(first));
+    assert_eq!(marked_again(&mut world, e), ["zeroth", "first", "remove"]);
+    let matched = |_: On<Matched<&Health, With<Marked>>>, mut log: ResMut<Log>| log.0.push("matched".into());
+    let matched = world.add_observer(matched);
+    assert_eq!(marked_again(&mut world, e), ["zeroth", "first", "matched", "remove"]);
+    world.entity_mut(e).observe(|_: On<Add<Marked>>, mut log: ResMut<Log>| log.0.push("mine".into()));
+    assert_eq!(marked_again(&mut world, e), ["zeroth", "first", "mine", "matched", "remove"]);
+    assert_eq!(marked_again(&mut world, other), ["zeroth", "first", "matched", "remove"]);
+    // Readers and sets.
+    let gone = world.register_system(|mut gone: RemovedComponents<Marked>| gone.read().count());
+    let set = world.register_system(|mut set: Reactive<Add<Marked>>| set.read().count());
+    assert_eq!((world.run_system(gone).unwrap(), world.run_system(set).unwrap()), (0, 0));
+    marked_again(&mut world, other);
+    assert_eq!((world.run_system(gone).unwrap(), world.run_system(set).unwrap()), (3, 1));
+    // A hook, and listeners that went.
+    world.register_component_hooks::<Marked>().on_add(|mut world, _| {
+        world.resource_mut::<Log>().0.push("hook".into());
+    });
+    assert_eq!(marked_again(&mut world, other), ["hook", "zeroth", "first", "matched", "remove"]);
+    for id in [added, removed, before, matched] {
+        assert!(world.remove_observer(id));
+    }
+    assert_eq!(marked_again(&mut world, other), ["hook"]);
+}
+
 // Hazard 69.
 #[test]
 fn a_traversal_or_trigger_that_panics_leaves_commands_and_later_events_alone() {

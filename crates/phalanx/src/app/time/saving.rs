@@ -7,7 +7,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::{Fixed, Real, Time, Virtual};
+use super::{Fixed, Real, Time, Virtual, WRAP_PERIOD};
 use crate::codec::Data;
 use crate::resources::{ResourceSaving, SavedAs};
 
@@ -38,6 +38,7 @@ impl<C: Clock> SavedAs for Time<C> {
         let mut fields = vec![
             ("delta", duration(self.delta)),
             ("elapsed", duration(self.elapsed)),
+            ("wrap_period", duration(self.wrap_period)),
             ("frame", Data::from(self.frame)),
             ("alpha", Data::from(self.alpha)),
         ];
@@ -54,6 +55,11 @@ impl<C: Clock> SavedAs for Time<C> {
             clock: C::from_data(&data)?,
             delta: read_duration(&data, "delta")?,
             elapsed: read_duration(&data, "elapsed")?,
+            // Clocks that were saved before there was a period have none.
+            wrap_period: match data.get("wrap_period") {
+                Some(_) => positive(&data, "wrap_period")?,
+                None => WRAP_PERIOD,
+            },
             frame: integer(field(&data, "frame")?).ok_or("field `frame` is no count")?,
             alpha,
         })
@@ -79,8 +85,9 @@ impl Clock for Real {
     fn to_data(&self) -> Vec<(&'static str, Data)> {
         Vec::new()
     }
+    /// The instants of another process mean nothing here.
     fn from_data(_: &Data) -> Result<Self, String> {
-        Ok(Self)
+        Ok(Self::default())
     }
 }
 

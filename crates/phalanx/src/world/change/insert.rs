@@ -11,7 +11,7 @@ use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::storage::SparseParts;
 use crate::world::parts::drop_both;
-use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, World};
+use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, QuietLink, World};
 
 impl World {
     /// Spawns an entity with a bundle of components.
@@ -82,7 +82,9 @@ impl World {
             Err(error) => panic!("{error}"),
         };
         self.spawn_sparse::<B>(entity, id, sparse);
-        if !self.bundles.info(id).plain {
+        if let Some(link) = self.quiet_link(id) {
+            link.follow(self, entity, None);
+        } else if !self.bundles.info(id).plain {
             self.announce_bundle(&[entity], id);
         } else if <B::Values as Values>::COLUMNS > 0 {
             self.store.open_cursor::<B, B::Values>(self.archetypes.edges.at(at));
@@ -192,7 +194,20 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
+        if let Some(link) = self.quiet_link(id)
+            && self.archetypes.pools().len() == 1
+        {
+            return self.insert_linked(entity, id, link, bundle, existing);
+        }
         crate::steps::count();
+        // An edge that is known was asked about when it was planned.
+        if let Some(plan) = self.insertion_plan(entity, id, existing) {
+            // Boxed, because what is handed on is small then.
+            let insert = |world: &mut Self| {
+                world.insert_required_grouped(entity, id, bundle, existing).map_err(Box::new)
+            };
+            return self.announced_as(plan, entity, insert).map_err(|error| *error);
+        }
         // Asked before anything comes along, and before anybody hears of it.
         let Some(pool) = self.pool_of(entity) else {
             drop(bundle);
@@ -209,6 +224,34 @@ impl World {
         }
         let changes = self.foresee_insert(entity, id, existing);
         self.announced(entity, &changes, |world| world.insert_required_grouped(entity, id, bundle, existing))
+    }
+
+    /// Inserts a bundle with a link that only the lists of its relation follow.
+    fn insert_linked<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        link: QuietLink,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        let before = link.target(self, entity);
+        if <B::Values as Values>::COLUMNS == 0 && self.bundles.info(id).required.is_empty() {
+            let (_, sparse) = bundle.into_values(self.store.tick());
+            let old = self.put_sparse(entity, sparse, existing).ok_or(NoSuchEntity::new(entity))?;
+            if existing == Existing::Replace || before.is_none() {
+                link.follow(self, entity, before);
+            }
+            drop(old);
+            return Ok(());
+        }
+        let (old, old_sparse) =
+            self.grouped(entity, |world| world.insert_parts(entity, id, bundle, existing))?;
+        if existing == Existing::Replace || before.is_none() {
+            link.follow(self, entity, before);
+        }
+        drop_both(old, old_sparse);
+        Ok(())
     }
 
     /// As `insert_parts_grouped`, with what the bundle brings along into sets.

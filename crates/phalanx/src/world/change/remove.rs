@@ -14,7 +14,7 @@ use crate::registry::ComponentId;
 use crate::storage::SparseParts;
 use crate::world::batch::for_each_despite_panics;
 use crate::world::parts::drop_both;
-use crate::world::{ChangeError, NoSuchEntity, World};
+use crate::world::{ChangeError, NoSuchEntity, QuietLink, World};
 
 impl World {
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
@@ -43,7 +43,7 @@ impl World {
     #[inline]
     #[track_caller]
     pub(crate) fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        let bundle = self.bundle_for::<B>(entity)?;
+        let (bundle, plain) = self.plain_bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(bundle) {
             // Only the living are in sets, so nothing is taken from the dead.
             drop(B::Sparse::take(&mut self.store, &self.sets, entity));
@@ -55,39 +55,65 @@ impl World {
                 let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
                 self.may_remove(pool, bundle).map_err(|refusal| self.refused(entity, refusal))?;
             }
-            if !self.bundles.info(bundle).heard.is_empty() {
-                return self.remove_heard::<B>(entity, bundle);
+            if let Some(link) = self.quiet_link(bundle) {
+                return self.remove_linked::<B>(entity, link);
             }
         }
-        match self.grouped(entity, |world| world.detach_parts::<B>(entity, bundle)) {
+        if !plain && !self.bundles.info(bundle).heard.is_empty() {
+            return self.remove_heard::<B>(entity, bundle);
+        }
+        match self.grouped(entity, |world| world.detach_parts::<B>(entity, bundle, Kind::Remove)) {
             Ok((values, sparse)) => {
                 // The entity is rid of both parts, and so are groups: they may go.
                 drop_both(values, sparse);
                 Ok(())
             }
-            Err(NotDetached::Heard) => self.remove_heard::<B>(entity, bundle),
-            Err(NotDetached::Error(error)) => Err(error),
+            Err(error) => Err(error),
         }
+    }
+
+    /// Removes a bundle with a link that only the lists of its relation follow.
+    fn remove_linked<B: Bundle>(&mut self, entity: Entity, link: QuietLink) -> Result<(), ChangeError> {
+        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
+        let before = link.target(self, entity);
+        let at = match <B::Values as Values>::COLUMNS {
+            0 => None,
+            // An edge that is known was asked about when it was planned.
+            _ => Some(self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?),
+        };
+        let (values, sparse) = self.grouped(entity, |world| {
+            let sparse = B::Sparse::take(&mut world.store, &world.sets, entity);
+            let edge = at.map(|at| world.archetypes.edges.at(at));
+            (edge.map(|edge| world.store.detach::<B::Values>(entity, edge)), sparse)
+        });
+        if before.is_some() {
+            link.follow(self, entity, before);
+        }
+        drop_both(values, sparse);
+        Ok(())
     }
 
     /// Removes a bundle to which somebody listens.
     #[inline(never)]
     fn remove_heard<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
         crate::steps::count();
-        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
+        let remove = |world: &mut Self| {
+            let detached =
+                world.grouped(entity, |world| world.detach_parts::<B>(entity, bundle, Kind::RemoveHeard));
+            // Boxed, because what is handed on is small then, and there is no error after all that was asked.
+            let (values, sparse) = detached.map_err(Box::new)?;
+            drop_both(values, sparse);
+            Ok(())
+        };
+        let unboxed = |done: Result<(), Box<ChangeError>>| done.map_err(|error| *error);
         // An edge that is known was asked about when it was planned.
+        if let Some(plan) = self.removal_plan(entity, bundle) {
+            return unboxed(self.announced_as(plan, entity, remove));
+        }
+        let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
         let changes = self.foresee_remove(entity, bundle);
-        let remove = |world: &mut Self| {
-            let at = world.removal::<B>(from).unwrap_or_else(|_| unreachable!("it was allowed just now"));
-            let (values, sparse) = world.grouped(entity, |world| {
-                let sparse = B::Sparse::take(&mut world.store, &world.sets, entity);
-                (world.store.detach::<B::Values>(entity, world.archetypes.edges.at(at)), sparse)
-            });
-            drop_both(values, sparse);
-        };
-        self.announced(entity, &changes, remove);
-        Ok(())
+        unboxed(self.announced(entity, &changes, remove))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -95,12 +121,13 @@ impl World {
         &mut self,
         entity: Entity,
         bundle: BundleId,
-    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), NotDetached> {
+        kind: Kind,
+    ) -> Result<(OldValues<B>, <B::Sparse as SparseParts>::Taken), ChangeError> {
         let sparse = B::Sparse::take(&mut self.store, &self.sets, entity);
         let archetypes = &mut self.archetypes;
         let removed = self
             .store
-            .detach_along::<B::Values>(entity, |table| archetypes.edge(Kind::Remove, table, bundle.index()));
+            .detach_along::<B::Values>(entity, |table| archetypes.edge(kind, table, bundle.index()));
         let values = match removed {
             Ok(values) => values,
             Err(None) => return Err(NoSuchEntity::new(entity).into()),
@@ -116,10 +143,7 @@ impl World {
         entity: Entity,
         table: TableId,
         bundle: BundleId,
-    ) -> Result<OldValues<B>, NotDetached> {
-        if !self.bundles.info(bundle).heard.is_empty() {
-            return Err(NotDetached::Heard);
-        }
+    ) -> Result<OldValues<B>, ChangeError> {
         let from = self.archetypes.of_table(table);
         self.may_remove(self.archetypes.pool_of(from), bundle)
             .map_err(|refusal| self.refused(entity, refusal))?;
@@ -256,18 +280,5 @@ impl World {
             let _ = self.remove_by_id(entity, id);
         });
         Ok(())
-    }
-}
-
-/// Why the parts of a bundle were not taken.
-enum NotDetached {
-    Error(ChangeError),
-    /// Somebody listens, and has to hear of it first.
-    Heard,
-}
-
-impl<E: Into<ChangeError>> From<E> for NotDetached {
-    fn from(error: E) -> Self {
-        Self::Error(error.into())
     }
 }

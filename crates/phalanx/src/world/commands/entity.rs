@@ -3,6 +3,8 @@
 //! What changes components and can be merged with other changes of the entity is recorded as such in the parent
 //! module; what is here and not merged is a function that runs between them.
 
+use std::any::Any;
+
 use phalanx_store::Entity;
 
 use super::{EntityCommand, EntityCommands, EntityEntryCommands};
@@ -71,6 +73,22 @@ impl EntityCommands<'_> {
         self.queue(|mut entity: EntityWorldMut<'_>| {
             entity.remove_with_requires::<B>();
         })
+    }
+
+    /// Inserts a component by its id, a boxed value of its type; see [`World::insert_by_id`]. A wrong type is an error for
+    /// the error handler.
+    pub fn insert_by_id(&mut self, id: ComponentId, value: Box<dyn Any + Send + Sync>) -> &mut Self {
+        self.queue(move |mut entity: EntityWorldMut<'_>| entity.insert_by_id(id, value).map(|_| ()))
+    }
+
+    /// As [`insert_by_id`](Self::insert_by_id); not an error if the entity was despawned.
+    pub fn try_insert_by_id(&mut self, id: ComponentId, value: Box<dyn Any + Send + Sync>) -> &mut Self {
+        let entity = self.entity;
+        self.commands().queue(move |world: &mut World| match world.contains(entity) {
+            true => world.insert_by_id(entity, id, value),
+            false => Ok(()),
+        });
+        self
     }
 
     /// Removes the component with this id.

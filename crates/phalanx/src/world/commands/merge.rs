@@ -15,9 +15,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use hashbrown::HashMap;
 use phalanx_store::{AnyColId, Edge, Entity, Existing, Init, TableId};
 
-use super::cells::Cells;
 use super::queue::{Queue, What};
 use crate::archetype::ArchetypeId;
+use crate::bundles::BundleId;
+use crate::component::{Boxed, Cells, Copier};
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::steps;
@@ -138,7 +139,32 @@ fn foresee(world: &mut World, queue: &Queue, entity: Entity, steps: &[usize]) ->
     Some(foreseen.changes()).filter(|changes| !changes.is_empty())
 }
 
-fn move_once(world: &mut World, merge: &mut Merge, queue: &mut Queue, entity: Entity, steps: &[usize]) {
+/// Gives an entity values of components whose types are erased, as one move. Whoever calls this has asked whether
+/// entity, ids, types and pool allow it, and announces it.
+pub(crate) fn insert_boxed(
+    world: &mut World,
+    entity: Entity,
+    bundle: BundleId,
+    values: Vec<(Copier, Boxed)>,
+) {
+    let mut merge = std::mem::take(&mut world.commands.merge);
+    if let Some((mut folded, table)) = begin(world, &mut merge, entity) {
+        folded.insert(world, &mut merge.cells, bundle.index(), Existing::Replace);
+        merge.cells.existing = Some(Existing::Replace);
+        world.with_required(entity, bundle, |world| {
+            for (copier, value) in values {
+                (copier.unbox)(value, &mut world.store, &world.sets, entity, &mut merge.cells);
+            }
+        });
+        world.grouped(entity, |world| folded.finish(world, &mut merge, table));
+        merge.cells.clear();
+        merge.cells.drop_leftovers();
+    }
+    world.commands.merge = merge;
+}
+
+/// Looks up where an entity stands, before anything is folded; `None` when it is dead.
+fn begin(world: &World, merge: &mut Merge, entity: Entity) -> Option<(Folded, TableId)> {
     if merge.cleared != world.archetypes.edges.cleared() {
         // Tables may have been dropped by commands of somebody who heard of a change.
         merge.forget_edges();
@@ -146,12 +172,16 @@ fn move_once(world: &mut World, merge: &mut Merge, queue: &mut Queue, entity: En
     }
     // A panic may have left values of another entity.
     merge.cells.clear();
-    let Some(location) = world.store.locate(entity) else { return };
+    let location = world.store.locate(entity)?;
     let source = world.archetypes.of_table(location.table);
     let signature = world.archetypes.signature(source).clone();
     merge.cells.held.extend(world.store.table_columns(location.table));
-    let pool = world.archetypes.pool_of(source);
-    let mut folded = Folded { entity, source, signature, required: Vec::new() };
+    Some((Folded { entity, source, signature, required: Vec::new() }, location.table))
+}
+
+fn move_once(world: &mut World, merge: &mut Merge, queue: &mut Queue, entity: Entity, steps: &[usize]) {
+    let Some((mut folded, table)) = begin(world, merge, entity) else { return };
+    let pool = world.archetypes.pool_of(folded.source);
     for &at in steps {
         match queue.begin(at) {
             What::Insert { kind, slot, existing } => {
@@ -179,7 +209,7 @@ fn move_once(world: &mut World, merge: &mut Merge, queue: &mut Queue, entity: En
             _ => {}
         }
     }
-    world.grouped(entity, |world| folded.finish(world, merge, location.table));
+    world.grouped(entity, |world| folded.finish(world, merge, table));
     merge.cells.clear();
     merge.cells.drop_leftovers();
 }

@@ -15,9 +15,9 @@ use std::sync::{Mutex, PoisonError};
 
 use phalanx_store::{Entity, Existing, FirstPanic};
 
-use super::cells::Cells;
 use crate::bundle::Bundle;
 use crate::bundles::BundleId;
+use crate::component::Cells;
 use crate::pool::DeclaredPool;
 use crate::storage::SparseParts;
 use crate::world::{ChangeError, World};

@@ -11,7 +11,7 @@ use crate::component::{Component, Queryable, RowTracked};
 use crate::query::{Everyone, Moment, QueryData, QueryEntityError, ReadOnlyQueryData};
 use crate::registry::ComponentId;
 use crate::resources::Resource;
-use crate::tracking::{ComponentTicks, Mut, Ref};
+use crate::tracking::{ComponentTicks, Mut, Ref, Tick};
 use crate::world::{EntityCommands, EntityMut, FilteredEntityRef, World};
 use phalanx_store::{Entity, WholeRow};
 
@@ -32,6 +32,12 @@ impl EntityLocation {
 }
 
 impl<'w> EntityRef<'w> {
+    /// When the entity was spawned. `None` as long as the world does not keep these ticks: it does from its next tick on,
+    /// after this or a query with [`Spawned`](crate::query::Spawned) was asked.
+    pub fn spawn_tick(&self) -> Option<Tick> {
+        self.world.store.spawn_tick(self.entity)
+    }
+
     /// Where the entity is.
     pub fn location(&self) -> EntityLocation {
         let location = self.world.store.locate(self.entity);
@@ -136,6 +142,12 @@ impl<'w> EntityWorldMut<'w> {
     pub fn try_location(&self) -> Option<EntityLocation> {
         let location = self.world.store.locate(self.entity)?;
         Some(EntityLocation::of(&self.world.archetypes, location))
+    }
+
+    /// When the entity was spawned. `None` as long as the world does not keep these ticks: it does from its next tick on,
+    /// after this or a query with [`Spawned`](crate::query::Spawned) was asked.
+    pub fn spawn_tick(&self) -> Option<Tick> {
+        self.world.store.spawn_tick(self.entity)
     }
 
     /// Does nothing: where the entity is, is looked up when it is asked for. In bevy it is to be called after other
@@ -321,6 +333,12 @@ impl<'w> EntityWorldMut<'w> {
     /// ([`EntityWorldMut::is_despawned`]).
     pub fn world_scope<T>(&mut self, f: impl FnOnce(&mut World) -> T) -> T {
         f(self.world)
+    }
+
+    /// The world. The entity may be despawned through it: then [`is_despawned`](Self::is_despawned) says so, as after
+    /// [`world_scope`](Self::world_scope).
+    pub fn world_mut(&mut self) -> &mut World {
+        self.world
     }
 
     /// Calls a function with the entity, which may consume it.

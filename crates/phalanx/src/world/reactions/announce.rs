@@ -25,6 +25,13 @@ use crate::world::{Queue, World};
 #[derive(Clone, Copy)]
 pub(super) struct DepthLimit(usize);
 
+impl DepthLimit {
+    #[inline]
+    pub(super) fn get(self) -> usize {
+        self.0
+    }
+}
+
 impl Default for DepthLimit {
     fn default() -> Self {
         Self(64)
@@ -63,7 +70,7 @@ impl Changes {
     }
 
     /// The first event, for whoever asks why something happened.
-    fn first(&self) -> (Lifecycle, Option<ComponentId>) {
+    pub(super) fn first(&self) -> (Lifecycle, Option<ComponentId>) {
         let events = [
             (Lifecycle::Despawn, if self.despawns { self.remove.iter().next() } else { None }),
             (Lifecycle::Remove, self.remove.iter().next()),
@@ -135,6 +142,11 @@ pub(crate) struct Round {
     inner: bool,
 }
 
+impl Round {
+    /// One that handlers hear of, that none of them began, and for which no command waits.
+    pub(super) const PLAIN: Self = Self { waiting: None, heard: true, inner: false };
+}
+
 impl World {
     /// Sets how many events may be the cause of one another, each by a command that a handler of the one before
     /// queued; 64 unless set, and at least 1. The next one is not announced: an error that names the chain
@@ -191,10 +203,11 @@ impl World {
     #[inline(never)]
     pub(crate) fn announce_bundle(&mut self, entities: &[Entity], bundle: BundleId) {
         let heard = &self.bundles.info(bundle).heard;
-        if !heard.is_empty() {
-            let heard = heard.clone();
-            self.announce_spawned(entities, &heard);
+        if heard.is_empty() || self.announced_bundle(entities, bundle) {
+            return;
         }
+        let heard = self.bundles.info(bundle).heard.clone();
+        self.announce_spawned(entities, &heard);
     }
 
     /// Announces entities that came, each with these components.
@@ -326,7 +339,7 @@ impl World {
     /// As `announce_coming`, after a panic: the change may have happened or not. Values whose end was announced, and
     /// which are there all the same, are announced anew, so that both sides of a count agree.
     #[cold]
-    fn announce_what_is_there(&mut self, entity: Entity, changes: &Changes) {
+    pub(super) fn announce_what_is_there(&mut self, entity: Entity, changes: &Changes) {
         let present = self.present_of(entity, &changes.insert.union(&changes.discard));
         self.tell(Lifecycle::Add, entity, &changes.add.intersection(&present));
         self.tell(Lifecycle::Insert, entity, &present);
@@ -371,7 +384,13 @@ impl World {
         }
     }
 
-    fn call_hook(&mut self, event: Lifecycle, hook: Hook, entity: Entity, component_id: ComponentId) {
+    pub(super) fn call_hook(
+        &mut self,
+        event: Lifecycle,
+        hook: Hook,
+        entity: Entity,
+        component_id: ComponentId,
+    ) {
         let context = HookContext { entity, component_id };
         self.reactions.handling += 1;
         let call = AssertUnwindSafe(|| (hook.run)(DeferredWorld::from(&mut *self), context));

@@ -268,6 +268,11 @@ pub struct EntityComponentsTrigger {
 }
 
 impl EntityComponentsTrigger {
+    /// What goes with an event of one entity and some of its components.
+    pub fn new(entity: Entity, components: &[ComponentId]) -> Self {
+        Self { components: components.iter().copied().collect(), entities: Run::One(entity) }
+    }
+
     /// All components of this change to which somebody listens, in ascending order of their ids.
     pub fn components(&self) -> impl Iterator<Item = ComponentId> + '_ {
         self.components.iter()
@@ -323,13 +328,6 @@ macro_rules! lifecycle {
                 type Components = B;
             }
         )*
-
-        /// An event of the world's structure, for handlers that do not know its type.
-        pub(crate) fn lifecycle_event(event: Lifecycle, entity: Entity, call: &mut dyn FnMut(&mut dyn Any)) {
-            match event {
-                $(Lifecycle::$pattern => call(&mut $event { entity }),)*
-            }
-        }
     };
 }
 lifecycle! {
@@ -373,6 +371,72 @@ entity_events! {
     MutateEvent "The event of `On<Mutate<..>>`: the value of a component was written.";
     MatchedEvent "The event of `On<Matched<..>>`: an entity began to match a query.";
     UnmatchedEvent "The event of `On<Unmatched<..>>`: an entity is about to match a query no more.";
+}
+
+/// An event of the world's own, for handlers that are not known by its type.
+pub(crate) enum OwnEvent {
+    Add(AddEvent),
+    Insert(InsertEvent),
+    Discard(DiscardEvent),
+    Remove(RemoveEvent),
+    Despawn(DespawnEvent),
+    Mutate(MutateEvent),
+    Matched(MatchedEvent),
+    Unmatched(UnmatchedEvent),
+}
+
+impl OwnEvent {
+    #[inline]
+    pub(crate) fn lifecycle(event: Lifecycle, entity: Entity) -> Self {
+        match event {
+            Lifecycle::Add => Self::Add(AddEvent { entity }),
+            Lifecycle::Insert => Self::Insert(InsertEvent { entity }),
+            Lifecycle::Discard => Self::Discard(DiscardEvent { entity }),
+            Lifecycle::Remove => Self::Remove(RemoveEvent { entity }),
+            Lifecycle::Despawn => Self::Despawn(DespawnEvent { entity }),
+        }
+    }
+
+    /// The event, if it is of this type. The types are known here, so all that is compared is which event it is.
+    #[inline(always)]
+    fn typed<E: Any>(&mut self) -> Option<&mut E> {
+        match self {
+            Self::Add(event) => same(event),
+            Self::Insert(event) => same(event),
+            Self::Discard(event) => same(event),
+            Self::Remove(event) => same(event),
+            Self::Despawn(event) => same(event),
+            Self::Mutate(event) => same(event),
+            Self::Matched(event) => same(event),
+            Self::Unmatched(event) => same(event),
+        }
+    }
+}
+
+/// A value as what it is, if both types are one.
+#[inline(always)]
+fn same<A: Any, B: Any>(value: &mut A) -> Option<&mut B> {
+    let value: &mut dyn Any = value;
+    value.downcast_mut()
+}
+
+/// An event with what goes with it, as observers are given them.
+pub(crate) enum Heard<'a> {
+    /// One of the world's own.
+    Own(&'a mut OwnEvent, &'a mut EntityComponentsTrigger),
+    /// One that a program triggered.
+    Triggered(&'a mut dyn Any, &'a mut dyn Any),
+}
+
+impl<'a> Heard<'a> {
+    /// Both as what they are; `None` when they are of another event.
+    #[inline(always)]
+    pub(crate) fn typed<E: Event>(self) -> Option<(&'a mut E, &'a mut E::Trigger)> {
+        match self {
+            Self::Own(event, trigger) => Some((event.typed()?, same(trigger)?)),
+            Self::Triggered(event, trigger) => Some((event.downcast_mut()?, trigger.downcast_mut()?)),
+        }
+    }
 }
 
 /// In `On<..>`: the value of a component was written since the last sync point, other than by coming to its entity.

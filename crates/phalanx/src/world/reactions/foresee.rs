@@ -11,24 +11,34 @@ use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::world::World;
 
+/// What inserting a bundle does, of whose heard components these are there.
+pub(super) fn inserting(info: &BundleInfo, present: &Signature, existing: Existing) -> Changes {
+    let add = info.heard.difference(present);
+    if existing == Existing::Keep || present.is_empty() {
+        return Changes::coming(add);
+    }
+    // What is required and there stays as it is.
+    let discard = present.intersection(&info.explicit());
+    Changes { insert: add.union(&discard), add, discard, ..Changes::default() }
+}
+
+/// What removing a bundle does, of whose heard components these are there.
+pub(super) fn removing(info: &BundleInfo, present: &Signature) -> Changes {
+    // What is required stays.
+    Changes::leaving(present.intersection(&info.explicit()))
+}
+
 impl World {
     /// What inserting a bundle does.
     pub(crate) fn foresee_insert(&self, entity: Entity, bundle: BundleId, existing: Existing) -> Changes {
         let info = self.bundles.info(bundle);
-        let present = self.present_of(entity, &info.heard);
-        let add = info.heard.difference(&present);
-        if existing == Existing::Keep || present.is_empty() {
-            return Changes::coming(add);
-        }
-        // What is required and there stays as it is.
-        let discard = present.intersection(&info.explicit());
-        Changes { insert: add.union(&discard), add, discard, ..Changes::default() }
+        inserting(info, &self.present_of(entity, &info.heard), existing)
     }
 
     /// What removing a bundle does.
     pub(crate) fn foresee_remove(&self, entity: Entity, bundle: BundleId) -> Changes {
         let info = self.bundles.info(bundle);
-        Changes::leaving(self.present_of(entity, &info.heard.intersection(&info.explicit())))
+        removing(info, &self.present_of(entity, &info.heard))
     }
 
     /// What removing everything but some components does.

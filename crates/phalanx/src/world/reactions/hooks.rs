@@ -191,6 +191,7 @@ impl World {
     /// Takes over the hooks of a component, of which there may be more than before, but not less.
     pub(super) fn set_hooks(&mut self, id: ComponentId, hooks: Hooks) {
         let reactions = &mut self.reactions;
+        reactions.plans.forget();
         if reactions.hooks.len() <= id.index() {
             reactions.hooks.resize(id.index() + 1, Hooks::default());
         }

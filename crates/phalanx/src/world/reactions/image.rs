@@ -6,7 +6,7 @@
 //! ([`World::visit_observers`]), and copied by whoever knows how.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use phalanx_store::{Entity, FirstPanic, Tick};
 
@@ -129,6 +129,7 @@ impl World {
         if self.reactions.observers.is_as_in(image) {
             return Vec::new();
         }
+        self.reactions.plans.forget();
         let mut gone = Vec::new();
         for id in self.reactions.observers.others_than(image) {
             gone.extend(self.take_observer(id));
@@ -141,6 +142,7 @@ impl World {
             self.return_observer(slot, retired, image);
         }
         self.reactions.observers.finish_restore(image);
+        self.reactions.plans.forget();
         self.update_polled();
         self.update_active();
         gone
@@ -170,7 +172,7 @@ impl World {
     /// Shows what the handlers of observers keep, in an order that never changes.
     pub(crate) fn visit_observers(&mut self, visitor: &mut dyn StateVisitor) {
         for handler in self.reactions.observers.handlers_mut() {
-            handler.get_mut().unwrap_or_else(PoisonError::into_inner).visit_state(visitor);
+            handler.visit_state(visitor);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use phalanx_store::{AnyColId, Entity};
 
-use super::events::{EntityComponentsTrigger, MatchedEvent, Run, UnmatchedEvent};
+use super::events::{EntityComponentsTrigger, Heard, MatchedEvent, OwnEvent, Run, UnmatchedEvent};
 use super::reactive::Listener;
 use super::{Changes, ObserverId};
 use crate::query::Condition;
@@ -44,9 +44,14 @@ impl Matcher {
         self.condition.holds(&|key| world.components.by_key(key).is_some_and(|id| present.has(id)))
     }
 
+    /// Whether a change may bring entities across the border.
+    fn is_concerned(&self, changes: &Changes) -> bool {
+        self.ids.overlaps(&changes.add) || self.ids.overlaps(&changes.remove)
+    }
+
     /// Whether an entity with these components crosses the border by a change.
     fn crosses(&self, world: &World, before: Option<&Signature>, changes: &Changes) -> bool {
-        if !self.ids.overlaps(&changes.add) && !self.ids.overlaps(&changes.remove) {
+        if !self.is_concerned(changes) {
             return false;
         }
         let was = before.is_some_and(|before| self.holds(world, before));
@@ -107,6 +112,7 @@ impl World {
         for id in &matcher.ids {
             self.listen(id);
         }
+        self.reactions.plans.forget();
         self.reactions.matchers.push(matcher);
     }
 
@@ -116,6 +122,7 @@ impl World {
         for at in (0..self.reactions.matchers.len()).rev() {
             if is_gone(&self.reactions.matchers[at].listener) {
                 let matcher = self.reactions.matchers.remove(at);
+                self.reactions.plans.forget();
                 matcher.ids.iter().for_each(|id| self.stop_listening(id));
                 gone.push(matcher);
             }
@@ -125,6 +132,7 @@ impl World {
 
     /// Lets all observers of queries pass over entities that are disabled by one more component.
     pub(in crate::world) fn renew_matchers(&mut self) {
+        self.reactions.plans.forget();
         for at in 0..self.reactions.matchers.len() {
             let matcher = &mut self.reactions.matchers[at];
             let lacking = matcher.condition.enabled(self.components.disabling());
@@ -153,6 +161,7 @@ impl World {
         let matcher = &mut self.reactions.matchers[at];
         if matcher.keys.contains(&key) && !matcher.ids.has(id) {
             matcher.ids = matcher.ids.with(id);
+            self.reactions.plans.forget();
             self.listen(id);
         }
     }
@@ -164,6 +173,23 @@ impl World {
             matcher.crosses(self, before.as_ref(), changes)
         };
         self.reactions.matchers.iter().filter(crossed).map(Matcher::crossing).collect()
+    }
+
+    /// As `crossings`, for entities that have these components and no other that is looked at; and the components that
+    /// were looked at.
+    pub(super) fn crossings_of_table(
+        &self,
+        before: &Signature,
+        changes: &Changes,
+    ) -> (Vec<Crossing>, Signature) {
+        let (mut crossings, mut looked_at) = (Vec::new(), Signature::empty());
+        for matcher in self.reactions.matchers.iter().filter(|matcher| matcher.is_concerned(changes)) {
+            looked_at = looked_at.union(&matcher.ids);
+            if matcher.crosses(self, Some(before), changes) {
+                crossings.push(matcher.crossing());
+            }
+        }
+        (crossings, looked_at)
     }
 
     /// Who hears of entities that begin to match, if this one matches now; asked when a change did not happen as
@@ -204,12 +230,25 @@ impl World {
         }
     }
 
+    /// As `call_matchers`, for one entity and for listeners that hear of all.
+    #[inline]
+    pub(super) fn call_planned_matchers(&mut self, entity: Entity, crossings: &[Crossing]) {
+        for (listener, border) in crossings {
+            match listener {
+                Listener::Observer(id) => self.call_matcher(id.slot, *border, Run::One(entity)),
+                Listener::Set(set) => self.put_into_set(set, &[entity]),
+            }
+        }
+    }
+
+    #[inline]
     fn call_matcher(&mut self, slot: u32, border: Border, entities: Run) {
         let Some(&entity) = entities.as_slice().first() else { return };
         let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
-        match border {
-            Border::Begins => self.call_observer(slot, &mut MatchedEvent { entity }, &mut trigger),
-            Border::Ceases => self.call_observer(slot, &mut UnmatchedEvent { entity }, &mut trigger),
-        }
+        let mut event = match border {
+            Border::Begins => OwnEvent::Matched(MatchedEvent { entity }),
+            Border::Ceases => OwnEvent::Unmatched(UnmatchedEvent { entity }),
+        };
+        self.call_observer_inline(slot, Heard::Own(&mut event, &mut trigger));
     }
 }

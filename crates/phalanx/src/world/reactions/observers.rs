@@ -1,4 +1,4 @@
-//! The observers of a world: who hears of which event, in which order, and calling them.
+//! The observers of a world: who hears of which event, in which order.
 //!
 //! An observer is a slot, not an entity. Lists say who observes an event: all of its type, those of a component, those
 //! of an entity; whoever is found in several of them is called once. They run in order of registration, as far as
@@ -6,16 +6,15 @@
 //!
 //! This file knows no systems: an observer is a [`Handler`].
 
-use std::any::{Any, TypeId};
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::any::TypeId;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use phalanx_store::Entity;
 
 use super::Lifecycle;
-use super::events::{EntityComponentsTrigger, Event, Origin, Run, lifecycle_event};
+use super::by_key::EventKey;
+use super::events::{Event, Heard, Origin};
 use super::image::Retired;
 use super::order::{ObserverCycle, Order};
 use super::reactive::Listener;
@@ -24,10 +23,11 @@ use crate::capture::StateVisitor;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::world::World;
-use crate::world::failure::{BoxedError, Failed, SystemError};
+use crate::world::failure::BoxedError;
 
 pub(super) use image::ObserversImage;
 
+mod call;
 mod image;
 
 /// An observer of one world.
@@ -39,8 +39,7 @@ pub struct ObserverId {
 
 /// What an observer is called with.
 pub(crate) struct Call<'a> {
-    pub(crate) event: &'a mut dyn Any,
-    pub(crate) trigger: &'a mut dyn Any,
+    pub(crate) heard: Heard<'a>,
     pub(crate) observer: ObserverId,
 }
 
@@ -59,7 +58,7 @@ pub(crate) struct NewObserver {
     pub(crate) name: String,
     /// What tells observers of the same function from others.
     pub(crate) key: TypeId,
-    pub(crate) event: TypeId,
+    pub(crate) event: EventKey,
     pub(crate) lifecycle: Option<Lifecycle>,
     /// Of a lifecycle event: the components, or all if there are none.
     pub(crate) components: Signature,
@@ -76,7 +75,7 @@ pub(crate) struct NewObserver {
 pub(super) struct Kept {
     observer: NewObserver,
     /// The handler, except while it runs. It need not be `Sync`: the lock makes the whole so, and is never taken.
-    handler: Option<Mutex<Box<dyn Handler>>>,
+    handler: Mutex<Option<Box<dyn Handler>>>,
     /// When it was registered.
     born: u64,
     /// Its place in the order.
@@ -86,6 +85,12 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// The handler, except while it runs.
+    #[inline]
+    fn handler(&mut self) -> &mut Option<Box<dyn Handler>> {
+        self.handler.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a checkpoint knows it.
     pub(super) fn is_known(&self) -> bool {
         Arc::strong_count(&self.token) > 1
@@ -146,30 +151,6 @@ pub(crate) struct Observers {
     spare: Vec<Vec<u32>>,
 }
 
-/// An observer that was called while it ran.
-#[derive(Debug)]
-struct Recursive;
-
-impl fmt::Display for Recursive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it runs at the moment, and cannot run inside itself: trigger the event by `commands`")
-    }
-}
-
-impl std::error::Error for Recursive {}
-
-/// A path of entities along which an event goes round.
-#[derive(Debug)]
-struct Circle(Entity);
-
-impl fmt::Display for Circle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the entities along which it propagates from {} form a circle", self.0)
-    }
-}
-
-impl std::error::Error for Circle {}
-
 impl Observers {
     fn kept(&self, slot: u32) -> Option<&Kept> {
         self.slots.get(slot as usize)?.kept.as_ref()
@@ -213,6 +194,30 @@ impl Observers {
         !self.by_entity.is_empty()
     }
 
+    /// Whether some observers are those of this entity, of whatever event.
+    #[inline]
+    pub(super) fn observes(&self, entity: Entity) -> bool {
+        !self.by_entity.is_empty() && self.by_entity.contains_key(&entity)
+    }
+
+    /// Whether an observer is not one of single entities.
+    pub(super) fn hears_of_all(&self, slot: u32) -> bool {
+        self.kept(slot).is_some_and(|kept| kept.observer.entities.is_empty())
+    }
+
+    /// Those who hear of a lifecycle event of some components, whatever the entity, in the order in which they are
+    /// called; and whether each of them takes runs.
+    pub(super) fn who_hears(&mut self, event: Lifecycle, ids: &Signature) -> Box<[(u32, bool)]> {
+        let mut found = self.collect(None, Who::Lifecycle(event, ids));
+        if event.is_leaving() {
+            found.reverse();
+        }
+        let takes_runs = |slot: u32| self.kept(slot).is_some_and(|kept| kept.observer.takes_runs());
+        let who = found.iter().map(|&slot| (slot, takes_runs(slot))).collect();
+        self.spare.push(found);
+        who
+    }
+
     /// How many listen to every component.
     pub(super) fn of_everything(&self) -> u32 {
         self.of_everything
@@ -234,7 +239,7 @@ impl Observers {
             return;
         }
         match observer.lifecycle {
-            None => f(by_event.entry(observer.event).or_default()),
+            None => f(by_event.entry(observer.event.type_id()).or_default()),
             Some(event) if observer.components.is_empty() => f(&mut lifecycle[event as usize].any),
             Some(event) => {
                 let lists = &mut lifecycle[event as usize].by_component;
@@ -254,7 +259,7 @@ impl Observers {
             u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 observers")
         });
         self.registered += 1;
-        let (born, handler) = (self.registered, Some(Mutex::new(handler)));
+        let (born, handler) = (self.registered, Mutex::new(Some(handler)));
         // The last one has the highest rank, until the order is worked out.
         self.fill(slot, Kept { observer, handler, born, rank: born, token: Arc::default() });
         ObserverId { slot, generation: self.slots[slot as usize].generation }
@@ -325,6 +330,14 @@ impl Observers {
         lists.for_each(|list| list.sort_by_key(rank));
     }
 
+    /// All observers in the order in which they were registered.
+    pub(super) fn list(&self) -> Vec<(ObserverId, &NewObserver)> {
+        let mut all: Vec<_> = self.iter().collect();
+        all.sort_unstable_by_key(|(born, ..)| *born);
+        let id = |slot: u32| ObserverId { slot, generation: self.slots[slot as usize].generation };
+        all.into_iter().map(|(_, slot, observer)| (id(slot), observer)).collect()
+    }
+
     /// Those who hear of an event, in order.
     fn collect(&mut self, entity: Option<Entity>, who: Who<'_>) -> Vec<u32> {
         let mut found = self.spare.pop().unwrap_or_default();
@@ -359,7 +372,7 @@ impl Observers {
             found.extend(list.iter().filter(|&&slot| {
                 let Some(kept) = self.kept(slot) else { return false };
                 match who {
-                    Who::Event(event) => kept.observer.event == event,
+                    Who::Event(event) => kept.observer.event.type_id() == event,
                     Who::Lifecycle(event, ids) => {
                         let components = &kept.observer.components;
                         kept.observer.lifecycle == Some(event)
@@ -379,7 +392,7 @@ impl Observers {
 
 /// Who is called.
 #[derive(Clone, Copy)]
-enum Who<'a> {
+pub(super) enum Who<'a> {
     /// The observers of an event that a program triggers.
     Event(TypeId),
     /// The observers of a lifecycle event of some components.
@@ -393,6 +406,7 @@ impl World {
         mut observer: NewObserver,
         handler: Box<dyn Handler>,
     ) -> Result<ObserverId, ObserverCycle> {
+        self.reactions.plans.forget();
         observer.entities.sort_unstable();
         observer.entities.dedup();
         let heard = observer.lifecycle.map(|_| observer.components.clone());
@@ -429,6 +443,7 @@ impl World {
 
     /// As [`World::remove_observer`]; one that no checkpoint knows is handed back.
     pub(super) fn take_observer(&mut self, id: ObserverId) -> Option<Retired> {
+        self.reactions.plans.forget();
         let kept = self.reactions.observers.remove(id)?;
         if let Some(heard) = kept.heard() {
             self.for_heard(&heard, Self::stop_listening);
@@ -474,86 +489,5 @@ impl World {
         }
         self.reactions.observers.by_entity.remove(&entity);
         self.update_active();
-    }
-
-    /// Calls the observers of an event: all of its type, and those of its entity.
-    pub(crate) fn call_observers<E: Event>(
-        &mut self,
-        event: &mut E,
-        trigger: &mut E::Trigger,
-        entity: Option<Entity>,
-    ) {
-        let found = self.reactions.observers.collect(entity, Who::Event(TypeId::of::<E>()));
-        for &slot in &found {
-            self.call_observer(slot, event, trigger);
-        }
-        self.reactions.observers.spare.push(found);
-    }
-
-    /// Calls the observers of a lifecycle event: of one entity, or of a run of them.
-    pub(super) fn call_lifecycle_observers(
-        &mut self,
-        event: Lifecycle,
-        entities: &[Entity],
-        ids: &Signature,
-        which: impl Fn(bool) -> bool,
-    ) {
-        let Some(&entity) = entities.first() else { return };
-        // Whoever observes one entity of a run hears of it for itself.
-        let target = (entities.len() == 1).then_some(entity);
-        let mut found = self.reactions.observers.collect(target, Who::Lifecycle(event, ids));
-        found.retain(|&slot| {
-            self.reactions.observers.kept(slot).is_some_and(|kept| which(kept.observer.takes_runs()))
-        });
-        if !found.is_empty() {
-            if matches!(event, Lifecycle::Discard | Lifecycle::Remove | Lifecycle::Despawn) {
-                found.reverse();
-            }
-            let entities = if target.is_some() { Run::One(entity) } else { Run::Many(entities.to_vec()) };
-            let mut trigger = EntityComponentsTrigger { components: ids.clone(), entities };
-            lifecycle_event(event, entity, &mut |event| {
-                for &slot in &found {
-                    self.call_observer(slot, event, &mut trigger);
-                }
-            });
-        }
-        self.reactions.observers.spare.push(found);
-    }
-
-    pub(super) fn call_observer(&mut self, slot: u32, event: &mut dyn Any, trigger: &mut dyn Any) {
-        let Some(found) = self.reactions.observers.slots.get_mut(slot as usize) else { return };
-        let observer = ObserverId { slot, generation: found.generation };
-        let Some(kept) = &mut found.kept else { return };
-        let Some(mut handler) = kept.handler.take() else {
-            let name = kept.observer.name.clone();
-            return self.reactions.errors.push(SystemError::new(Failed::Observer, name, Recursive.into()));
-        };
-        self.reactions.handling += 1;
-        let run = handler.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let outcome = catch_unwind(AssertUnwindSafe(|| run.run(self, Call { event, trigger, observer })));
-        self.reactions.handling -= 1;
-        if outcome.is_err() {
-            run.discard();
-        }
-        let Some(kept) = &mut self.reactions.observers.slots[slot as usize].kept else { return };
-        kept.handler = Some(handler);
-        match outcome {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                let name = kept.observer.name.clone();
-                self.reactions.errors.push(SystemError::new(Failed::Observer, name, error));
-            }
-            Err(payload) => {
-                let name = kept.observer.name.clone();
-                self.note_panic(Failed::Observer, name, &*payload);
-            }
-        }
-    }
-
-    /// Keeps the error of an event that would propagate for ever.
-    #[cold]
-    pub(crate) fn note_circle<E>(&mut self, from: Entity) {
-        let name = std::any::type_name::<E>();
-        self.reactions.errors.push(SystemError::new(Failed::Observer, name, Circle(from).into()));
     }
 }

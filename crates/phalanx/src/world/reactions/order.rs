@@ -203,6 +203,7 @@ impl World {
     pub(super) fn sort_observers(&mut self) {
         let reactions = &mut self.reactions;
         reactions.observers.order.unsorted = false;
+        reactions.plans.forget();
         let order = reactions.observers.in_order().expect("no observer was added that closes a circle");
         reactions.observers.put_in_order(&order);
         let observers = &reactions.observers;

@@ -8,7 +8,9 @@ use phalanx_store::{Entity, FirstPanic, Tick};
 
 use super::ObserverId;
 use super::announce::Cause;
-use super::events::{ArchetypeCreated, ArchetypeDropped, EntityComponentsTrigger, MutateEvent, Run};
+use super::events::{
+    ArchetypeCreated, ArchetypeDropped, EntityComponentsTrigger, Heard, MutateEvent, OwnEvent, Run,
+};
 use super::reactive::Listener;
 use crate::archetype::{Change, Cursor};
 use crate::component::RowTracked;
@@ -132,6 +134,7 @@ impl World {
     fn call_mutated(&mut self, slot: u32, entities: Run) {
         let Some(&entity) = entities.as_slice().first() else { return };
         let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
-        self.call_observer(slot, &mut MutateEvent { entity }, &mut trigger);
+        let mut event = OwnEvent::Mutate(MutateEvent { entity });
+        self.call_observer(slot, Heard::Own(&mut event, &mut trigger));
     }
 }

@@ -100,6 +100,14 @@ impl Listener {
         }
     }
 
+    /// Whether it hears of all entities, and not of single ones.
+    pub(super) fn hears_of_all(&self, observers: &Observers) -> bool {
+        match self {
+            Self::Observer(id) => observers.hears_of_all(id.slot),
+            Self::Set(_) => true,
+        }
+    }
+
     fn is_left(&self) -> bool {
         matches!(self, Self::Set(set) if set.strong_count() == 0)
     }
@@ -120,6 +128,13 @@ pub(crate) struct Collector {
     pub(super) set: SharedSet,
     /// Indexed by event: the components.
     events: [Signature; Lifecycle::COUNT],
+}
+
+impl Collector {
+    /// Whether an event of some components brings entities into the set.
+    pub(super) fn collects(&self, event: Lifecycle, ids: &Signature) -> bool {
+        self.events[event as usize].overlaps(ids)
+    }
 }
 
 /// What a set collects, as its type lists it.
@@ -214,6 +229,7 @@ impl World {
                 self.listen(id);
             }
         }
+        self.reactions.plans.forget();
         self.reactions.collectors.push(Collector { set: set.clone(), events });
         set
     }
@@ -221,7 +237,7 @@ impl World {
     /// Puts an entity into the sets that collect this event.
     pub(super) fn collect(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {
         for collector in &self.reactions.collectors {
-            if collector.events[event as usize].overlaps(ids) {
+            if collector.collects(event, ids) {
                 open(&collector.set).add(entity, |entity| self.contains(entity));
             }
         }
@@ -240,6 +256,7 @@ impl World {
         for at in (0..self.reactions.collectors.len()).rev() {
             if Arc::strong_count(&self.reactions.collectors[at].set) == 1 {
                 let collector = self.reactions.collectors.remove(at);
+                self.reactions.plans.forget();
                 for ids in &collector.events {
                     ids.iter().for_each(|id| self.stop_listening(id));
                 }

@@ -2,13 +2,16 @@
 //!
 //! A component is written down here when it goes, from the first time that a system asks for it. An entry stays until
 //! every reader has passed it: a system that runs every tenth frame misses none. A reader that never reads holds up to
-//! a limit of entries; what it did not read of older ones is counted as missed.
+//! a limit of entries; what it did not read of older ones is counted as missed. The world is a reader of what
+//! [`World::removed`] asked for.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use phalanx_store::Entity;
 
+use crate::component::AnyComponent;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::world::World;
@@ -23,11 +26,41 @@ pub(crate) struct Removals {
     /// The components of which removals are written down.
     pub(super) logged: Signature,
     limit: usize,
+    /// The places of the world's own reader.
+    own: Vec<(ComponentId, Arc<AtomicU64>)>,
 }
 
 impl Default for Removals {
     fn default() -> Self {
-        Self { logs: Vec::new(), logged: Signature::empty(), limit: LIMIT }
+        Self { logs: Vec::new(), logged: Signature::empty(), limit: LIMIT, own: Vec::new() }
+    }
+}
+
+/// The removals that wait for their readers; see [`World::removed_components`].
+#[derive(Clone, Copy)]
+pub struct RemovedComponentLogs<'w> {
+    removals: &'w Removals,
+}
+
+impl<'w> RemovedComponentLogs<'w> {
+    /// The entities that lost a component, oldest first, which at least one reader has not read yet; entries that all
+    /// have read are dropped now and then. `None` for a component whose removals nobody reads.
+    pub fn get(&self, id: ComponentId) -> Option<&'w [Entity]> {
+        let removals = self.removals;
+        removals.logged.has(id).then(|| removals.logs[id.index()].entities.as_slice())
+    }
+
+    /// All components whose removals somebody reads, in ascending order of their ids, with the entities.
+    pub fn iter(&self) -> impl Iterator<Item = (ComponentId, &'w [Entity])> {
+        let logs = *self;
+        let ids: Vec<ComponentId> = logs.removals.logged.iter().collect();
+        ids.into_iter().filter_map(move |id| Some((id, logs.get(id)?)))
+    }
+}
+
+impl fmt::Debug for RemovedComponentLogs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
     }
 }
 
@@ -78,6 +111,7 @@ impl World {
     pub(crate) fn read_removals(&mut self, id: ComponentId) -> Arc<AtomicU64> {
         if !self.reactions.removals.logged.has(id) {
             self.reactions.removals.logged = self.reactions.removals.logged.with(id);
+            self.reactions.plans.forget();
             self.listen(id);
         }
         let logs = &mut self.reactions.removals.logs;
@@ -88,6 +122,58 @@ impl World {
         let reader = Arc::new(AtomicU64::new(log.first + log.entities.len() as u64));
         log.readers.push(reader.clone());
         reader
+    }
+
+    /// The entities that lost a component, or were despawned with it, since the last [`World::clear_trackers`], in the
+    /// order in which they did. Removals are written down from the first call on, which finds none.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Health(f32);
+    ///
+    /// let mut world = World::new();
+    /// let e = world.spawn(Health(1.0)).id();
+    /// assert_eq!(world.removed::<Health>().count(), 0); // from now on they are written down
+    /// world.entity_mut(e).remove::<Health>();
+    /// assert_eq!(world.removed::<Health>().collect::<Vec<_>>(), [e]);
+    /// world.clear_trackers();
+    /// assert_eq!(world.removed::<Health>().count(), 0);
+    /// ```
+    pub fn removed<C: AnyComponent>(&mut self) -> impl Iterator<Item = Entity> + '_ {
+        let id = self.register_component::<C>();
+        self.removed_with_id(id)
+    }
+
+    /// As [`World::removed`], by id. Nothing for an id that the world does not know.
+    pub fn removed_with_id(&mut self, id: ComponentId) -> impl Iterator<Item = Entity> + '_ {
+        let mut place = self.reactions.removals.own.iter().position(|(known, _)| *known == id);
+        if place.is_none() && self.components.get(id).is_some() {
+            let reader = self.read_removals(id);
+            self.reactions.removals.own.push((id, reader));
+            place = Some(self.reactions.removals.own.len() - 1);
+        }
+        let removals = &self.reactions.removals;
+        let unread = place.map(|place| {
+            let passed = removals.own[place].1.load(Ordering::Relaxed);
+            removals.unread(id, passed).0
+        });
+        unread.unwrap_or_default().iter().copied()
+    }
+
+    /// The removals that are written down, of all components whose removals a system or [`World::removed`] reads.
+    pub fn removed_components(&self) -> RemovedComponentLogs<'_> {
+        RemovedComponentLogs { removals: &self.reactions.removals }
+    }
+
+    /// Passes what [`World::removed`] has told.
+    pub(in crate::world) fn pass_removals(&mut self) {
+        let Removals { own, logs, .. } = &self.reactions.removals;
+        for (id, place) in own {
+            let log = &logs[id.index()];
+            place.store(log.first + log.entities.len() as u64, Ordering::Relaxed);
+        }
     }
 
     /// Sets how many removals of one component wait for their readers at most; 65,536 unless set. Of older ones,
@@ -120,6 +206,7 @@ impl World {
             log.tidy(self.reactions.removals.limit);
             if log.readers.is_empty() {
                 self.reactions.removals.logged = self.reactions.removals.logged.without(id);
+                self.reactions.plans.forget();
                 self.stop_listening(id);
             }
         }

@@ -1,11 +1,11 @@
-//! The order of a relation: what is above before what is below, level by level, kept until links change.
+//! The order of a relation: what is above before what is below, kept until links change.
 //!
-//! The levels are worked out from the lists of the targets when they are asked for. They are kept as long as no link of
-//! the relation comes or goes.
+//! The order is worked out from the lists of the targets when it is asked for, depth first, so that a row is visited soon
+//! after the one above it. It is kept as long as no link of the relation comes or goes.
 
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, Levels};
+use phalanx_store::{Descent, Entity};
 
 use crate::query::{Everyone, Query, QueryData, QueryFilter, Without};
 use crate::relation::{Relationship, RelationshipTarget};
@@ -19,7 +19,7 @@ type ReadItem<'w, D> = <<D as QueryData>::ReadOnly as QueryData>::Item<'w>;
 /// Systems get it as [`Cascade<R>`](crate::system::Cascade); it is brought up to date when links came or went.
 /// [`Query::cascade`] follows it.
 pub struct CascadeOrder<R> {
-    levels: Levels,
+    tree: Descent,
     /// The state of the relation that this is the order of.
     version: Option<(u64, u64)>,
     relation: PhantomData<fn() -> R>,
@@ -27,7 +27,7 @@ pub struct CascadeOrder<R> {
 
 impl<R> Default for CascadeOrder<R> {
     fn default() -> Self {
-        Self { levels: Levels::new(), version: None, relation: PhantomData }
+        Self { tree: Descent::new(), version: None, relation: PhantomData }
     }
 }
 
@@ -51,33 +51,34 @@ impl<R: Relationship> CascadeOrder<R> {
         };
         let version = world.version_of_links::<R>();
         if self.version != Some(version) {
-            self.levels = levels::<R>(world);
+            self.tree = descent::<R>(world);
             self.version = Some(version);
         }
     }
 
     /// How many levels there are below those that point at nobody.
     pub fn depth(&self) -> usize {
-        self.levels.len()
+        self.tree.depth()
     }
 }
 
-/// Level by level: everybody who is pointed at, with those who point there.
-fn levels<R: Relationship>(world: &World) -> Levels {
-    let mut levels = Levels::new();
+/// Everybody who is pointed at, with those who point there, each before those below it.
+fn descent<R: Relationship>(world: &World) -> Descent {
+    let mut tree = Descent::new();
     let roots = world.view_filtered::<(Entity, &R::RelationshipTarget), (Without<R>, Everyone)>();
-    let mut above: Vec<(Entity, &R::RelationshipTarget)> = roots.into_iter().collect();
     let lists = world.view_filtered::<&R::RelationshipTarget, Everyone>();
-    while !above.is_empty() {
-        levels.add_level(above.iter().map(|(parent, list)| (*parent, list.iter())));
-        let mut below = Vec::new();
-        for (_, list) in above {
+    let mut waiting: Vec<(Entity, &R::RelationshipTarget)> = Vec::new();
+    for root in roots {
+        waiting.push(root);
+        while let Some((parent, list)) = waiting.pop() {
+            tree.add_family(parent, list.iter());
+            let before = waiting.len();
             let pointed_at = |source: Entity| Some((source, lists.get_inner(source).ok()?));
-            below.extend(list.iter().filter_map(pointed_at));
+            waiting.extend(list.iter().filter_map(pointed_at));
+            waiting[before..].reverse();
         }
-        above = below;
     }
-    levels
+    tree
 }
 
 impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
@@ -113,7 +114,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         order: &CascadeOrder<R>,
         each: impl FnMut(Option<ReadItem<'_, D>>, D::Item<'_>),
     ) {
-        self.for_each_level(&order.levels, each);
+        self.for_each_descending(&order.tree, each);
     }
 
     /// As [`Query::cascade`]: the matches of one level on several threads, level after level. Matches that point at
@@ -124,6 +125,6 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         order: &CascadeOrder<R>,
         each: impl Fn(Option<ReadItem<'_, D>>, D::Item<'_>) + Sync,
     ) {
-        self.par_for_each_level(&order.levels, each);
+        self.par_for_each_level(&order.tree, each);
     }
 }

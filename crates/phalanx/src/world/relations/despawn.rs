@@ -14,7 +14,7 @@ use hashbrown::HashSet;
 use phalanx_store::{Entity, FirstPanic};
 
 use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
-use crate::world::World;
+use crate::world::{QuietLink, World};
 
 /// A relation whose sources die with their target.
 #[derive(Clone, Copy)]
@@ -32,11 +32,11 @@ impl Linked {
     pub(super) fn of<S: RelationshipTarget>() -> Self {
         Self {
             sources: |world, target, out| {
-                if let Some(list) = world.get::<S>(target) {
+                if let Some(list) = world.sources_of::<S>(target) {
                     out.extend(list.iter());
                 }
             },
-            points: |world, entity| world.get::<S::Relationship>(entity).is_some(),
+            points: |world, entity| world.target_of::<S::Relationship>(entity).is_some(),
             forget_sources: |world, target| {
                 if let Some(list) = world.get_mut::<S>(target) {
                     list.into_mut().collection_mut_risky().clear();
@@ -66,7 +66,7 @@ impl World {
     /// Despawns an entity and all that are linked to it, over any number of links. False when it was dead.
     pub(crate) fn despawn_linked(&mut self, entity: Entity) -> bool {
         let tree = self.collect_linked(entity);
-        let [_, others @ ..] = &tree[..] else { return self.despawn_announced(entity) };
+        let [_, others @ ..] = &tree[..] else { return self.despawn_alone(entity) };
         let (mut panics, mut was_alive) = (FirstPanic::default(), false);
         if self.ends_unheard(others) {
             panics.guard(|| {
@@ -75,7 +75,7 @@ impl World {
             for linked in self.relations.linked.clone() {
                 panics.guard(|| (linked.forget_sources)(self, entity));
             }
-            panics.guard(|| was_alive = self.despawn_announced(entity));
+            panics.guard(|| was_alive = self.despawn_alone(entity));
         } else {
             for next in tree.iter().rev() {
                 panics.guard(|| was_alive = self.despawn_announced(next));
@@ -83,6 +83,24 @@ impl World {
         }
         panics.resume();
         was_alive
+    }
+
+    /// Despawns an entity that takes nobody along: without an announcement where only a list has to follow.
+    fn despawn_alone(&mut self, entity: Entity) -> bool {
+        let Some(link) = self.only_quiet_link(entity) else { return self.despawn_announced(entity) };
+        let (mut panics, mut was_alive) = (FirstPanic::default(), false);
+        let before = link.target(self, entity);
+        panics.guard(|| was_alive = self.store.despawn(entity));
+        panics.guard(|| link.follow(self, entity, before));
+        panics.resume();
+        was_alive
+    }
+
+    /// The link of an entity, if it has one, and nobody but the lists of that relation has to hear of the entity's end.
+    fn only_quiet_link(&self, entity: Entity) -> Option<QuietLink> {
+        let mut links = self.relations.quiet.iter().filter(|link| link.target(self, entity).is_some());
+        let (Some(&link), None) = (links.next(), links.next()) else { return None };
+        (!self.is_end_heard_besides(entity, self.set_of(link.id)?)).then_some(link)
     }
 
     /// An entity and all that die with it, each before those that point at it, in the order of their lists.

@@ -13,12 +13,13 @@ use phalanx_store::Entity;
 
 use super::LinkError;
 use super::despawn::{Linked, is_cyclic};
+use super::direct::{Direct, QuietLink, list_of};
 use super::many::EdgeKind;
 use crate::component::Descriptor;
 use crate::names::short_type;
 use crate::query::Everyone;
 use crate::registry::ComponentId;
-use crate::relation::{ChildOf, Relationship, RelationshipSourceCollection, RelationshipTarget};
+use crate::relation::{ChildOf, Places, Relationship, RelationshipSourceCollection, RelationshipTarget};
 use crate::world::batch::for_each_despite_panics;
 use crate::world::{ComponentHooks, DeferredWorld, Failed, HookContext, SystemError, World};
 
@@ -37,11 +38,44 @@ pub(crate) struct Relations {
     epoch: u64,
     /// The relations of many to many.
     pub(super) edges: Vec<EdgeKind>,
+    /// Indexed by the pointing half of a relation: where entities stand in long lists.
+    places: Vec<Places>,
+    /// The relations that need no announcement.
+    pub(super) quiet: Vec<QuietLink>,
 }
 
 static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
 
 impl Relations {
+    /// Takes note of the relations to which nobody but their upkeep listens.
+    pub(crate) fn set_quiet(&mut self, quiet: Vec<QuietLink>) {
+        self.quiet = quiet;
+    }
+
+    /// Where the sources of a relation stand in long lists.
+    #[inline]
+    pub(super) fn places(&mut self, relation: ComponentId) -> &mut Places {
+        if self.places.len() <= relation.index() {
+            self.places.resize_with(relation.index() + 1, Places::default);
+        }
+        &mut self.places[relation.index()]
+    }
+
+    /// The list of a target that waits to be inserted, and the places of the relation.
+    #[inline]
+    pub(super) fn waiting_list<S: RelationshipTarget>(
+        &mut self,
+        target: Entity,
+        relation: ComponentId,
+    ) -> Option<(&mut S::Collection, &mut Places)> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        self.places(relation);
+        let list = self.waiting.get_mut(&(TypeId::of::<S>(), target))?;
+        Some((list.downcast_mut::<S>()?.collection_mut_risky(), &mut self.places[relation.index()]))
+    }
+
     /// Takes note that links of a relation come or go.
     pub(super) fn link_changes(&mut self, relation: ComponentId) {
         if self.changes.len() <= relation.index() {
@@ -70,6 +104,8 @@ impl Relations {
 #[derive(Clone, Copy)]
 pub(crate) struct Declared {
     linked: Option<Linked>,
+    /// How lists follow links, for the half that points.
+    pub(crate) direct: Option<Direct>,
     /// Whether the component lists those that point.
     is_list: bool,
     /// Whether the sources of the relation die with their target, so that a whole tree of them needs no upkeep.
@@ -92,6 +128,7 @@ pub fn describe_relationship<R: Relationship>(descriptor: &mut Descriptor, hooks
     let dies_as_tree = R::RelationshipTarget::LINKED_SPAWN && !is_cyclic::<R>();
     descriptor.attach(Declared {
         linked: None,
+        direct: Some(Direct::of::<R>()),
         is_list: false,
         dies_as_tree,
         check: check_links::<R>,
@@ -112,6 +149,7 @@ pub fn describe_relationship_target<S: RelationshipTarget>(
     let dies_as_tree = S::LINKED_SPAWN && !is_cyclic::<S::Relationship>();
     descriptor.attach(Declared {
         linked,
+        direct: None,
         is_list: true,
         dies_as_tree,
         check: check_lists::<S>,
@@ -133,7 +171,7 @@ pub fn describe_relationship_target<S: RelationshipTarget>(
 }
 
 /// Whether a relation is that of children and parents, along which trees are disabled.
-fn is_hierarchy<R: 'static>() -> bool {
+pub(super) fn is_hierarchy<R: 'static>() -> bool {
     TypeId::of::<R>() == TypeId::of::<ChildOf>()
 }
 
@@ -150,9 +188,10 @@ fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
             .commands()
             .queue(move |world: &mut World| world.refuse_link::<R>(source, target, error));
     }
-    if let Some(rival) = world.with_list::<R::RelationshipTarget, _>(target, |list| {
+    let id = context.component_id;
+    if let Some(rival) = world.with_list::<R::RelationshipTarget, _>(target, id, |list, places| {
         let rival = list.source_to_remove_before_add().filter(|&rival| rival != source);
-        list.add(source);
+        list.add_noting(source, places);
         rival
     }) {
         world.commands().queue(move |world: &mut World| {
@@ -170,19 +209,19 @@ fn unlinking<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext
     if is_hierarchy::<R>() {
         world.renew_disabled_child(context.entity);
     }
-    let world = world.world_mut();
-    if let Some(list) = world.get_mut::<R::RelationshipTarget>(target) {
-        let mut list = list.into_mut();
-        let collection = list.collection_mut_risky();
-        if collection.remove(context.entity) && collection.is_empty() {
+    let World { store, relations, last_tick, .. } = world.world_mut();
+    if let Some(list) = list_of::<R::RelationshipTarget>(store, target, *last_tick) {
+        if list.remove_noted(context.entity, relations.places(context.component_id)) && list.is_empty() {
             world.commands().queue(move |world: &mut World| {
                 if world.get::<R::RelationshipTarget>(target).is_some_and(RelationshipTarget::is_empty) {
                     let _ = world.remove::<R::RelationshipTarget>(target);
                 }
             });
         }
-    } else if let Some(list) = world.waiting_list::<R::RelationshipTarget>(target) {
-        list.remove(context.entity);
+    } else if let Some((list, places)) =
+        relations.waiting_list::<R::RelationshipTarget>(target, context.component_id)
+    {
+        list.remove_noted(context.entity, places);
     }
 }
 
@@ -242,17 +281,19 @@ impl DeferredWorld<'_> {
     fn with_list<S: RelationshipTarget, T>(
         &mut self,
         target: Entity,
-        change: impl FnOnce(&mut S::Collection) -> T,
+        relation: ComponentId,
+        change: impl FnOnce(&mut S::Collection, &mut Places) -> T,
     ) -> T {
-        let world = self.world_mut();
-        if let Some(list) = world.get_mut::<S>(target) {
-            return change(list.into_mut().collection_mut_risky());
+        let World { store, relations, last_tick, .. } = self.world_mut();
+        if let Some(list) = list_of::<S>(store, target, *last_tick) {
+            return change(list, relations.places(relation));
         }
-        if let Some(list) = world.waiting_list::<S>(target) {
-            return change(list);
+        if let Some((list, places)) = relations.waiting_list::<S>(target, relation) {
+            return change(list, places);
         }
         let mut list = S::Collection::new();
-        let result = change(&mut list);
+        let result = change(&mut list, relations.places(relation));
+        let world = self.world_mut();
         let list = Box::new(S::from_collection_risky(list));
         world.relations.waiting.insert((TypeId::of::<S>(), target), list);
         world.commands().queue(move |world: &mut World| world.insert_waiting::<S>(target));
@@ -261,15 +302,6 @@ impl DeferredWorld<'_> {
 }
 
 impl World {
-    /// The list of a target that waits to be inserted.
-    fn waiting_list<S: RelationshipTarget>(&mut self, target: Entity) -> Option<&mut S::Collection> {
-        if self.relations.waiting.is_empty() {
-            return None;
-        }
-        let list = self.relations.waiting.get_mut(&(TypeId::of::<S>(), target))?;
-        list.downcast_mut::<S>().map(S::collection_mut_risky)
-    }
-
     /// Gives a target the list that waits for it.
     fn insert_waiting<S: RelationshipTarget>(&mut self, target: Entity) {
         let Some(list) = self.relations.waiting.remove(&(TypeId::of::<S>(), target)) else { return };
@@ -280,10 +312,15 @@ impl World {
         if let Some(held) = self.get_mut::<S>(target) {
             return held.into_mut().collection_mut_risky().extend_from_iter(list.iter());
         }
+        self.insert_list(target, *list);
+    }
+
+    /// Gives a target that has none a list; if it is refused, the links go.
+    pub(super) fn insert_list<S: RelationshipTarget>(&mut self, target: Entity, list: S) {
         // Nobody but a pool refuses a list, and the target may have died meanwhile.
         let may_fail = self.archetypes.pools().len() > 1 || !self.contains(target);
         let sources: Vec<Entity> = if may_fail { list.iter().collect() } else { Vec::new() };
-        if let Err(error) = self.insert(target, *list) {
+        if let Err(error) = self.insert(target, list) {
             for source in sources {
                 let _ = self.remove::<S::Relationship>(source);
             }
@@ -295,7 +332,7 @@ impl World {
 
     /// Takes away a link that must not be, and tells the error handler.
     #[cold]
-    fn refuse_link<R: Relationship>(&mut self, source: Entity, target: Entity, error: LinkError) {
+    pub(super) fn refuse_link<R: Relationship>(&mut self, source: Entity, target: Entity, error: LinkError) {
         if self.get::<R>(source).is_some_and(|link| link.get() == target) {
             let _ = self.remove::<R>(source);
         }

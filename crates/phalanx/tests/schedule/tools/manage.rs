@@ -94,3 +94,94 @@ fn an_app_passes_on_to_world_and_schedules() {
     assert_eq!(log(&mut app), ["a", "b"]);
     assert!(app.get_schedule(Update).is_some());
 }
+
+#[test]
+fn what_the_last_systems_queue_waits_where_a_run_does_not_apply_it() {
+    #[derive(Component)]
+    struct Made(u32);
+    #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash)]
+    struct Turn;
+    let count = |world: &mut World| world.query::<&Made>().iter(world).map(|made| made.0).collect::<Vec<_>>();
+    let make = |n: u32| move |mut commands: Commands| _ = commands.spawn(Made(n));
+    let mut world = World::new();
+    let mut schedule = Schedule::new(Turn);
+    schedule.set_apply_final_deferred(false);
+    schedule.add_systems((make(1), |_: &mut World| {}, make(2)).chain());
+    schedule.set_threads(Threads::Serial);
+    schedule.run(&mut world);
+    assert_eq!(count(&mut world), [1], "a sync point inside of the run applies what came before it");
+    let own = world.spawn(Made(9)).id();
+    world.check().expect("ids that are reserved are no entities yet");
+    schedule.run(&mut world);
+    assert_eq!(count(&mut world), [1, 9, 1], "the sync point of the next run comes before the last system");
+    schedule.apply_deferred(&mut world);
+    assert_eq!(count(&mut world), [1, 9, 1, 2, 2]);
+    assert!(world.contains(own));
+    schedule.set_apply_final_deferred(true);
+    schedule.run(&mut world);
+    assert_eq!(count(&mut world).len(), 7);
+    world.check().expect("the world is consistent");
+}
+
+#[test]
+fn a_schedule_that_is_lent_is_told_apart_from_one_that_is_missing() {
+    #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash)]
+    struct Turn;
+    #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash)]
+    struct Level(u32);
+    let labels = |world: &World| {
+        let schedules = world.resource::<Schedules>();
+        let names =
+            |labels: &[phalanx::schedule::Label]| labels.iter().map(ToString::to_string).collect::<Vec<_>>();
+        (names(schedules.get_temporarily_removed()), names(schedules.get_empty_labels()))
+    };
+    let mut world = World::new();
+    world.add_schedule(Schedule::new(Turn));
+    let inside = world.schedule_scope(Turn, |world, _| {
+        assert!(world.try_run_schedule(Turn).is_err());
+        labels(world)
+    });
+    assert_eq!(inside, (vec!["Turn".to_owned()], vec![]), "it runs, so it is not missing");
+    assert_eq!(labels(&world), (vec![], vec![]));
+    assert!(world.try_run_schedule(Level(1)).is_err() && world.try_run_schedule(Level(1)).is_err());
+    assert_eq!(labels(&world).1.len(), 1);
+    world.add_schedule(Schedule::new(Level(1)));
+    assert_eq!(labels(&world).1.len(), 0, "it came");
+    for level in 100..300 {
+        assert!(world.try_run_schedule(Level(level)).is_err());
+    }
+    assert_eq!(labels(&world).1.len(), 64, "the list does not grow for ever");
+}
+
+#[test]
+fn what_is_allowed_holds_for_schedules_that_come_later() {
+    fn a(_: ResMut<Score>) {}
+    fn b(_: ResMut<Score>) {}
+    #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash)]
+    struct Turn;
+    let told = |world: &mut World| {
+        world.run_schedule(Turn);
+        world.schedule_scope(Turn, |world, schedule| {
+            schedule.view(world).ambiguities().expect("no cycle").len()
+        })
+    };
+    let add = |world: &mut World| {
+        let mut schedule = Schedule::new(Turn);
+        schedule.add_systems((a, b));
+        world.add_schedule(schedule);
+    };
+    let mut world = World::new();
+    world.init_resource::<Score>();
+    add(&mut world);
+    assert_eq!(told(&mut world), 1);
+    let mut world = World::new();
+    world.init_resource::<Score>();
+    world.allow_ambiguous_resource::<Score>();
+    add(&mut world);
+    assert_eq!(told(&mut world), 0);
+    assert!(
+        !world.schedule_scope(Turn, |_, schedule| schedule.is_changed()),
+        "it is not built anew for each run"
+    );
+    assert!(!world.schedule_scope(Turn, |_, schedule| schedule.is_changed()));
+}

@@ -261,3 +261,36 @@ fn random_sessions_agree_with_a_naive_walk() {
         }
     }
 }
+
+#[test]
+fn the_systems_that_are_skipped_are_those_that_do_not_run() {
+    let session = |asks: bool| {
+        let mut world = World::new();
+        world.init_resource::<Log>();
+        let mut schedule = Schedule::new(Update);
+        schedule.add_systems((a, b, c).chain());
+        let mut stepping = Stepping::new();
+        assert_eq!(stepping.skipped_systems(&schedule), None, "stepping is off");
+        stepping.add_schedule(Update).enable().always_run(Update, c);
+        world.insert_resource(stepping);
+        schedule.initialize(&mut world).expect("no cycle");
+        let keys: Vec<_> = schedule.systems().expect("it is ready").map(|(key, _)| key).collect();
+        let mut told = Vec::new();
+        for frame in 0..5 {
+            world.resource_mut::<Stepping>().step_frame();
+            world.run_system_once(Stepping::begin_frame).expect("it can be run");
+            if asks {
+                let skipped = world.resource_mut::<Stepping>().skipped_systems(&schedule);
+                let skipped = skipped.unwrap_or_else(|| panic!("frame {frame} is stepped"));
+                let ran = keys.iter().zip(["a", "b", "c"]).filter(|(key, _)| !skipped.contains(key));
+                told.push(ran.map(|(_, name)| name).collect::<String>());
+            } else {
+                schedule.run(&mut world);
+                told.push(std::mem::take(&mut world.resource_mut::<Log>().0).concat());
+            }
+        }
+        told
+    };
+    assert_eq!(session(true), ["ac", "bc", "ac", "bc", "ac"]);
+    assert_eq!(session(true), session(false));
+}

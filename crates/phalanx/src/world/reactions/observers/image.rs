@@ -3,7 +3,7 @@
 //! The image knows observers by a token. The observers themselves stay with the world, also those that are removed, as
 //! long as an image has their token.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use phalanx_store::Entity;
 
@@ -105,7 +105,7 @@ impl Observers {
     /// The handlers, in the order of slots.
     pub(in crate::world::reactions) fn handlers_mut(
         &mut self,
-    ) -> impl Iterator<Item = &mut Mutex<Box<dyn Handler>>> {
-        self.slots.iter_mut().filter_map(|slot| slot.kept.as_mut()?.handler.as_mut())
+    ) -> impl Iterator<Item = &mut Box<dyn Handler>> {
+        self.slots.iter_mut().filter_map(|slot| slot.kept.as_mut()?.handler().as_mut())
     }
 }

@@ -62,9 +62,9 @@ pub(crate) struct Cells {
     /// The columns whose cells were filled for the present entity.
     touched: Vec<AnyColId>,
     /// The columns that the entity has, or that a required component will bring.
-    pub(super) held: Vec<AnyColId>,
+    pub(crate) held: Vec<AnyColId>,
     /// What the bundle taken apart at present says about values that are there.
-    pub(super) existing: Option<Existing>,
+    pub(crate) existing: Option<Existing>,
     /// Values that nobody keeps.
     leftovers: Vec<Leftover>,
 }
@@ -91,7 +91,7 @@ impl ColumnSink for Cells {
 
 impl Cells {
     /// Forgets what the cells hold; it is left over.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.held.clear();
         while let Some(column) = self.touched.pop() {
             self.empty(column);
@@ -99,19 +99,19 @@ impl Cells {
     }
 
     /// Takes the value of a column away.
-    pub(super) fn empty(&mut self, column: AnyColId) {
+    pub(crate) fn empty(&mut self, column: AnyColId) {
         if let Some(Some(cell)) = self.cells.get_mut(column.index()) {
             self.leftovers.extend(cell.clear());
         }
     }
 
     /// A value that nobody keeps.
-    pub(super) fn leave_over<T: Send + Sync + 'static>(&mut self, value: Option<T>) {
+    pub(crate) fn leave_over<T: Send + Sync + 'static>(&mut self, value: Option<T>) {
         self.leftovers.extend(value.and_then(leftover));
     }
 
     /// Drops what nobody keeps, all of it; the first panic is passed on.
-    pub(super) fn drop_leftovers(&mut self) {
+    pub(crate) fn drop_leftovers(&mut self) {
         let mut panics = FirstPanic::default();
         while let Some(leftover) = self.leftovers.pop() {
             panics.guard(|| drop(leftover));
@@ -120,7 +120,7 @@ impl Cells {
     }
 
     /// The columns whose cells hold a value, in ascending order.
-    pub(super) fn full(&self) -> Vec<AnyColId> {
+    pub(crate) fn full(&self) -> Vec<AnyColId> {
         let is_full = |column: &AnyColId| {
             self.cells.get(column.index()).and_then(Option::as_ref).is_some_and(|cell| cell.is_full())
         };
@@ -131,14 +131,14 @@ impl Cells {
     }
 
     /// Puts the value of a column into a row that is being made.
-    pub(super) fn fill(&mut self, column: AnyColId, open: OpenColumn<'_>) {
+    pub(crate) fn fill(&mut self, column: AnyColId, open: OpenColumn<'_>) {
         if let Some(Some(cell)) = self.cells.get_mut(column.index()) {
             cell.fill(open);
         }
     }
 
     /// Puts all values in the places of those that the entity has.
-    pub(super) fn replace_all(&mut self, store: &mut Store, entity: Entity) {
+    pub(crate) fn replace_all(&mut self, store: &mut Store, entity: Entity) {
         for column in &self.touched {
             if let Some(Some(cell)) = self.cells.get_mut(column.index()) {
                 self.leftovers.extend(cell.replace(store, entity));

@@ -1,0 +1,107 @@
+//! One value of one entity in a set, straight through the page: what upkeep that runs with every change asks for.
+//!
+//! A fetch of the same column does as much, after it has worked out which sets it concerns, as a query needs it.
+
+use super::Store;
+use crate::column::ColumnCell;
+use crate::column_id::{AnyColId, ColId};
+use crate::entity::Entity;
+use crate::location::TableId;
+use crate::tick::Tick;
+
+impl Store {
+    /// The table of the set of a column, and the row of an entity there; `None` when the entity is not in the set.
+    #[inline(always)]
+    fn place_in_set(&self, column: AnyColId, entity: Entity) -> Option<(TableId, usize)> {
+        let set = &self.sets[self.set_of(column)?.index()];
+        Some((set.table, set.find(entity)?))
+    }
+
+    /// # Safety
+    /// The table is one of this store.
+    #[inline(always)]
+    unsafe fn set_cell(&self, column: AnyColId, table: TableId) -> &ColumnCell {
+        // SAFETY: every column has a cell per table (I4).
+        unsafe { &*self.column_cells(column).add(table.index()) }
+    }
+
+    /// Reads the value of an entity in the set of a column; `None` when it is not in the set.
+    #[inline]
+    pub fn set_value<T: Send + Sync + 'static>(&self, column: ColId<T>, entity: Entity) -> Option<&T> {
+        let (table, row) = self.place_in_set(column.any(), entity)?;
+        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1). The page led to the
+        // row, which is in range, initialised and no hole (I2, I10, I11). Nobody writes while the store is shared (I8).
+        unsafe { Some(&*self.set_cell(column.any(), table).data.cast::<T>().add(row)) }
+    }
+
+    /// Lends the value of an entity in the set of a column to be written, and notes that in the ticks of its block, and in
+    /// the column `changed` if one is named; `None` when the entity is not in the set.
+    ///
+    /// # Panics
+    /// When `changed` is no column of the same set, or the same column.
+    #[inline]
+    pub fn set_value_mut<T: Send + Sync + 'static>(
+        &mut self,
+        column: ColId<T>,
+        changed: Option<ColId<Tick>>,
+        entity: Entity,
+    ) -> Option<&mut T> {
+        let (table, row) = self.place_in_set(column.any(), entity)?;
+        if let Some(changed) = changed {
+            // SAFETY: as below (I1, I2, I3, I10), if the table has the column (I4), and it is another one; that is asked first.
+            unsafe {
+                let cell = self.set_cell(changed.any(), table);
+                let fits = !cell.data.is_null() && changed.any() != column.any();
+                assert!(fits, "the ticks of rows stand beside their values");
+                cell.mark_single(row, true, self.tick);
+                cell.data.cast::<Tick>().add(row).write(self.tick);
+            }
+        }
+        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1), and room for the marks
+        // of its rows (I3). The page led to the row, which is in range, initialised and no hole (I2, I10, I11). The store is
+        // borrowed exclusively (I6).
+        unsafe {
+            let cell = self.set_cell(column.any(), table);
+            cell.mark_single(row, size_of::<T>() > 0, self.tick);
+            Some(&mut *cell.data.cast::<T>().add(row))
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::column_id::ColCell;
+    use crate::values::{Col, Existing};
+
+    static VALUE: ColCell<u32> = ColCell::new();
+    static CHANGED: ColCell<Tick> = ColCell::new();
+    static OTHER: ColCell<Tick> = ColCell::new();
+
+    #[test]
+    fn values_of_sets_are_read_and_written_by_entity() {
+        let mut store = Store::new();
+        let set = store.declare_set(&[VALUE.id().any(), CHANGED.id().any()]);
+        store.declare_set(&[OTHER.id().any()]);
+        let ids = (VALUE.id(), CHANGED.id());
+        let plan = store.set_plan::<(Col<u32>, Col<Tick>)>(set, ids).expect("these are its columns");
+        let [a, b] = [(); 2].map(|()| store.spawn_rowless().expect("there is room"));
+        let values = (Col(7), Col(store.tick()));
+        assert!(store.set_insert(&plan, ids, a, values, Existing::Replace).is_ok());
+        store.advance_tick();
+        assert_eq!((store.set_value(VALUE.id(), a), store.set_value(VALUE.id(), b)), (Some(&7), None));
+        *store.set_value_mut(VALUE.id(), Some(CHANGED.id()), a).expect("it is in the set") += 1;
+        assert_eq!(store.set_value(VALUE.id(), a), Some(&8));
+        assert_eq!(store.set_value(CHANGED.id(), a), Some(&store.tick()));
+        assert!(store.set_value_mut(VALUE.id(), Some(CHANGED.id()), b).is_none());
+        let write = AssertUnwindSafe(|| store.set_value_mut(VALUE.id(), Some(OTHER.id()), a).is_some());
+        assert!(catch_unwind(write).is_err(), "the ticks of another set");
+        let write = AssertUnwindSafe(|| store.set_value_mut(CHANGED.id(), Some(CHANGED.id()), a).is_some());
+        assert!(catch_unwind(write).is_err(), "the value itself");
+        store.despawn(a);
+        assert_eq!(store.set_value(VALUE.id(), a), None);
+        store.check().expect("consistent");
+    }
+}

@@ -1,0 +1,217 @@
+//! The upkeep of relations to which nobody else listens: no announcement, and nothing waits for the end of one.
+//!
+//! ```text
+//!   announced   observers, hook │ the change │ hook, observers, commands: a first list comes, an empty one goes
+//!   direct      who was the target? │ the change │ leaves the one list, joins the other, which comes or goes at once
+//! ```
+//!
+//! Both do the same. The hooks in `upkeep` are for relations whose changes somebody hears of, since these must be told in
+//! order, while structure stands still. Here the change is complete when the lists follow: nobody can see what is between.
+
+use phalanx_store::{Entity, Existing, FirstPanic, Store, Tick};
+
+use super::upkeep::is_hierarchy;
+use crate::bundle::Bundle;
+use crate::bundles::BundleId;
+use crate::registry::ComponentId;
+use crate::relation::{Places, Relationship, RelationshipSourceCollection, RelationshipTarget};
+use crate::storage::SparseParts;
+use crate::world::World;
+use crate::world::batch::for_each_despite_panics;
+
+/// How the lists of a relation follow its links.
+#[derive(Clone, Copy)]
+pub(crate) struct Direct {
+    /// At whom an entity points.
+    target: fn(&World, Entity) -> Option<Entity>,
+    /// Brings lists in line with an entity that pointed at the third one before its change, or at nobody.
+    follow: fn(&mut World, Entity, ComponentId, Option<Entity>),
+    /// The component that lists those that point, if the world has met it.
+    list: fn(&World) -> Option<ComponentId>,
+    /// Whether the list of its target names an entity.
+    is_listed: fn(&World, Entity) -> bool,
+}
+
+/// A relation of a bundle, to which nobody else listens.
+#[derive(Clone, Copy)]
+pub(crate) struct QuietLink {
+    pub(crate) id: ComponentId,
+    pub(crate) direct: Direct,
+}
+
+impl QuietLink {
+    /// At whom an entity points.
+    #[inline]
+    pub(crate) fn target(self, world: &World, entity: Entity) -> Option<Entity> {
+        (self.direct.target)(world, entity)
+    }
+
+    /// Brings lists in line with entities that were spawned together, although values or handlers panic.
+    pub(crate) fn follow_new(self, world: &mut World, entities: &[Entity]) {
+        let mut relinked = false;
+        for_each_despite_panics(entities.iter(), |&entity| {
+            // Whoever hears of one that was refused, or is disabled, may have linked others: these are listed already.
+            if relinked && (self.direct.is_listed)(world, entity) {
+                return;
+            }
+            let (epoch, changes) = world.version_of_all_links();
+            let mut panics = FirstPanic::default();
+            panics.guard(|| self.follow(world, entity, None));
+            relinked |= world.version_of_all_links() != (epoch, changes + 1);
+            panics.resume();
+        });
+    }
+
+    /// Brings lists in line, after a change of an entity that pointed at `before`.
+    #[inline]
+    pub(crate) fn follow(self, world: &mut World, entity: Entity, before: Option<Entity>) {
+        (self.direct.follow)(world, entity, self.id, before);
+    }
+}
+
+impl Direct {
+    pub(super) fn of<R: Relationship>() -> Self {
+        Self {
+            target: |world, entity| world.target_of::<R>(entity),
+            follow: follow::<R>,
+            list: |world| world.component_id::<R::RelationshipTarget>(),
+            is_listed: |world, entity| {
+                let target = world.target_of::<R>(entity);
+                let list = target.and_then(|target| world.sources_of::<R::RelationshipTarget>(target));
+                list.is_some_and(|list| list.iter().any(|source| source == entity))
+            },
+        }
+    }
+
+    /// The component that lists those that point, if the world has met it.
+    pub(crate) fn list_of(self, world: &World) -> Option<ComponentId> {
+        (self.list)(world)
+    }
+}
+
+/// The list of a target, marked as changed.
+#[inline]
+pub(super) fn list_of<S: RelationshipTarget>(
+    store: &mut Store,
+    target: Entity,
+    since: Tick,
+) -> Option<&mut S::Collection> {
+    if let Some((column, changed)) = S::columns() {
+        return store.set_value_mut(column, changed, target).map(S::collection_mut_risky);
+    }
+    let item = store.get_mut::<S::Write>(target, S::ids())?;
+    Some(S::wrap_mut(item, since).into_mut().into_inner().collection_mut_risky())
+}
+
+fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, before: Option<Entity>) {
+    let now = world.target_of::<R>(source);
+    world.relations.link_changes(id);
+    let mut emptied = None;
+    if let Some(target) = before {
+        let World { store, relations, last_tick, .. } = &mut *world;
+        if let Some(list) = list_of::<R::RelationshipTarget>(store, target, *last_tick) {
+            let left = list.remove_noted(source, relations.places(id));
+            emptied = (left && list.is_empty() && now != before).then_some(target);
+        } else if let Some((list, places)) = relations.waiting_list::<R::RelationshipTarget>(target, id) {
+            list.remove_noted(source, places);
+        }
+    }
+    if let Some(target) = emptied {
+        world.take_empty_list::<R::RelationshipTarget>(target);
+    }
+    if let Some(target) = now {
+        join::<R>(world, source, id, target);
+    }
+    // Last, because whoever hears of it may change the link, or panic. A link that was refused is renewed as it goes.
+    if is_hierarchy::<R>() && world.has_disabled_trees() {
+        world.renew_disabled(vec![source]);
+    }
+}
+
+/// A source joins the list of its target, or its link is refused.
+#[inline]
+fn join<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, target: Entity) {
+    if let Err(error) = world.check_link::<R>(source, target) {
+        return world.refuse_link::<R>(source, target, error);
+    }
+    let add = |list: &mut <R::RelationshipTarget as RelationshipTarget>::Collection, places: &mut Places| {
+        let rival = list.source_to_remove_before_add().filter(|&rival| rival != source);
+        list.add_noting(source, places);
+        rival
+    };
+    let World { store, relations, last_tick, .. } = &mut *world;
+    let rival = if let Some(list) = list_of::<R::RelationshipTarget>(store, target, *last_tick) {
+        add(list, relations.places(id))
+    } else if let Some((list, places)) = relations.waiting_list::<R::RelationshipTarget>(target, id) {
+        add(list, places)
+    } else {
+        let mut list = <R::RelationshipTarget as RelationshipTarget>::Collection::new();
+        list.add(source);
+        world.give_first_list(target, R::RelationshipTarget::from_collection_risky(list));
+        None
+    };
+    if let Some(rival) = rival
+        && world.target_of::<R>(rival) == Some(target)
+    {
+        let _ = world.remove::<R>(rival);
+    }
+}
+
+impl World {
+    /// The relation of a bundle, if its lists are all that listens to the bundle.
+    #[inline]
+    pub(crate) fn quiet_link(&self, bundle: BundleId) -> Option<QuietLink> {
+        let id = self.bundles.info(bundle).link?;
+        self.relations.quiet.iter().find(|link| link.id == id).copied()
+    }
+
+    /// At whom an entity points.
+    #[inline]
+    pub(super) fn target_of<R: Relationship>(&self, source: Entity) -> Option<Entity> {
+        match R::column() {
+            Some(column) => self.store.set_value(column, source).map(R::get),
+            None => self.get::<R>(source).map(R::get),
+        }
+    }
+
+    /// The list of those that point at an entity.
+    #[inline]
+    pub(super) fn sources_of<S: RelationshipTarget>(&self, target: Entity) -> Option<&S> {
+        match S::columns() {
+            Some((column, _)) => self.store.set_value(column, target),
+            None => self.get::<S>(target),
+        }
+    }
+
+    /// Gives a target its first list, at once where nobody hears of it.
+    #[inline]
+    pub(super) fn give_first_list<S: RelationshipTarget>(&mut self, target: Entity, list: S) {
+        let bundle = self.bundle::<S>();
+        let info = self.bundles.info(bundle);
+        let alone = info.required.is_empty() && info.required_sparse.is_empty();
+        if !alone || self.archetypes.pools().len() > 1 || !self.is_quiet_list::<S>() {
+            return self.insert_list(target, list);
+        }
+        let (_, parts) = list.into_values(self.store.tick());
+        self.put_sparse(target, parts, Existing::Replace);
+    }
+
+    /// Takes a list away that has become empty.
+    #[inline]
+    fn take_empty_list<S: RelationshipTarget>(&mut self, target: Entity) {
+        if self.sources_of::<S>(target).is_none_or(|list| !list.is_empty()) {
+            return;
+        }
+        if self.archetypes.pools().len() > 1 || !self.is_quiet_list::<S>() {
+            let _ = self.remove::<S>(target);
+            return;
+        }
+        drop(<S as Bundle>::Sparse::take(&mut self.store, &self.sets, target));
+    }
+
+    /// Whether nobody but their upkeep listens to lists of this kind.
+    #[inline]
+    fn is_quiet_list<S: RelationshipTarget>(&self) -> bool {
+        self.component_id::<S>().is_some_and(|id| self.is_quiet(id))
+    }
+}
