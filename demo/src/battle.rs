@@ -1,7 +1,8 @@
 //! The armies and the frame: components, resources, messages, plugins, and which system runs when.
 //!
 //! Positions and velocities are kept field by field. What kind a fighter is says which components it has: an archer has
-//! a bow, a soldier a sword, a medic bandages; the wounded carry a tag that comes and goes by commands.
+//! a bow, a soldier a sword, a medic bandages; the wounded carry a tag that comes and goes by commands. Who burns has a
+//! component in a sparse set, and arrows are a pool, a closed kind of entities with positions and velocities of their own.
 
 use phalanx::prelude::*;
 use phalanx::save::{FileError, SaveRegistry};
@@ -61,6 +62,32 @@ pub struct Bandages(pub f32);
 #[component(save, name = "demo.Wounded")]
 pub struct Wounded;
 
+/// Loses health until the fire is out. Few burn, and not for long: a sparse set, so that no row moves for it.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Burning", storage = "sparse")]
+pub struct Burning {
+    pub left: f32,
+}
+
+/// An arrow on its way.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "demo.Arrow")]
+pub struct Arrow {
+    pub target: Entity,
+    pub damage: f32,
+    /// The seconds that it will fly.
+    pub left: f32,
+    pub fire: bool,
+}
+
+/// All arrows: spawned and despawned more often than anything else, and always with the same components.
+#[derive(Pool)]
+pub struct Arrows {
+    pub position: Position,
+    pub velocity: Velocity,
+    pub arrow: Arrow,
+}
+
 #[derive(Message, Clone, Copy, Debug)]
 pub struct Hit {
     pub target: Entity,
@@ -79,6 +106,10 @@ pub struct Tally {
     pub deaths: [u64; 2],
     pub recruits: u64,
     pub healed: u64,
+    #[serde(default)]
+    pub arrows: u64,
+    #[serde(default)]
+    pub ignited: u64,
 }
 
 #[derive(Resource, Clone, Copy, Debug)]
@@ -136,6 +167,9 @@ pub fn saved_types() -> SaveRegistry {
         .register::<Sword>()
         .register::<Bandages>()
         .register::<Wounded>()
+        .register::<Burning>()
+        .register::<Arrow>()
+        .register_pool::<Arrows>()
         .register::<Tally>()
         .register::<Stage>();
     types
@@ -190,6 +224,7 @@ struct Armies {
 impl Plugin for Armies {
     fn build(&self, app: &mut App) {
         app.insert_resource(Seed(self.seed)).insert_resource(Strength(self.strength));
+        app.world_mut().register_pool::<Arrows>();
         app.init_state::<Stage>();
         app.add_systems(OnEnter(Stage::Muster), (muster, begin).chain());
     }
@@ -211,7 +246,12 @@ fn fighting(app: &mut App) {
     let battle = in_state(Stage::Battle);
     app.configure_sets(Update, (Step::Aim, Step::Fight, Step::Bury).chain().run_if(battle));
     app.add_systems(Update, (systems::aim, systems::reload).chain().in_set(Step::Aim));
-    app.add_systems(Update, (systems::strike, systems::suffer, systems::heal).chain().in_set(Step::Fight));
+    app.add_systems(
+        Update,
+        (systems::strike, systems::shoot, systems::fly, systems::suffer, systems::burn, systems::heal)
+            .chain()
+            .in_set(Step::Fight),
+    );
     app.add_systems(Update, (systems::bury, systems::mark_wounded, systems::recruit).in_set(Step::Bury));
     app.add_systems(PostUpdate, systems::tally);
 }

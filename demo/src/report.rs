@@ -1,34 +1,14 @@
 //! What the user reads when the battle is over: numbers, what each storage was used for, and the digest.
 //!
-//! The digest is a hash over every fighter, in order, and over the tally: two runs with the same digest ended in the
-//! same world, bit for bit. The schedule can be drawn without other programs.
+//! The digest is the world's own, over all components and resources: two runs with the same digest ended in the same
+//! world, bit for bit. The schedule can be drawn without other programs.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use phalanx::prelude::*;
 
-use crate::battle::{Health, Position, Tally, Team, Velocity, Wounded, count};
-
-/// A hash of everything that fights, in order.
-pub fn digest(world: &World) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
-    for (entity, pos, vel, team, health, wounded) in
-        world.view::<(Entity, &Position, &Velocity, &Team, &Health, Has<Wounded>)>()
-    {
-        add(entity.to_bits());
-        for value in [pos.x, pos.y, vel.x, vel.y, &health.0] {
-            add(u64::from(value.to_bits()));
-        }
-        add(u64::from(team.0) * 2 + u64::from(wounded));
-    }
-    let tally = world.resource::<Tally>();
-    [tally.hits, tally.deaths[0], tally.deaths[1], tally.recruits, tally.healed]
-        .into_iter()
-        .for_each(&mut add);
-    hash
-}
+use crate::battle::{Arrow, Burning, Tally, Wounded, count};
 
 /// Writes the summary. Fails when nobody reads it, as when the output is a closed pipe.
 pub fn summary(
@@ -46,13 +26,21 @@ pub fn summary(
     let tally = world.resource::<Tally>();
     writeln!(
         out,
-        "\n{} hits, {} + {} dead, {} recruits, {} times healed, {} wounded now",
+        "\n{} hits, {} arrows, {} + {} dead, {} recruits, {} times healed, {} times on fire",
         tally.hits,
+        tally.arrows,
         tally.deaths[0],
         tally.deaths[1],
         tally.recruits,
         tally.healed,
-        world.view_filtered::<(), With<Wounded>>().count()
+        tally.ignited
+    )?;
+    writeln!(
+        out,
+        "now {} are wounded, {} burn, {} arrows fly",
+        world.view_filtered::<(), With<Wounded>>().count(),
+        world.view_filtered::<(), With<Burning>>().count(),
+        world.view_filtered::<(), With<Arrow>>().count()
     )?;
     writeln!(out, "\nphase            runs     ms each   slowest systems, ms each")?;
     for phase in app.timings().iter().filter(|phase| phase.runs > 0 && !phase.systems.is_empty()) {
@@ -80,43 +68,45 @@ pub fn summary(
         "\n{updated} entity updates in {seconds:.2} s: {:.1} million per second",
         updated as f64 / seconds / 1e6
     )?;
-    writeln!(out, "digest: {:016x}", digest(world))?;
+    writeln!(out, "digest: {}", world.digest())?;
     Ok(())
 }
 
 /// What each storage was used for, and what it cost.
 fn storages(out: &mut impl Write, world: &World) -> io::Result<()> {
     let stats = world.stats();
-    let (mut fields, mut whole) = (Use::default(), Use::default());
-    for column in stats.archetypes.iter().flat_map(|archetype| &archetype.columns) {
+    let (mut fields, mut whole, mut pools, mut sparse) =
+        (Use::default(), Use::default(), Use::default(), Use::default());
+    // The first pool is that of all entities without a pool of their own.
+    for pool in &stats.pools[1..] {
+        let own = stats.archetypes.iter().filter(|archetype| pool.archetypes.contains(&archetype.id));
+        pools.add(pool.name, own.map(|archetype| archetype.bytes).sum());
+    }
+    let general =
+        stats.archetypes.iter().filter(|archetype| stats.pools[0].archetypes.contains(&archetype.id));
+    for column in general.flat_map(|archetype| &archetype.columns) {
         // Tags take no memory.
         if column.bytes > 0 {
             let own = if column.field.is_empty() { &mut whole } else { &mut fields };
             own.add(&column.component, column.bytes);
         }
     }
-    let mut sparse = Use::default();
     for set in &stats.sets {
         sparse.add(&set.component, set.page_bytes + set.row_bytes);
     }
     writeln!(out, "\nstorage             bytes   for")?;
-    writeln!(
-        out,
-        "fields        {:>11}   {}: a column per field, walked as slices",
-        fields.bytes,
-        fields.names()
-    )?;
-    writeln!(out, "whole values  {:>11}   {}: a column per component", whole.bytes, whole.names())?;
-    if sparse.bytes > 0 {
-        writeln!(
-            out,
-            "sparse        {:>11}   {}: comes and goes, and no row moves",
-            sparse.bytes,
-            sparse.names()
-        )?;
+    for (storage, used, why) in [
+        ("fields", fields, "a column per field, walked as slices"),
+        ("whole values", whole, "a column per component"),
+        ("sparse set", sparse, "comes and goes, and no row moves"),
+        ("pool", pools, "one closed kind of entities, spawned and despawned all the time"),
+    ] {
+        if used.bytes > 0 {
+            writeln!(out, "{storage:<14}{:>11}   {}: {why}", used.bytes, used.names())?;
+        }
     }
     let tables = stats.archetypes.iter().filter(|archetype| archetype.entities > 0).count();
-    writeln!(out, "{tables} tables, {} rows moved from one table to another", stats.moves)
+    writeln!(out, "{tables} tables; {} times one entity came into another table", stats.moves)
 }
 
 /// Components of one storage, and their bytes.
@@ -128,7 +118,7 @@ struct Use {
 
 impl Use {
     fn add(&mut self, component: &str, bytes: usize) {
-        self.components.insert(component.rsplit("::").next().unwrap_or(component).to_owned());
+        self.components.insert(component.rsplit("::").next().unwrap_or(component).replace("demo.", ""));
         self.bytes += bytes;
     }
 
@@ -221,7 +211,7 @@ mod tests {
             let options = Options { seed, threads, frames: 0, entities: 3000, ..Options::default() };
             let mut app = battle::app(&options);
             (0..30).for_each(|_| app.step(1.0 / 60.0));
-            digest(app.world())
+            app.world().digest()
         };
         let serial = fought(5, Threads::Serial);
         assert_eq!(serial, fought(5, Threads::N(2)));

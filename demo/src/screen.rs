@@ -36,7 +36,7 @@ impl Screen {
             return;
         }
         self.shown = done;
-        let fighting = world.entities().len();
+        let fighting = world.view_filtered::<(), With<Team>>().count();
         let mut text = String::new();
         if self.terminal {
             if self.drawn {

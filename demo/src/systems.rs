@@ -2,13 +2,14 @@
 //!
 //! Walking along x and along y are systems of their own: they write different columns, so they may run at the same
 //! time. Aiming uses several threads inside one system and writes only its own rows; blows are messages, which
-//! have one order; whoever dies or comes does so through commands, which are applied when the phase ends.
+//! have one order; whoever dies or comes does so through commands, which are applied before the next system that is
+//! ordered after. Arrows walk by the same systems as fighters do.
 
 use phalanx::prelude::*;
 
 use crate::battle::{
-    Bandages, Died, FIELD, Health, Hit, Position, Seed, Tally, Team, Weapon, Wounded, bow, fighter, mixed,
-    position, sword, velocity,
+    Arrow, Arrows, Bandages, Bow, Burning, Died, FIELD, Health, Hit, Position, Seed, Sword, Tally, Team,
+    Velocity, Weapon, Wounded, bow, fighter, mixed, position, sword, velocity,
 };
 use crate::grid::{Grid, Standing};
 
@@ -70,10 +71,70 @@ pub fn reload(time: Res<Time>, mut all: Query<&mut Weapon>) {
     }
 }
 
-pub fn strike(all: Query<&Weapon>, mut hits: MessageWriter<Hit>) {
+pub fn strike(all: Query<&Weapon, With<Sword>>, mut hits: MessageWriter<Hit>) {
     for weapon in &all {
         if let Some(target) = weapon.target {
             hits.write(Hit { target, damage: weapon.damage });
+        }
+    }
+}
+
+/// The seconds that an arrow flies.
+const FLIGHT: f32 = 0.2;
+
+/// Every archer with a target lets an arrow go; every eighth of them burns.
+pub fn shoot(
+    mut commands: Commands,
+    archers: Query<(&Position, &Weapon), With<Bow>>,
+    places: Query<&Position, With<Team>>,
+    mut tally: ResMut<Tally>,
+) {
+    for (from, weapon) in &archers {
+        if let Some(target) = weapon.target
+            && let Ok(to) = places.get(target)
+        {
+            tally.arrows += 1;
+            commands.spawn_in(Arrows {
+                position: Position { x: *from.x, y: *from.y },
+                velocity: Velocity { x: (to.x - from.x) / FLIGHT, y: (to.y - from.y) / FLIGHT },
+                arrow: Arrow { target, damage: weapon.damage, left: FLIGHT, fire: tally.arrows % 8 == 0 },
+            });
+        }
+    }
+}
+
+/// An arrow that arrives hits, and may set its target on fire.
+pub fn fly(
+    time: Res<Time>,
+    mut commands: Commands,
+    mut arrows: Query<(Entity, &mut Arrow), InPool<Arrows>>,
+    fighters: Query<(), With<Team>>,
+    mut hits: MessageWriter<Hit>,
+    mut tally: ResMut<Tally>,
+) {
+    for (entity, mut arrow) in &mut arrows {
+        arrow.left -= time.delta_secs();
+        if arrow.left > 0.0 {
+            continue;
+        }
+        commands.entity(entity).despawn();
+        if fighters.contains(arrow.target) {
+            hits.write(Hit { target: arrow.target, damage: arrow.damage });
+            if arrow.fire {
+                commands.entity(arrow.target).insert(Burning { left: 1.5 });
+                tally.ignited += 1;
+            }
+        }
+    }
+}
+
+/// Who burns loses health, until the fire is out.
+pub fn burn(time: Res<Time>, mut commands: Commands, mut all: Query<(Entity, &mut Burning, &mut Health)>) {
+    for (entity, mut burning, mut health) in &mut all {
+        health.0 -= 10.0 * time.delta_secs();
+        burning.left -= time.delta_secs();
+        if burning.left <= 0.0 {
+            commands.entity(entity).remove::<Burning>();
         }
     }
 }

@@ -140,7 +140,8 @@ impl SaveReport {
 
 impl fmt::Display for SaveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} entities saved", self.entities)?;
+        let entities = if self.entities == 1 { "entity" } else { "entities" };
+        write!(f, "{} {entities} saved", self.entities)?;
         if self.entities_left_out > 0 {
             write!(f, ", {} left out", self.entities_left_out)?;
         }

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::World;
 use super::from_world::FromWorld;
 use crate::messages::{Message, MessageId, Messages};
+use crate::names::how_to_add;
 use crate::resources::{Resource, ResourceId};
 use crate::tracking::{Mut, Ref};
 
@@ -224,5 +225,6 @@ impl World {
 #[cold]
 #[track_caller]
 fn missing<R>() -> ! {
-    panic!("the world has no resource `{}`: insert it with `insert_resource`", std::any::type_name::<R>())
+    let name = std::any::type_name::<R>();
+    panic!("the world has no resource `{name}`: {}", how_to_add(name))
 }

@@ -53,6 +53,22 @@ fn a_missing_resource_is_a_panic_that_names_system_and_resource() {
 }
 
 #[test]
+fn a_missing_state_is_a_panic_that_names_the_call_that_adds_it() {
+    #[derive(States, Clone, Debug, Default, PartialEq, Eq, Hash)]
+    struct Menu;
+    let mut app = app();
+    app.add_systems(Update, |mut next: ResMut<NextState<Menu>>| next.set(Menu));
+    let text = panic_text(&mut app);
+    assert!(
+        text.contains("`NextState<Menu>`, which the world lacks: add it with `app.init_state::<Menu>()`"),
+        "{text}"
+    );
+    let read = catch_unwind(AssertUnwindSafe(|| app.world().resource::<State<Menu>>().get().clone()));
+    let text = *read.expect_err("it panics").downcast::<String>().expect("a text");
+    assert!(text.contains("add it with `app.init_state::<Menu>()`"), "{text}");
+}
+
+#[test]
 fn a_system_without_its_resource_is_not_run_and_the_handler_hears_of_it() {
     for threads in [Threads::Serial, Threads::N(2)] {
         let mut app = listening();
