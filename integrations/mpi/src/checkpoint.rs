@@ -1,33 +1,51 @@
 //! Checkpoints of all ranks, from which any number of ranks can go on.
 //!
 //! ```text
-//!   frame-000000120.new/rank-0 ..        while it is written
-//!   frame-000000120/rank-0 .. rank-3     the rows that each rank owned, and messages that waited
-//!   frame-000000120/manifest             length and hash of each file
+//!   frame-000000100/rank-0 .. rank-3     the rows that each rank owned, and messages that waited
+//!   frame-000000100/manifest             length and hash of each file
+//!   frame-000000120/rank-0 .. rank-3     what became another since frame 100: rows that came, went and changed
+//!   frame-000000120/manifest             the same, and that frame 100 is its base
+//!   frame-000000140.new/rank-0 ..        while it is written
 //!   frame-000000120.old/                 one of the same frame that is replaced, until the new one has its name
 //! ```
 //!
-//! A folder gets its name when all of it is on the disk, so a rank that dies at any moment leaves the last checkpoint
-//! whole. Whoever looks for one reads all of its files, and takes the one before it where they are not those that the
-//! manifest tells of.
+//! Each rank writes its difference from what it wrote last; every so often, and after a restart, all write all they have. A
+//! folder gets its name when all of it is on the disk, the manifest last, so a rank that dies at any moment leaves the last
+//! checkpoint whole. Whoever looks for one reads all of its files and of those it stands on, and takes the one before it where
+//! they are not those that the manifests tell of.
 
-use std::fmt::Write as _;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use phalanx::prelude::*;
 
+use self::manifest::{Manifest, chain, is_whole, name_of, read_told};
 use crate::cluster::Cluster;
 use crate::error::ClusterError;
+use crate::ids::GlobalId;
 use crate::messages::{Letter, Outbox};
+use crate::sent::{self, Sent};
 use crate::transport::Transport;
+use crate::types::unpack_rows;
 use crate::wire::{Reader, hash, put, put_bytes};
 
-const FORM: &str = "phalanx-mpi checkpoint 2";
+mod manifest;
 
-/// The newest checkpoint in a folder that is whole, and its frame. Every file is read and compared with the manifest; a
-/// checkpoint that is damaged is passed over.
+/// What the last checkpoint of this rank holds, so that the next one can be a difference from it.
+pub(crate) struct Saved {
+    folder: PathBuf,
+    frame: u64,
+    /// How many differences it stands on.
+    depth: u64,
+    rows: Sent,
+    /// The hash of its manifest, which rank 0 knows.
+    manifest: u64,
+}
+
+/// The newest checkpoint in a folder that is whole, and its frame. Every file is read and compared with the manifest, and so
+/// are those of the checkpoints that it stands on; one that is damaged is passed over.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -44,63 +62,8 @@ pub fn latest_checkpoint(folder: &Path) -> Result<Option<(u64, PathBuf)>, Cluste
         }
     }
     found.sort_unstable();
-    let whole = found.into_iter().rev().find(|(frame, _, place)| {
-        Manifest::read(place).is_ok_and(|manifest| {
-            let file = |(rank, told): (usize, &(u64, u64))| read_told(place, rank, *told).is_ok();
-            manifest.frame == *frame && manifest.files.iter().enumerate().all(file)
-        })
-    });
+    let whole = found.into_iter().rev().find(|(frame, _, place)| is_whole(place, *frame));
     Ok(whole.map(|(frame, _, place)| (frame, place)))
-}
-
-/// The file of a rank, if it is the one that the manifest tells of.
-fn read_told(place: &Path, rank: usize, told: (u64, u64)) -> Result<Vec<u8>, ClusterError> {
-    let path = place.join(format!("rank-{rank}"));
-    let bytes = fs::read(&path).map_err(|error| ClusterError::file(&path, error))?;
-    if (bytes.len() as u64, hash(&bytes)) != told {
-        return Err(ClusterError::file(&path, "it is not the file that the manifest tells of"));
-    }
-    Ok(bytes)
-}
-
-/// What a manifest says.
-struct Manifest {
-    frame: u64,
-    next_id: u64,
-    /// The length and hash of each rank's file.
-    files: Vec<(u64, u64)>,
-}
-
-impl Manifest {
-    fn read(place: &Path) -> Result<Self, ClusterError> {
-        let path = place.join("manifest");
-        let text = fs::read_to_string(&path).map_err(|error| ClusterError::file(&path, error))?;
-        Self::parse(&text).ok_or_else(|| ClusterError::file(&path, "it is not a manifest"))
-    }
-
-    fn text(&self) -> String {
-        let mut text =
-            format!("{FORM}\nframe {}\nnext_id {}\nranks {}\n", self.frame, self.next_id, self.files.len());
-        for (rank, (len, hash)) in self.files.iter().enumerate() {
-            let _ = writeln!(text, "rank-{rank} {len} {hash:016x}");
-        }
-        text.push_str("end\n");
-        text
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.lines();
-        (lines.next()? == FORM).then_some(())?;
-        let frame = lines.next()?.strip_prefix("frame ")?.parse().ok()?;
-        let next_id = lines.next()?.strip_prefix("next_id ")?.parse().ok()?;
-        let ranks: usize = lines.next()?.strip_prefix("ranks ")?.parse().ok()?;
-        let mut files = Vec::new();
-        for rank in 0..ranks {
-            let (len, hash) = lines.next()?.strip_prefix(&format!("rank-{rank} "))?.split_once(' ')?;
-            files.push((len.parse().ok()?, u64::from_str_radix(hash, 16).ok()?));
-        }
-        (lines.next()? == "end").then_some(Self { frame, next_id, files })
-    }
 }
 
 /// Writes a file and waits until it is on the disk.
@@ -146,26 +109,32 @@ impl<T: Transport> Cluster<T> {
     /// Writes a checkpoint of all ranks, between two frames: before [`Cluster::exchange`], on every rank. The folder must be
     /// one that all ranks see. A checkpoint of the same frame is replaced.
     ///
+    /// After the first one, each rank writes what became another since the last ([`Cluster::whole_every`]): such a checkpoint
+    /// stands on those before it, whose folders must stay.
+    ///
     /// # Errors
     /// When a rank is gone or a file cannot be written. The last checkpoint is whole then.
     pub fn checkpoint(&mut self, world: &mut World, folder: &Path) -> Result<(), ClusterError> {
         self.name_newborn(world)?;
-        let mut bytes = Vec::new();
-        let entities: Vec<Entity> = self.owned(world).into_iter().map(|(_, entity)| entity).collect();
-        self.types.refuse(world, &entities)?;
-        self.types.pack_whole(world, &entities, &mut bytes);
-        let outbox = world.get_resource::<Outbox>();
-        outbox.iter().flat_map(|outbox| outbox.letters()).for_each(|letter| letter.write(&mut bytes));
-        let name = format!("frame-{:09}", self.frame);
-        let [place, new, old] = ["", ".new", ".old"].map(|end| folder.join(format!("{name}{end}")));
+        // Without one that was written to its end, the next is whole.
+        let base = self.saved.take().filter(|base| {
+            base.folder == folder && base.frame < self.frame && base.depth + 1 < self.whole_every
+        });
+        let [place, new, old] = ["", ".new", ".old"].map(|end| folder.join(name_of(self.frame) + end));
         if self.rank() == 0 {
             // What a run that died left behind.
             remove_folder(&new)?;
             fs::create_dir_all(&new).map_err(|error| ClusterError::file(&new, error))?;
         }
-        // Nobody writes before the folder is there.
-        self.transport.gather(Vec::new())?;
+        // Nobody writes before the folder is there, and all write differences, or nobody does.
+        let able = self.transport.gather(vec![u8::from(base.is_some())])?.iter().all(|part| part == &[1]);
+        let mut saved = base.filter(|_| able);
+        let (depth, base) =
+            saved.as_ref().map_or((0, None), |base| (base.depth + 1, Some((base.frame, base.manifest))));
+        let mut rows = saved.take().map(|base| base.rows).unwrap_or_default();
+        let bytes = self.pack_checkpoint(world, &mut rows)?;
         write_synced(&new.join(format!("rank-{}", self.rank())), &bytes)?;
+        self.stats.checkpoint_bytes += bytes.len() as u64;
         let mut told = Vec::new();
         put(&mut told, bytes.len() as u64);
         put(&mut told, hash(&bytes));
@@ -175,14 +144,34 @@ impl<T: Transport> Cluster<T> {
             let mut reader = Reader::new(part, format!("what rank {rank} says of its checkpoint"));
             files.push((reader.number()?, reader.number()?));
         }
+        let mut manifest = 0;
         if self.rank() == 0 {
-            let manifest = Manifest { frame: self.frame, next_id: self.next_id, files };
-            write_synced(&new.join("manifest"), manifest.text().as_bytes())?;
+            let text = Manifest { frame: self.frame, next_id: self.next_id, base, files }.text();
+            manifest = hash(text.as_bytes());
+            write_synced(&new.join("manifest"), text.as_bytes())?;
             sync_folder(&new)?;
             publish(&new, &place, &old)?;
         }
         // Nobody goes on before it has its name.
-        self.transport.gather(Vec::new()).map(|_| ())
+        self.transport.gather(Vec::new())?;
+        self.saved = Some(Saved { folder: folder.to_owned(), frame: self.frame, depth, rows, manifest });
+        Ok(())
+    }
+
+    /// What this rank owns, as a difference from `rows`, which become what it owns now; and messages that wait.
+    fn pack_checkpoint(&self, world: &World, rows: &mut Sent) -> Result<Vec<u8>, ClusterError> {
+        let owned = self.owned(world);
+        let entities: Vec<Entity> = owned.iter().map(|(_, entity)| *entity).collect();
+        self.types.refuse(world, &entities)?;
+        let entries = self.types.row_entries();
+        let hashes = sent::hashes(world, &entities, &entries);
+        let here: Vec<(GlobalId, usize)> = owned.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
+        let difference = rows.replace(&here, &hashes, entries.len());
+        let mut bytes = Vec::new();
+        put_bytes(&mut bytes, &difference.pack(world, &entities, &entries));
+        let outbox = world.get_resource::<Outbox>();
+        outbox.iter().flat_map(|outbox| outbox.letters()).for_each(|letter| letter.write(&mut bytes));
+        Ok(bytes)
     }
 
     /// Goes on from the newest checkpoint in a folder that is whole, and returns its frame; `None` where there is none. Rank
@@ -209,17 +198,29 @@ impl<T: Transport> Cluster<T> {
     }
 
     /// Goes on from a checkpoint, which may have been written by another number of ranks. The world must have no entities
-    /// with a [`GlobalId`](crate::GlobalId).
+    /// with a [`GlobalId`].
     ///
     /// # Errors
     /// When a rank is gone, or a file cannot be read or is not the one that the manifest tells of.
     pub fn restart(&mut self, world: &mut World, place: &Path) -> Result<(), ClusterError> {
-        let manifest = Manifest::read(place)?;
-        (self.frame, self.next_id) = (manifest.frame, manifest.next_id);
-        for (rank, told) in manifest.files.iter().enumerate() {
-            if rank % self.ranks() == self.rank() {
-                let bytes = read_told(place, rank, *told)?;
-                self.load(world, &bytes, place.join(format!("rank-{rank}")).display().to_string())?;
+        self.saved = None;
+        let chain = chain(place)?;
+        let (_, newest) = chain.last().expect("a chain has its checkpoint");
+        (self.frame, self.next_id) = (newest.frame, newest.next_id);
+        for rank in (self.rank()..newest.files.len()).step_by(self.ranks()) {
+            // Who went from one rank to another is in the files of both: ids belong to one of them.
+            let mut known = HashMap::new();
+            let mut letters = Vec::new();
+            for (place, manifest) in &chain {
+                let bytes = read_told(place, rank, manifest.files[rank])?;
+                let source = place.join(format!("rank-{rank}")).display().to_string();
+                letters = self.load(world, &mut known, &mut Reader::new(&bytes, source))?;
+            }
+            // Those of earlier checkpoints have been delivered.
+            if !letters.is_empty() {
+                let mut outbox = world.remove_resource::<Outbox>().unwrap_or_default();
+                outbox.put_back(letters);
+                world.insert_resource(outbox);
             }
         }
         // Before anyone moves: who has no place goes with whom it is linked to.
@@ -228,18 +229,32 @@ impl<T: Transport> Cluster<T> {
         self.migrate(world)
     }
 
-    fn load(&self, world: &mut World, bytes: &[u8], source: String) -> Result<(), ClusterError> {
-        let mut reader = Reader::new(bytes, source);
-        self.types.unpack_whole(world, &mut reader)?;
+    /// Applies a rank's file to what was read of those before, and returns the messages that waited.
+    fn load(
+        &self,
+        world: &mut World,
+        known: &mut HashMap<GlobalId, Entity>,
+        reader: &mut Reader<'_>,
+    ) -> Result<Vec<Letter>, ClusterError> {
+        let mut rows = reader.part()?;
+        if !rows.is_empty() {
+            for _ in 0..rows.count()? {
+                let gone = known.remove(&GlobalId(rows.number()?));
+                world.despawn(gone.ok_or_else(|| rows.error("a row is to go that was never there"))?);
+            }
+            let entries = self.types.row_entries();
+            for _ in 0..rows.count()? {
+                let changed = sent::chosen(&entries, rows.number()?);
+                unpack_rows(world, &mut rows, &changed, |world, id| {
+                    *known.entry(id).or_insert_with(|| world.spawn_empty().id())
+                })?;
+                world.flush();
+            }
+        }
         let mut letters = Vec::new();
         while !reader.is_empty() {
-            letters.push(Letter::read(&mut reader)?);
+            letters.push(Letter::read(reader)?);
         }
-        if !letters.is_empty() {
-            let mut outbox = world.remove_resource::<Outbox>().unwrap_or_default();
-            outbox.put_back(letters);
-            world.insert_resource(outbox);
-        }
-        Ok(())
+        Ok(letters)
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use phalanx::prelude::*;
 
+use crate::checkpoint::Saved;
 use crate::error::ClusterError;
 use crate::ids::{GlobalId, Newborn};
 use crate::messages::{Letter, Outbox, To, deliver};
@@ -40,6 +41,8 @@ pub struct ClusterStats {
     pub messages: u64,
     /// How often cells were handed out anew.
     pub rebalanced: u64,
+    /// How many bytes the files of checkpoints took.
+    pub checkpoint_bytes: u64,
 }
 
 /// This rank among the others.
@@ -60,7 +63,10 @@ pub struct Cluster<T> {
     cost: Option<u64>,
     /// For each rank, its entities here.
     ghosts: Vec<HashMap<GlobalId, Entity>>,
-    stats: ClusterStats,
+    /// The last checkpoint, from which the next one is a difference.
+    pub(crate) saved: Option<Saved>,
+    pub(crate) whole_every: u64,
+    pub(crate) stats: ClusterStats,
 }
 
 impl<T: Transport> Cluster<T> {
@@ -80,6 +86,8 @@ impl<T: Transport> Cluster<T> {
             sent: vec![Sent::default(); ranks],
             cost: None,
             ghosts: vec![HashMap::new(); ranks],
+            saved: None,
+            whole_every: 16,
             stats: ClusterStats::default(),
         }
     }
@@ -88,6 +96,14 @@ impl<T: Transport> Cluster<T> {
     #[must_use]
     pub fn rebalance_every(mut self, frames: u64) -> Self {
         self.rebalance_every = frames;
+        self
+    }
+
+    /// Has every so manyth checkpoint hold all rows, and those between what became another since the one before: 16 unless it
+    /// is set. With 1 each holds all.
+    #[must_use]
+    pub fn whole_every(mut self, checkpoints: u64) -> Self {
+        self.whole_every = checkpoints.max(1);
         self
     }
 

@@ -10,6 +10,7 @@
 //! the source has an [`Apart`], and the target the order of all its sources. So no link holds an entity of another rank, and
 //! who goes away does not despawn those that are linked to it.
 
+use std::any::TypeId;
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 
@@ -18,9 +19,10 @@ use phalanx::relation::{Relationship, RelationshipTarget};
 use phalanx::save::SavedComponent;
 
 use crate::cluster::Ghost;
+use crate::columns::Rows;
 use crate::error::ClusterError;
 use crate::ids::GlobalId;
-use crate::types::{pack_presence, read_presence};
+use crate::types::{ComponentEntry, pack_presence, read_presence};
 use crate::wire::{Reader, put, put_bytes};
 
 /// The link of an entity whose target is on another rank. It becomes an ordinary link when both are on one rank again.
@@ -61,6 +63,8 @@ pub(crate) struct RelationEntry {
     pub(crate) pack_rosters: fn(&World, &[Entity], &mut Vec<u8>),
     pub(crate) unpack_links: fn(&mut World, &[Entity], &mut Reader<'_>) -> Result<(), ClusterError>,
     pub(crate) unpack_rosters: fn(&mut World, &[Entity], &mut Reader<'_>) -> Result<(), ClusterError>,
+    /// Links and rosters as parts of a row.
+    pub(crate) entries: [ComponentEntry; 2],
     /// Takes links apart whose ends will be on different ranks, and those of entities that leave.
     pub(crate) part: fn(&mut World, &[Entity]),
     /// Links to ghosts become links to ids.
@@ -84,6 +88,22 @@ impl RelationEntry {
             pack_rosters: pack_rosters::<R>,
             unpack_links: unpack_links::<R>,
             unpack_rosters: unpack_rosters::<R>,
+            entries: [
+                ComponentEntry {
+                    type_id: TypeId::of::<Apart<R>>(),
+                    halo: false,
+                    pack: |rows, out| pack_links::<R>(rows.world, rows.entities, out),
+                    hash: |rows, hashes| hash_each(rows, hashes, pack_links::<R>),
+                    unpack: unpack_links::<R>,
+                },
+                ComponentEntry {
+                    type_id: TypeId::of::<Roster<R>>(),
+                    halo: false,
+                    pack: |rows, out| pack_rosters::<R>(rows.world, rows.entities, out),
+                    hash: |rows, hashes| hash_each(rows, hashes, pack_rosters::<R>),
+                    unpack: unpack_rosters::<R>,
+                },
+            ],
             part: part::<R>,
             part_ghosts: part_ghosts::<R>,
             awaited: awaited::<R>,
@@ -100,8 +120,7 @@ impl RelationEntry {
 }
 
 /// The types that a relation brings along.
-pub(crate) fn types_of<R: Relationship>() -> [std::any::TypeId; 4] {
-    use std::any::TypeId;
+pub(crate) fn types_of<R: Relationship>() -> [TypeId; 4] {
     [
         TypeId::of::<R>(),
         TypeId::of::<R::RelationshipTarget>(),
@@ -182,6 +201,16 @@ fn pack_rosters<R: Relationship>(world: &World, entities: &[Entity], out: &mut V
     out.append(&mut rosters);
 }
 
+/// A number per entity that differs where what is packed of it does.
+fn hash_each(rows: &Rows<'_>, hashes: &mut [u64], pack: fn(&World, &[Entity], &mut Vec<u8>)) {
+    let mut bytes = Vec::new();
+    for (hash, entity) in hashes.iter_mut().zip(rows.entities) {
+        bytes.clear();
+        pack(rows.world, std::slice::from_ref(entity), &mut bytes);
+        *hash = crate::wire::hash(&bytes);
+    }
+}
+
 fn unpack_links<R: Relationship + SavedComponent>(
     world: &mut World,
     entities: &[Entity],
@@ -189,6 +218,10 @@ fn unpack_links<R: Relationship + SavedComponent>(
 ) -> Result<(), ClusterError> {
     for (&entity, here) in entities.iter().zip(read_presence(reader, entities.len())?) {
         if !here {
+            // The one that a file before this one told of is gone.
+            if world.get::<Apart<R>>(entity).is_some() {
+                world.commands().entity(entity).remove::<Apart<R>>();
+            }
             continue;
         }
         let target = GlobalId(reader.number()?);
@@ -216,6 +249,8 @@ fn unpack_rosters<R: Relationship>(
                 ids.push(GlobalId(reader.number()?));
             }
             world.commands().entity(entity).insert(Roster::<R> { ids, kind: PhantomData });
+        } else if world.get::<Roster<R>>(entity).is_some() {
+            world.commands().entity(entity).remove::<Roster<R>>();
         }
     }
     Ok(())

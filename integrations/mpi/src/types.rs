@@ -76,7 +76,7 @@ pub(crate) struct Places {
 /// How one component travels.
 #[derive(Clone, Copy)]
 pub(crate) struct ComponentEntry {
-    type_id: TypeId,
+    pub(crate) type_id: TypeId,
     pub(crate) halo: bool,
     pub(crate) pack: fn(&Rows<'_>, &mut Vec<u8>),
     /// Numbers that differ where the values of rows do.
@@ -222,6 +222,12 @@ impl ClusterTypes {
     /// The components that ghosts have.
     pub(crate) fn halo_entries(&self) -> Vec<ComponentEntry> {
         self.components.iter().copied().filter(|entry| entry.halo).collect()
+    }
+
+    /// All that makes up a row: components, links, and the order of sources.
+    pub(crate) fn row_entries(&self) -> Vec<ComponentEntry> {
+        let links = self.relations.iter().flat_map(|relation| relation.entries);
+        self.components.iter().copied().chain(links).collect()
     }
 
     /// The rows of these entities, column by column: ids, each component, links, the order of sources.

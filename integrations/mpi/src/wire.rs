@@ -57,6 +57,12 @@ impl<'b> Reader<'b> {
         let len = self.count()?;
         self.take(len)
     }
+
+    /// Bytes that are read by themselves.
+    pub(crate) fn part(&mut self) -> Result<Self, ClusterError> {
+        let left = self.bytes()?;
+        Ok(Self { left, source: self.source.clone() })
+    }
 }
 
 /// A hash that is the same on every machine: FNV-1a over 64-bit words, mixed at the end.
