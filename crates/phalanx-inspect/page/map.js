@@ -78,7 +78,7 @@ parts.map = (() => {
     layOut,
     async tickBeside(now) {
       layOut();
-      if (beside.hidden || now < next) return;
+      if (beside.hidden || beside.offsetParent === null || now < next) return;
       next = now + 300;
       await show(small);
     },

@@ -12,7 +12,7 @@ use phalanx_inspect::Inspector;
 
 use devtools::Browser;
 use json::Json;
-use world::{Frozen, Health, Name, Position, Running, Serial, Velocity};
+use world::{Frozen, Health, Name, Position, Running, Serial, Velocity, count_recruits, recruit, sing};
 
 #[allow(dead_code, reason = "the test uses a part")]
 #[path = "server/client.rs"]
@@ -88,10 +88,11 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
         eprintln!("skipped: no Chromium was found; install the package `chromium` to run this test");
         return;
     };
-    let app = Running::with(
-        Inspector::default().allow_edits().map("Position.x", "Position.y", "Frozen").history(30),
-        people,
-    );
+    let inspector = Inspector::default().allow_edits().map("Position.x", "Position.y", "Frozen").history(30);
+    let app = Running::with_app(inspector, |app| {
+        people(app.world_mut());
+        app.add_systems(PostUpdate, (recruit, (count_recruits, sing)).chain());
+    });
     let url = format!("http://127.0.0.1:{}/?token={}", app.address.port, app.address.token);
     let mut page = Browser::start(&program).open(&url);
     page.size(1280, 800);
@@ -245,7 +246,11 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
             page.click(&format!("[data-tab={tab}]"));
             page.wait(match tab {
                 "tables" => "document.querySelector('#tables .memory') !== null",
-                "systems" => "document.querySelector('#systems .system') !== null",
+                // Between systems with commands and those after them is a sync point.
+                "systems" => {
+                    "document.querySelector('#systems .sync')?.previousElementSibling.textContent.includes('recruit') \
+                     && document.querySelector('#systems .sync').nextElementSibling.querySelectorAll('.system').length === 2"
+                }
                 "map" => "document.querySelector('#map .note').textContent.includes('entities')",
                 _ => "true",
             });

@@ -1,10 +1,12 @@
-//! A hundred clients for a while, one of which never reads: the memory stays what it is.
+//! A hundred clients for a while, one of which never reads: the memory of the app stays what it is.
 //!
-//! `PHALANX_SOAK_SECONDS` sets for how long: three seconds unless it is set, ten minutes for a figure to be trusted.
-//! With `--nocapture` the resident size is printed on the way.
+//! The clients are a process of their own, so that what is measured is the app and not they. `PHALANX_SOAK_SECONDS` sets for
+//! how long: three seconds unless it is set, ten minutes for a figure to be trusted. With `--nocapture` the resident size is
+//! printed on the way.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +17,8 @@ use crate::client::{Address, memory, status};
 use crate::world::Running;
 
 const CLIENTS: u64 = 100;
+/// The variable that tells clients where the app is.
+const ADDRESS: &str = "PHALANX_SOAK_ADDRESS";
 
 /// What clients ask for, again and again; some of it is wrong.
 const BODIES: &[&str] = &[
@@ -63,21 +67,37 @@ fn never_read(address: &Address, stop: &AtomicBool) {
     }
 }
 
+/// The clients, until the input ends: started by the test below, with the address of its app.
+#[test]
+#[ignore = "the process of the clients, which the soak test starts"]
+fn clients() {
+    let Ok(address) = std::env::var(ADDRESS) else { return };
+    let address = Address::of(&address);
+    let (stop, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    std::thread::scope(|scope| {
+        scope.spawn(|| never_read(&address, &stop));
+        for number in 0..CLIENTS {
+            let (address, stop, answered) = (&address, &stop, &answered);
+            scope.spawn(move || ask(address, number, stop, answered));
+        }
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        stop.store(true, Ordering::Relaxed);
+    });
+    println!("\nanswered {}", answered.load(Ordering::Relaxed));
+}
+
 #[test]
 fn memory_is_flat_with_a_hundred_clients_and_one_that_never_reads() {
     let seconds = std::env::var("PHALANX_SOAK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
     let app = Running::start(Inspector::default().allow_edits().history(10));
-    let (stop, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-    let client = |work: Box<dyn FnOnce(&Address, &AtomicBool, &AtomicU64) + Send>| {
-        let (address, stop, answered) = (app.address.clone(), Arc::clone(&stop), Arc::clone(&answered));
-        std::thread::spawn(move || work(&address, &stop, &answered))
-    };
-    let mut clients = vec![client(Box::new(|address, stop, _| never_read(address, stop)))];
-    clients.extend(
-        (0..CLIENTS).map(|number| {
-            client(Box::new(move |address, stop, answered| ask(address, number, stop, answered)))
-        }),
-    );
+    let url = format!("http://127.0.0.1:{}/?token={}", app.address.port, app.address.token);
+    let mut clients = Command::new(std::env::current_exe().expect("this test"))
+        .args(["soak::clients", "--exact", "--ignored", "--nocapture"])
+        .env(ADDRESS, url)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("clients start");
     let begin = Instant::now();
     let whole = Duration::from_secs(seconds);
     let (mut settled, mut frames) = (0, app.frame());
@@ -85,8 +105,8 @@ fn memory_is_flat_with_a_hundred_clients_and_one_that_never_reads() {
         while begin.elapsed() < whole * part / 20 {
             std::thread::sleep(Duration::from_millis(20));
         }
-        let (now, count) = (memory(), answered.load(Ordering::Relaxed));
-        println!("{:6.1} s  {count:8} answers  {:7} KiB resident", begin.elapsed().as_secs_f64(), now / 1024);
+        let now = memory();
+        println!("{:6.1} s  {:7} KiB resident", begin.elapsed().as_secs_f64(), now / 1024);
         // Threads have their stacks and caches are warm by then.
         if part == 5 {
             settled = now;
@@ -97,12 +117,12 @@ fn memory_is_flat_with_a_hundred_clients_and_one_that_never_reads() {
         frames = app.frame();
     }
     let grown = memory().saturating_sub(settled);
-    stop.store(true, Ordering::Relaxed);
-    for client in clients {
-        client.join().expect("a client");
-    }
+    drop(clients.stdin.take());
+    let lines = BufReader::new(clients.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    let answered = lines.filter_map(|line| line.strip_prefix("answered ")?.parse::<u64>().ok()).last();
+    assert!(clients.wait().expect("clients end").success(), "no client was answered wrongly");
+    println!("{answered:?} answers, {} KiB more than after a quarter of the time", grown / 1024);
     assert!(grown < 8 << 20, "memory grew by {grown} bytes");
-    let enough = 10 * seconds;
-    assert!(answered.load(Ordering::Relaxed) > enough, "clients were answered");
+    assert!(answered > Some(10 * seconds), "clients were answered: {answered:?}");
     assert_eq!(status(&app.address.post(BODIES[0])), 200, "and it serves on");
 }

@@ -73,6 +73,15 @@ pub fn heal(mut all: Query<&mut Health>) {
 
 pub fn never(_: Query<&Position>) {}
 
+/// Makes nobody, but might: what it asks for is done at the next sync point.
+pub fn recruit(_: Commands, _: Query<&Health>) {}
+
+/// Reads what `recruit` may have made.
+pub fn count_recruits(_: Query<&Health>) {}
+
+/// Shares nothing with `count_recruits`.
+pub fn sing(_: Query<&Name>) {}
+
 fn at_no_time() -> bool {
     false
 }
@@ -86,8 +95,13 @@ pub struct Running {
 }
 
 impl Running {
-    /// Runs an app with some entities of each kind.
+    /// Runs an app with these entities.
     pub fn with(inspector: Inspector, set_up: impl FnOnce(&mut World) + Send + 'static) -> Self {
+        Self::with_app(inspector, |app| set_up(app.world_mut()))
+    }
+
+    /// Runs an app with more systems than the usual ones.
+    pub fn with_app(inspector: Inspector, set_up: impl FnOnce(&mut App) + Send + 'static) -> Self {
         let (send, receive) = channel();
         let (stop, frames) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (stopping, counted) = (Arc::clone(&stop), Arc::clone(&frames));
@@ -95,7 +109,7 @@ impl Running {
             let mut app = App::new();
             app.add_plugins(inspector.quiet().in_release(true));
             app.add_systems(Update, (walk, heal.after(walk), never.run_if(at_no_time)));
-            set_up(app.world_mut());
+            set_up(&mut app);
             let address = app.world().resource::<InspectorAddress>().0.clone();
             send.send(address).expect("the test waits");
             while !stopping.load(Ordering::Relaxed) {
@@ -109,6 +123,7 @@ impl Running {
         Self { address, frames, stop, thread: Some(thread) }
     }
 
+    /// Runs an app with some entities of each kind.
     pub fn start(inspector: Inspector) -> Self {
         Self::with(inspector, |world| {
             for n in 0..10_i16 {
