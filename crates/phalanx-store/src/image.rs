@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 use blocks::Blocks;
 pub use column::ColumnCopy;
+pub use read::SharedRows;
 pub use restore::{Leftovers, NotRestored, Restoring, Rewritten};
 
 use crate::column::BLOCK_ROWS;
@@ -31,6 +32,7 @@ use crate::tick::Tick;
 
 mod blocks;
 mod column;
+mod read;
 mod restore;
 mod stats;
 

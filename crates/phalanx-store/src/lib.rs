@@ -120,7 +120,7 @@ pub use fetch::{
 };
 pub use flags::{Borrow, BorrowFlags};
 pub use image::{
-    ColumnCopy, Copies, Image, ImageStats, Leftovers, NoCopy, NotRestored, Restoring, Rewritten,
+    ColumnCopy, Copies, Image, ImageStats, Leftovers, NoCopy, NotRestored, Restoring, Rewritten, SharedRows,
 };
 pub use location::{EntityLocation, Row, TableId};
 #[doc(hidden)]

@@ -48,6 +48,7 @@ pub use combinations::QueryCombinationIter;
 pub use condition::{Condition, Filter};
 pub use data::{Has, QueryData, ReadOnlyQueryData, Term};
 pub(crate) use data::{columns_of, short_name, written};
+pub(crate) use dynamic::find_column;
 pub use dynamic::{ColumnError, DynamicQuery, DynamicTable, DynamicTableMut, QueryBuilder};
 pub use error::{QueryEntityError, QuerySingleError};
 pub(crate) use extent::Extent;

@@ -28,7 +28,7 @@ pub use any_error::{AnyError, BevyError, ContextExt, Result, ResultSeverityExt, 
 pub use batch::SpawnBatch;
 pub use boxed::InsertByIdError;
 pub(crate) use checkpoint::Marking;
-pub use checkpoint::{Checkpoint, NotCaptured, RestoreError};
+pub use checkpoint::{Checkpoint, CheckpointTable, NotCaptured, RestoreError};
 pub use clone::{EntityCloner, EntityClonerBuilder, MoveError, OptIn, OptOut};
 pub use commands::{
     Command, CommandQueue, CommandStats, Commands, EndlessCommands, EntityCommand, EntityCommands,
@@ -52,6 +52,7 @@ pub use index::NamedError;
 pub use migrate::MigrateError;
 pub use narrower_queries::ComponentAccess;
 pub use non_send::{NonSend, NonSendId, NonSendMut};
+pub use phalanx_store::SharedRows;
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use reactions::*;
 #[doc(hidden)]

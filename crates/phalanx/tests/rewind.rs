@@ -16,3 +16,5 @@ mod parts;
 mod random;
 #[path = "rewind/reactions.rs"]
 mod reactions;
+#[path = "rewind/tables.rs"]
+mod tables;

@@ -53,6 +53,11 @@ impl Block {
     pub(super) fn new<T: Send + Sync + 'static>(values: Vec<T>, bytes: usize) -> Self {
         Self { values: Box::new(Rows(values)), bytes, note: OnceLock::new() }
     }
+
+    /// The values, if they are of this type.
+    pub(super) fn rows<T: Send + Sync + 'static>(&self) -> Option<&[T]> {
+        self.values.downcast_ref::<Rows<T>>().map(|rows| rows.0.as_slice())
+    }
 }
 
 /// Values that are dropped one by one, all of them though some panic.
@@ -85,8 +90,7 @@ struct Typed<T> {
 
 impl<T: Send + Sync + 'static> Typed<T> {
     fn rows<'b>(&self, block: &'b Block) -> &'b [T] {
-        let rows: &Rows<T> = block.values.downcast_ref().expect("a block holds values of its column's type");
-        &rows.0
+        block.rows().expect("a block holds values of its column's type")
     }
 }
 

@@ -19,6 +19,16 @@ pub(crate) struct ArchetypesImage {
     created: u64,
 }
 
+impl ArchetypesImage {
+    /// The archetypes that there were, in the order of queries: the table, pool and components of each.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (TableId, PoolId, &Signature)> {
+        let mut living: Vec<usize> =
+            (0..self.tables.len()).filter(|&at| self.tables[at] != TableId::DEAD).collect();
+        living.sort_by_key(|&at| self.homes[at]);
+        living.into_iter().map(|at| (self.tables[at], self.homes[at].pool, &self.signatures[at]))
+    }
+}
+
 impl Archetypes {
     pub(crate) fn image(&self) -> ArchetypesImage {
         ArchetypesImage {

@@ -232,10 +232,10 @@ fn lacking(info: &ComponentInfo) -> ColumnError {
     if info.is_sparse() { ColumnError::Sparse { component } } else { ColumnError::NoComponent { component } }
 }
 
-fn find_column<T: Send + Sync + 'static>(
+/// The column of a field, in a table of which `has` tells the columns.
+pub(crate) fn find_column<T: Send + Sync + 'static>(
     components: &Components,
-    store: &Store,
-    table: TableId,
+    has: impl FnOnce(AnyColId) -> bool,
     component: ComponentId,
     field: &str,
 ) -> Result<ColId<T>, ColumnError> {
@@ -253,7 +253,7 @@ fn find_column<T: Send + Sync + 'static>(
         return Err(ColumnError::UnknownField { component: name(), field: field.to_owned() });
     };
     let column: AnyColId = found.column();
-    if !store.table_has(table, column) {
+    if !has(column) {
         return Err(lacking(info));
     }
     column.typed::<T>().ok_or_else(|| ColumnError::WrongType {
@@ -303,7 +303,8 @@ impl<'w> DynamicTable<'w> {
         component: ComponentId,
         field: &str,
     ) -> Result<&'w [T], ColumnError> {
-        let id = find_column::<T>(self.components, self.store, self.table, component, field)?;
+        let has = |column| self.store.table_has(self.table, column);
+        let id = find_column::<T>(self.components, has, component, field)?;
         Ok(self.store.column_rows(self.table, id, self.rows()).expect("the table was asked just now"))
     }
 
@@ -412,7 +413,8 @@ impl DynamicTableMut<'_> {
         component: ComponentId,
         field: &str,
     ) -> Result<&mut [T], ColumnError> {
-        let id = find_column::<T>(self.components, self.store, self.table, component, field)?;
+        let has = |column| self.store.table_has(self.table, column);
+        let id = find_column::<T>(self.components, has, component, field)?;
         let rows = self.as_ref().rows();
         if let Some(changed) = self.components.info(component).changed_column() {
             let now = self.store.tick();

@@ -25,6 +25,10 @@ use crate::group::Groups;
 use crate::messages::ChannelsImage;
 use crate::resources::{Resource, ResourcesImage};
 
+mod tables;
+
+pub use tables::CheckpointTable;
+
 /// The state of a world at one moment. Cheap to clone; kept as long as somebody has it.
 ///
 /// ```
