@@ -2,7 +2,7 @@
 //!
 //! Rows come table by table, as queries visit them, then entities without a row. Columns of fields (`layout = "soa"`,
 //! and components described at run time) are copied slice by slice: one `memcpy` per table and column. Arrow owns its
-//! buffers and a world owns its columns, so nothing is shared without a copy. Whole components are written value by
+//! buffers and a world owns its columns, so nothing is shared without a copy here; see `checkpoint` for that. Whole components are written value by
 //! value, by their `Serialize` where their type is listed, else field by field by name.
 
 use std::collections::HashMap;
@@ -19,6 +19,7 @@ use phalanx::value::FieldType;
 use phalanx::{Entity, World};
 
 use crate::column::{Column, Values};
+use crate::copy::copy_columns;
 use crate::error::{ArrowError, ValueError};
 use crate::names::{self, COMPONENT, ENTITY_COLUMN, FIELD, PRESENCE, SCHEMA, TICK, VALUE, VERSION};
 use crate::types::{ArrowTypes, TypeEntry};
@@ -43,11 +44,11 @@ use crate::types::{ArrowTypes, TypeEntry};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Export<'t> {
-    types: &'t ArrowTypes,
-    query: DynamicQuery,
+    pub(crate) types: &'t ArrowTypes,
+    pub(crate) query: DynamicQuery,
     components: Option<Vec<ComponentId>>,
     batch_rows: usize,
-    entities: bool,
+    pub(crate) entities: bool,
     pub(crate) dictionaries: bool,
 }
 
@@ -159,18 +160,24 @@ impl<'t> Export<'t> {
         let rows = Rows { world, tables, rowless, count: 0 }.counted();
         let mut out = Columns::new(rows.count, self.dictionaries);
         if self.entities {
-            out.entities(&rows)?;
+            out.entities(rows.runs().map(|(entities, _)| entities))?;
         }
+        for (info, column) in self.chosen(world) {
+            self.component(&rows, info, column, &mut out);
+        }
+        out.metadata.insert(TICK.to_owned(), world.tick().get().to_string());
+        out.finish(rows.count, self.batch_rows)
+    }
+
+    /// The components to be exported, with the names of their columns.
+    pub(crate) fn chosen<'w>(&self, world: &'w World) -> Vec<(&'w ComponentInfo, &'w str)> {
         let infos: Vec<&ComponentInfo> = match &self.components {
             Some(ids) => ids.iter().filter_map(|&id| world.components().get(id)).collect(),
             None => world.components().iter().collect(),
         };
         let full: Vec<&str> = infos.iter().map(|info| info.name()).collect();
-        for (info, column) in infos.iter().zip(names::short(&full)) {
-            self.component(&rows, info, column, &mut out);
-        }
-        out.metadata.insert(TICK.to_owned(), world.tick().get().to_string());
-        out.finish(rows.count, self.batch_rows)
+        let short = names::short(&full);
+        infos.into_iter().zip(short).collect()
     }
 
     fn component(&self, rows: &Rows<'_>, info: &ComponentInfo, column: &str, out: &mut Columns) {
@@ -222,15 +229,15 @@ impl<'w> Rows<'w> {
 
 /// The values of one component, and which rows have it.
 #[derive(Default)]
-struct Part {
+pub(crate) struct Part {
     present: Option<BooleanBufferBuilder>,
-    present_rows: usize,
+    pub(crate) present_rows: usize,
     rows: usize,
-    root: Column,
+    pub(crate) root: Column,
 }
 
 impl Part {
-    fn note(&mut self, count: usize, here: bool) {
+    pub(crate) fn note(&mut self, count: usize, here: bool) {
         if !here && self.present.is_none() {
             let mut present = BooleanBufferBuilder::new(self.rows + count);
             present.append_n(self.rows, true);
@@ -243,14 +250,14 @@ impl Part {
         self.present_rows += if here { count } else { 0 };
     }
 
-    fn absent(&mut self, count: usize) {
+    pub(crate) fn absent(&mut self, count: usize) {
         self.root.push_nulls(count);
         self.note(count, false);
     }
 }
 
 /// How the values of a component are reached.
-enum Source {
+pub(crate) enum Source {
     /// Without values.
     Tag,
     /// Each field is a column of the table.
@@ -262,7 +269,11 @@ enum Source {
 }
 
 impl Source {
-    fn of(info: &ComponentInfo, types: &ArrowTypes, left_out: &mut dyn FnMut(&str, String)) -> Option<Self> {
+    pub(crate) fn of(
+        info: &ComponentInfo,
+        types: &ArrowTypes,
+        left_out: &mut dyn FnMut(&str, String),
+    ) -> Option<Self> {
         if info.layout() == Layout::Tag {
             return Some(Self::Tag);
         }
@@ -374,87 +385,29 @@ fn by_name(
     Ok(())
 }
 
-/// Copies the columns of a table, or as many nulls where it lacks the component.
-fn copy_columns(
-    table: &DynamicTable<'_>,
-    id: ComponentId,
-    fields: &[(String, Option<FieldType>)],
-    part: &mut Part,
-) -> Result<(), ValueError> {
-    for ((name, scalar), (_, column)) in fields.iter().zip(part.root.fields()?) {
-        if copy_column(table, id, name, *scalar, column)?.is_none() {
-            part.absent(table.len());
-            return Ok(());
-        }
-    }
-    part.root.end_rows(table.len());
-    part.note(table.len(), true);
-    Ok(())
-}
-
-/// Copies one column; `None` when the table lacks it.
-fn copy_column(
-    table: &DynamicTable<'_>,
-    id: ComponentId,
-    field: &str,
-    scalar: Option<FieldType>,
-    column: &mut Column,
-) -> Result<Option<()>, ValueError> {
-    macro_rules! copied {
-        ($type:ty) => {
-            match table.column::<$type>(id, field) {
-                Ok(slice) => column.extend(slice)?,
-                Err(_) => return Ok(None),
-            }
-        };
-    }
-    match scalar {
-        Some(FieldType::F32) => copied!(f32),
-        Some(FieldType::F64) => copied!(f64),
-        Some(FieldType::U8) => copied!(u8),
-        Some(FieldType::U16) => copied!(u16),
-        Some(FieldType::U32) => copied!(u32),
-        Some(FieldType::U64) => copied!(u64),
-        Some(FieldType::I8) => copied!(i8),
-        Some(FieldType::I16) => copied!(i16),
-        Some(FieldType::I32) => copied!(i32),
-        Some(FieldType::I64) => copied!(i64),
-        Some(FieldType::Bool) => match table.column::<bool>(id, field) {
-            Ok(slice) => column.extend_bools(slice)?,
-            Err(_) => return Ok(None),
-        },
-        Some(FieldType::Entity) => match table.column::<Entity>(id, field) {
-            Ok(slice) => column.extend_entities(slice)?,
-            Err(_) => return Ok(None),
-        },
-        _ => match table.column::<String>(id, field) {
-            Ok(texts) => texts.iter().try_for_each(|text| column.push_text(text))?,
-            Err(_) => return Ok(None),
-        },
-    }
-    Ok(Some(()))
-}
-
 /// The columns of an export.
-struct Columns {
-    fields: Vec<Field>,
-    arrays: Vec<ArrayRef>,
-    metadata: HashMap<String, String>,
-    left_out: Vec<LeftOut>,
+pub(crate) struct Columns {
+    pub(crate) fields: Vec<Field>,
+    pub(crate) arrays: Vec<ArrayRef>,
+    pub(crate) metadata: HashMap<String, String>,
+    pub(crate) left_out: Vec<LeftOut>,
     rows: usize,
     dictionaries: bool,
 }
 
 impl Columns {
-    fn new(rows: usize, dictionaries: bool) -> Self {
+    pub(crate) fn new(rows: usize, dictionaries: bool) -> Self {
         let (fields, arrays, left_out) = (Vec::new(), Vec::new(), Vec::new());
         Self { fields, arrays, metadata: HashMap::new(), left_out, rows, dictionaries }
     }
 
-    fn entities(&mut self, rows: &Rows<'_>) -> Result<(), ArrowError> {
+    pub(crate) fn entities<'e>(
+        &mut self,
+        runs: impl Iterator<Item = &'e [Entity]>,
+    ) -> Result<(), ArrowError> {
         let mut ids = Column::default();
-        ids.reserve(rows.count, FieldType::Entity);
-        for (entities, _) in rows.runs() {
+        ids.reserve(self.rows, FieldType::Entity);
+        for entities in runs {
             ids.extend_entities(entities).map_err(ArrowError::batch)?;
         }
         let (field, array) =
@@ -465,7 +418,7 @@ impl Columns {
     }
 
     /// Adds the columns of a component.
-    fn part(&mut self, info: &ComponentInfo, name: &str, part: Part) -> Result<(), ValueError> {
+    pub(crate) fn part(&mut self, info: &ComponentInfo, name: &str, part: Part) -> Result<(), ValueError> {
         let Part { present, rows, root, .. } = part;
         let (optional, single) = (root.optional, ["0"]);
         let mut columns: Vec<(String, Column)> = Vec::new();
@@ -505,13 +458,7 @@ impl Columns {
             made.insert(0, (described, PRESENCE.to_owned(), array));
         }
         for (described, field, array) in made {
-            let mut metadata = described.metadata().clone();
-            metadata.insert(COMPONENT.to_owned(), info.name().to_owned());
-            metadata.insert(FIELD.to_owned(), field);
-            if let Some(schema) = info.schema() {
-                metadata.insert(SCHEMA.to_owned(), format!("{:?}", schema.storage_kind()));
-            }
-            self.fields.push(described.with_nullable(true).with_metadata(metadata));
+            self.fields.push(describe(described, info, field));
             self.arrays.push(array);
         }
         Ok(())
@@ -527,4 +474,15 @@ impl Columns {
         let batches = starts.map(|start| whole.slice(start, batch_rows.min(rows - start))).collect();
         Ok(Exported { schema, batches, left_out: self.left_out })
     }
+}
+
+/// A column with what is known of its component.
+pub(crate) fn describe(column: Field, info: &ComponentInfo, field: String) -> Field {
+    let mut metadata = column.metadata().clone();
+    metadata.insert(COMPONENT.to_owned(), info.name().to_owned());
+    metadata.insert(FIELD.to_owned(), field);
+    if let Some(schema) = info.schema() {
+        metadata.insert(SCHEMA.to_owned(), format!("{:?}", schema.storage_kind()));
+    }
+    column.with_nullable(true).with_metadata(metadata)
 }

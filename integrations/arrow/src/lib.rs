@@ -4,6 +4,7 @@
 //!   World ── Export ──▶ RecordBatch ──▶ IPC stream, IPC file, Parquet (feature `parquet`)
 //!     ▲                     │  ▲
 //!     └────── Import ◀──────┘  └── History: one batch per frame, with a column `tick`
+//!   Checkpoint ── Export::run_checkpoint ──▶ RecordBatch, whose numbers are those of the checkpoint
 //! ```
 //!
 //! A column per field, null where an entity lacks the component, entity ids as numbers; the tick of the world and the
@@ -11,7 +12,9 @@
 //! [`Exported::left_out`].
 #![forbid(unsafe_code)]
 
+mod checkpoint;
 mod column;
+mod copy;
 mod deserialize;
 mod error;
 mod export;

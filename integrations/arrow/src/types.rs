@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use arrow_array::Array;
 use arrow_buffer::BooleanBuffer;
 use phalanx::prelude::Resource;
+use phalanx::registry::ComponentId;
 use phalanx::save::SavedComponent;
+use phalanx::world::CheckpointTable;
 use phalanx::{Entity, World};
 
 use crate::column::Column;
@@ -39,6 +41,9 @@ pub(crate) struct TypeEntry {
     pub(crate) version: u32,
     /// Appends the value of an entity; false when it has none.
     pub(crate) write: fn(&World, Entity, &mut Column) -> Result<bool, ValueError>,
+    /// Appends the values of a block of a checkpoint.
+    pub(crate) write_block:
+        fn(&CheckpointTable<'_>, ComponentId, usize, &mut Column) -> Result<(), ValueError>,
     /// Makes the values of those rows that have the component; an error comes with its row.
     pub(crate) read: fn(&dyn Array, &BooleanBuffer) -> Result<Box<dyn Rows>, (usize, ValueError)>,
 }
@@ -61,7 +66,12 @@ impl ArrowTypes {
         let mut probe = World::new();
         let id = probe.register_component::<C>();
         let name = probe.components().get(id).map_or("", |info| info.name()).to_owned();
-        let entry = TypeEntry { version: C::VERSION, write: write::<C>, read: read::<C> };
+        let entry = TypeEntry {
+            version: C::VERSION,
+            write: write::<C>,
+            write_block: write_block::<C>,
+            read: read::<C>,
+        };
         self.by_name.insert(name, entry);
         self
     }
@@ -76,6 +86,16 @@ fn write<C: SavedComponent>(world: &World, entity: Entity, column: &mut Column) 
     let mut done = Ok(());
     C::with_value(row, &mut |value| done = value.serialize(&mut *column));
     done.map(|()| true)
+}
+
+fn write_block<C: SavedComponent>(
+    table: &CheckpointTable<'_>,
+    component: ComponentId,
+    block: usize,
+    column: &mut Column,
+) -> Result<(), ValueError> {
+    let rows = table.column::<C>(component, "", block).map_err(|error| ValueError(error.to_string()))?;
+    rows.iter().try_for_each(|value| value.serialize(&mut *column))
 }
 
 fn read<C: SavedComponent>(

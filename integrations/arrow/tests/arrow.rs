@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)]
 
+#[path = "arrow/checkpoint.rs"]
+mod checkpoint;
 #[path = "arrow/facts.rs"]
 mod facts;
 #[path = "arrow/python.rs"]
