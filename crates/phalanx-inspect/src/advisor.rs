@@ -207,7 +207,7 @@ fn advise(info: &ComponentInfo, having: usize, entities: usize, rate: f64, loops
     None
 }
 
-/// Many small tables, and the component that splits most of them.
+/// Many small tables.
 fn fragments(stats: &WorldStats) -> Option<String> {
     let used: Vec<_> = stats.archetypes.iter().filter(|archetype| archetype.entities > 0).collect();
     let rows: usize = used.iter().map(|archetype| archetype.entities).sum();
@@ -280,6 +280,51 @@ mod tests {
         let text = advisor.to_json(&world, &world.stats()).to_string();
         assert!(text.contains("`Stunned` moved") && text.contains("make it sparse"), "{text}");
         assert!(!text.contains("`Body` moved"), "{text}");
+    }
+
+    fn advice(world: &World) -> String {
+        let told = Advisor::new().to_json(world, &world.stats());
+        told.get("advice").expect("a list").to_string()
+    }
+
+    #[derive(Component, Clone)]
+    #[component(storage = "sparse")]
+    struct Common;
+
+    #[test]
+    fn a_set_that_almost_all_are_in_is_named() {
+        let mut world = World::new();
+        world.spawn_batch((0..10_001).map(|_| (Body, Common))).for_each(drop);
+        let told = advice(&world);
+        assert!(told.contains("`Common` is sparse, but 100 % of all entities have it"), "{told}");
+    }
+
+    #[test]
+    fn many_small_tables_are_noticed() {
+        let mut world = World::new();
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let ids = names.map(|name| world.register_dynamic(Schema::new(name)).expect("a new name"));
+        for set in 0..64 {
+            let entity = world.spawn(Body).id();
+            for (_, id) in ids.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1) {
+                world.insert_dynamic(entity, *id, &[]).expect("it is known");
+            }
+        }
+        let told = advice(&world);
+        assert!(told.contains("64 tables have 1 rows on average"), "{told}");
+    }
+
+    #[derive(Component)]
+    struct Large(#[allow(dead_code, reason = "its size counts")] [u64; 256]);
+
+    #[test]
+    fn memory_that_holds_nothing_is_noticed() {
+        let mut world = World::new();
+        let all: Vec<Entity> = world.spawn_batch((0..10_000).map(|_| Large([0; 256]))).collect();
+        assert_eq!(advice(&world), "[]");
+        world.despawn_batch(all);
+        let told = advice(&world);
+        assert!(told.contains("MB are allocated and empty: `shrink_to_fit` gives them back"), "{told}");
     }
 
     #[derive(Component, Default)]

@@ -108,11 +108,17 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
     page.wait("document.querySelector('#list .who')?.textContent === '<img src=x onerror=alert(1)>'");
     assert_eq!(page.eval("document.images.length"), Json::Int(0));
 
+    // What is wrong with a query is told in words that are seen whole.
+    page.fill("#query", "Positon, !Frozen");
+    page.wait("document.querySelector('#query-note').textContent.includes('did you mean `Position`?')");
+    page.wait("(() => { const note = document.querySelector('#query-note'); return note.scrollWidth <= note.clientWidth; })()");
+
     // Find an entity, edit a field, and see the world change.
     page.fill("#query", "Health.hp = 31, !Velocity, \"statue\"");
     page.wait("document.querySelector('#list .who')?.textContent === 'statue'");
     page.click("#list .row[data-entity]");
     page.wait("document.querySelector('[data-field=\"Health.hp\"]')?.value === '31'");
+    page.wait("document.querySelector('#query-note').textContent === '1 entity'");
     page.picture(&pictures().join("find-1280.png"));
     page.fill("[data-field=\"Health.hp\"]", "77");
     page.key("Enter");

@@ -9,6 +9,8 @@ mod client;
 #[allow(dead_code, reason = "the tests use a part")]
 #[path = "../src/json.rs"]
 mod json;
+#[path = "server/kinds.rs"]
+mod kinds;
 #[path = "server/safety.rs"]
 mod safety;
 #[path = "server/soak.rs"]

@@ -1,17 +1,17 @@
 //! What the JSON interface answers.
 
-use phalanx::prelude::{ConfigureSystems, Get, Own, PostUpdate, Without};
+use phalanx::prelude::{Get, Own, Without};
 use phalanx_inspect::Inspector;
 
 use crate::json::Json;
-use crate::world::{Frozen, Health, Position, Running, Serial, count_recruits, recruit, sing};
+use crate::world::{Frozen, Health, Position, Running, Serial};
 
 fn total(result: &Json) -> usize {
     result.get("total").and_then(Json::as_usize).expect("a number")
 }
 
 /// Repeats a query until its search is complete.
-fn found(app: &Running, query: &str) -> usize {
+pub fn found(app: &Running, query: &str) -> usize {
     loop {
         let result = app.address.call("world.query", &format!("{{\"query\":{}}}", Json::from(query)));
         if result.get("complete") == Some(&Json::Bool(true)) {
@@ -418,34 +418,6 @@ fn tables_systems_timeline_and_trace_are_told() {
 }
 
 /// What Perfetto needs of each event: <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>
-#[test]
-fn a_schedule_tells_order_sync_points_and_what_may_run_side_by_side() {
-    let app = Running::with_app(Inspector::default(), |app| {
-        app.add_systems(PostUpdate, (recruit, (count_recruits, sing)).chain());
-    });
-    let schedule = app.address.call("app.schedule", "{}");
-    let Some(Json::List(phases)) = schedule.get("phases") else { panic!("{schedule}") };
-    let of = |phase: &str| {
-        let found = phases.iter().find(|found| found.get("phase").and_then(Json::as_text) == Some(phase));
-        let Some(Json::List(systems)) = found.and_then(|found| found.get("systems")) else {
-            panic!("{schedule}")
-        };
-        let row = |system: &Json| {
-            let number = |key: &str| system.get(key).and_then(Json::as_usize).expect("a number");
-            let name = system.get("name").and_then(Json::as_text).expect("a name").to_owned();
-            (name, number("level"), number("wave"), system.get("after").expect("a list").to_string())
-        };
-        systems.iter().map(row).collect::<Vec<_>>()
-    };
-    let row = |name: &str, level, wave, after: &str| (name.to_owned(), level, wave, after.to_owned());
-    // A sync point lies between two levels; systems of one wave may run side by side.
-    assert_eq!(
-        of("PostUpdate"),
-        [row("recruit", 0, 0, "[]"), row("count_recruits", 1, 1, "[0]"), row("sing", 1, 1, "[0]")]
-    );
-    assert_eq!(of("Update")[..2], [row("walk", 0, 0, "[]"), row("heal", 0, 1, "[0]")]);
-}
-
 fn check_trace(trace: &Json) {
     let Some(Json::List(events)) = trace.get("traceEvents") else { panic!("{trace}") };
     let number = |event: &Json, key: &str| match event.get(key) {
