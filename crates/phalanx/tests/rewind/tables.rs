@@ -27,12 +27,13 @@ struct Tag;
 
 /// What the tables of a checkpoint say of each entity.
 fn told(world: &World, checkpoint: &Checkpoint) -> BTreeMap<Entity, (u32, String, Option<f64>)> {
-    let (place, mass) = (world.component_id::<Place>().unwrap(), world.component_id::<Mass>().unwrap());
+    let (place, mass) =
+        (world.component_id::<Place>().expect("known"), world.component_id::<Mass>().expect("known"));
     let mut told = BTreeMap::new();
-    for table in checkpoint.tables(world).unwrap().filter(|table| table.contains(place)) {
+    for table in checkpoint.tables(world).expect("of this world").filter(|table| table.contains(place)) {
         for block in 0..table.blocks() {
-            let xs = table.column::<u32>(place, "x", block).unwrap();
-            let names = table.column::<String>(place, "name", block).unwrap();
+            let xs = table.column::<u32>(place, "x", block).expect("the table has it");
+            let names = table.column::<String>(place, "name", block).expect("the table has it");
             let masses = table.column::<Mass>(mass, "", block).ok();
             assert_eq!(table.entities(block).count(), xs.len());
             assert!(xs.len() <= 1024 && xs.len() == names.len());
