@@ -7,7 +7,7 @@ use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
 use crate::model::Count;
 use crate::ranks::FRAMES;
-use crate::rows::{JOIN, averages, expect, number, show};
+use crate::rows::{JOIN, averages, expect, number, show, totals};
 
 /// Asks the histories of all ranks, frame by frame, and of all frames together.
 pub async fn run(context: &SessionContext, folder: &Path, counted: &[Count]) -> Result<()> {
@@ -29,17 +29,25 @@ pub async fn run(context: &SessionContext, folder: &Path, counted: &[Count]) -> 
         expect(&averages(&batches), &counted[usize::try_from(frame).expect("few frames")]);
     }
     tables_of(context, "true").await?;
-    let over_time = "select tick, faction, count(*) as fighters, sum(hp) as hp from Health join Faction \
-                     using (tick, entity) where tick % 10 = 9 group by tick, faction order by tick, faction";
+    let over_time = "select health.tick as tick, faction, count(*) as fighters, sum(hp) as hp from Health \
+                     join Faction using (tick, entity) where health.tick % 10 = 9 group by 1, 2 order by 1, 2";
+    let batches = context.sql(over_time).await?.collect().await?;
     println!("{over_time}");
-    show(&context.sql(over_time).await?.collect().await?)
+    show(&batches)?;
+    let mut by_hand = Vec::new();
+    for (tick, frame) in (0_u64..).zip(counted).filter(|(tick, _)| tick % 10 == 9) {
+        by_hand
+            .extend(frame.iter().map(|(faction, (fighters, sum))| (tick, faction.clone(), *fighters, *sum)));
+    }
+    assert_eq!(totals(&batches), by_hand, "SQL and queries of the worlds agree");
+    Ok(())
 }
 
 /// The history as one table per component, as a live world is: entities by the ids that all ranks know.
 async fn tables_of(context: &SessionContext, rows: &str) -> Result<()> {
     for (table, column, field) in [("health", "Health.hp", "hp"), ("faction", "Faction", "faction")] {
         let view = format!(
-            "create or replace view {table} as select tick, \"GlobalId\" as entity, \"{column}\" as {field} from history \
+            "create or replace view {table} as select tick, \"phalanx.mpi.GlobalId\" as entity, \"{column}\" as {field} from history \
              where \"{column}\" is not null and {rows}"
         );
         // Done when it is asked for: it has no rows.

@@ -15,7 +15,7 @@ pub async fn run() -> Result<()> {
     let mut world = World::new();
     model::populate(&mut world, |_| true);
     let world = Arc::new(RwLock::new(world));
-    let mut schedule = Schedule::new();
+    let mut schedule = Schedule::default();
     schedule.add_systems((model::fight, model::walk).chain());
 
     let context = SessionContext::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, UInt64Type};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::error::Result;
@@ -36,6 +36,24 @@ pub fn averages(batches: &[RecordBatch]) -> BTreeMap<String, f64> {
                 rows.insert(names.value(row).to_owned(), values.value(row)).is_none(),
                 "one row per faction"
             );
+        }
+    }
+    rows
+}
+
+/// Rows of a time, a faction, a count and a sum.
+pub fn totals(batches: &[RecordBatch]) -> Vec<(u64, String, u64, f64)> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        let kinds = [DataType::UInt64, DataType::Utf8, DataType::UInt64, DataType::Float64];
+        let columns: Vec<ArrayRef> = (0..).zip(&kinds).map(|(at, kind)| column(batch, at, kind)).collect();
+        for row in 0..batch.num_rows() {
+            rows.push((
+                columns[0].as_primitive::<UInt64Type>().value(row),
+                columns[1].as_string::<i32>().value(row).to_owned(),
+                columns[2].as_primitive::<UInt64Type>().value(row),
+                columns[3].as_primitive::<Float64Type>().value(row),
+            ));
         }
     }
     rows

@@ -14,6 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::Session;
+use datafusion::common::TableReference;
 use datafusion::datasource::{MemTable, TableProvider, TableType};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::Expr;
@@ -116,13 +117,13 @@ impl TableProvider for ComponentTable {
 pub fn register(context: &SessionContext, world: &SharedWorld, types: &ArrowTypes) -> Result<Vec<String>> {
     let known: Vec<(ComponentId, String)> = {
         let world = world.read().unwrap_or_else(PoisonError::into_inner);
-        let short = |name: &str| name.rsplit("::").next().unwrap_or(name).to_lowercase();
+        let short = |name: &str| name.rsplit([':', '.']).next().unwrap_or(name).to_lowercase();
         world.components().iter().map(|info| (info.id(), short(info.name()))).collect()
     };
     let mut names = Vec::new();
     for (component, name) in known {
         if let Some(table) = ComponentTable::new(world, types, component, &name)? {
-            context.register_table(name.as_str(), Arc::new(table))?;
+            context.register_table(TableReference::bare(name.as_str()), Arc::new(table))?;
             names.push(name);
         }
     }
