@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::cluster::Cluster;
 use crate::error::ClusterError;
 use crate::exact::ExactSum;
+use crate::messages::To;
 use crate::transport::Transport;
 use crate::wire::{Reader, put};
 
@@ -124,22 +125,57 @@ impl<T: Transport> Cluster<T> {
         world: &mut World,
         from: usize,
     ) -> Result<(), ClusterError> {
-        let name = std::any::type_name::<R>();
-        let mut part = Vec::new();
-        if let Some(resource) = world.get_resource::<R>().filter(|_| self.rank() == from) {
-            part.push(1);
-            let bytes = postcard::to_stdvec(resource);
-            part.extend(
-                bytes.map_err(|error| ClusterError::damaged(format_args!("resource `{name}`"), error))?,
-            );
+        self.send_resource::<R>(world, from, To::All)
+    }
+
+    /// Gives a resource of one rank to another one, to all, or to the rank that owns an entity; nobody gets it where no rank
+    /// owns that. All ranks must call it, with the same `from` and `to`.
+    ///
+    /// # Errors
+    /// When a rank is gone, the rank has no such resource, there is no rank to give it to, or it cannot be read.
+    pub fn send_resource<R: Resource + Serialize + DeserializeOwned>(
+        &mut self,
+        world: &mut World,
+        from: usize,
+        to: To,
+    ) -> Result<(), ClusterError> {
+        let (name, here) = (std::any::type_name::<R>(), self.rank());
+        let is_for = match to {
+            To::All => vec![1],
+            To::Rank(rank) if rank < self.ranks() => vec![u8::from(rank == here)],
+            To::Rank(rank) => {
+                return Err(ClusterError::damaged(name, format_args!("there is no rank {rank}")));
+            }
+            To::Owner(id) => {
+                vec![u8::from(self.owned(world).binary_search_by_key(&id, |(id, _)| *id).is_ok())]
+            }
+        };
+        // Who has it learns whom it is for, and sends it to no one else.
+        let wanted = self.transport.gather(is_for)?;
+        let mut parts = vec![Vec::new(); self.ranks()];
+        if from == here {
+            let mut bytes = Vec::new();
+            if let Some(resource) = world.get_resource::<R>() {
+                bytes.push(1);
+                let value = postcard::to_stdvec(resource);
+                bytes.extend(value.map_err(|error| ClusterError::damaged(name, error))?);
+            }
+            let chosen = parts.iter_mut().zip(&wanted).filter(|(_, wanted)| **wanted == [1]);
+            chosen.for_each(|(part, _)| part.clone_from(&bytes));
         }
-        let parts = self.transport.gather(part)?;
-        let source = format!("resource `{name}` of rank {from}");
-        let bytes = parts.get(from).and_then(|part| part.split_first());
-        let (_, bytes) = bytes.ok_or_else(|| ClusterError::damaged(&source, "the rank has none"))?;
-        let resource: R =
-            postcard::from_bytes(bytes).map_err(|error| ClusterError::damaged(&source, error))?;
-        world.insert_resource(resource);
+        let received = self.transport.exchange(parts)?;
+        if wanted[here] != [1] {
+            return Ok(());
+        }
+        let bytes = received.get(from).and_then(|part| part.split_first());
+        let Some((_, bytes)) = bytes else {
+            return Err(ClusterError::damaged(name, format_args!("rank {from} has no such resource")));
+        };
+        if from != here {
+            let resource: R =
+                postcard::from_bytes(bytes).map_err(|error| ClusterError::damaged(name, error))?;
+            world.insert_resource(resource);
+        }
         Ok(())
     }
 }

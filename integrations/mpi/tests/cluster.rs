@@ -219,6 +219,30 @@ fn a_resource_is_shared() {
 }
 
 #[test]
+fn a_resource_goes_to_one_rank_or_to_the_owner_of_an_entity() {
+    run_local(3, |transport| {
+        let here = transport.rank();
+        let mut world = World::new();
+        let mut cluster = cluster(Model::Boids, transport, 0);
+        // Strips along y: each rank owns the one with its number.
+        let y = 5.0 + 25.0 * here as f32;
+        world.spawn((GlobalId(here as u64 + 70), Position { x: 1.0, y }, Velocity { x: 0.0, y: 0.0 }));
+        let seen = |world: &mut World, cluster: &mut Cluster<LocalTransport>, from, to| {
+            world.insert_resource(Frame(cluster.rank() as u64));
+            cluster.send_resource::<Frame>(world, from, to).map(|()| world.resource::<Frame>().0)
+        };
+        let own = here as u64;
+        let to_rank = seen(&mut world, &mut cluster, 0, To::Rank(2));
+        assert_eq!(to_rank, Ok(if here == 2 { 0 } else { own }));
+        let to_owner = seen(&mut world, &mut cluster, 2, To::Owner(GlobalId(71)));
+        assert_eq!(to_owner, Ok(if here == 1 { 2 } else { own }));
+        assert_eq!(seen(&mut world, &mut cluster, 2, To::Owner(GlobalId(99))), Ok(own), "nobody owns it");
+        assert_eq!(seen(&mut world, &mut cluster, 1, To::All), Ok(1));
+        assert!(seen(&mut world, &mut cluster, 1, To::Rank(7)).is_err());
+    });
+}
+
+#[test]
 fn messages_beyond_the_limit_arrive_in_one_piece() {
     for limit in [1, 3, 7, 1000] {
         std::thread::scope(|scope| {
