@@ -23,6 +23,18 @@ pub mod bevy {
         app.add_plugins(StatesPlugin);
         app
     }
+
+    pub fn app_with_clocks_and_states() -> App {
+        let mut app = App::new();
+        app.add_plugins((TimePlugin, StatesPlugin));
+        app
+    }
+
+    pub fn app_that_ignores_errors() -> App {
+        let mut app = App::new();
+        app.set_error_handler(bevy_ecs::error::ignore);
+        app
+    }
 }
 
 pub mod phalanx {
@@ -46,5 +58,15 @@ pub mod phalanx {
 
     pub fn app_with_states() -> App {
         App::new()
+    }
+
+    pub fn app_with_clocks_and_states() -> App {
+        app_with_clocks()
+    }
+
+    pub fn app_that_ignores_errors() -> App {
+        let mut app = App::new();
+        app.set_error_handler(phalanx::error::ignore);
+        app
     }
 }

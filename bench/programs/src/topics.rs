@@ -22,9 +22,13 @@ macro_rules! topics {
             $(pub mod $name {
                 #[allow(unused_imports)]
                 use {
+                    bevy_ecs::entity::EntityCloner,
+                    bevy_ecs::entity_disabling::Disabled,
                     bevy_ecs::prelude::*,
                     bevy_ecs::schedule::ScheduleLabel,
-                    bevy_ecs::system::{SystemId, SystemParam},
+                    bevy_ecs::system::{
+                        QueryLens, RunSystemOnce, SystemBuffer, SystemId, SystemMeta, SystemParam,
+                    },
                     bevy_ecs::world::DeferredWorld,
                     crate::bevy_app::*,
                 };
@@ -34,11 +38,14 @@ macro_rules! topics {
                 #[allow(unused_imports)]
                 use {
                     crate::apps::bevy::*,
-                    ::bevy_app::prelude::*,
+                    ::bevy_app::{PluginGroupBuilder, prelude::*},
+                    ::bevy_derive::{Deref, DerefMut},
                     ::bevy_state::prelude::*,
+                    ::bevy_time::Stopwatch,
                     ::bevy_time::common_conditions::*,
                     ::bevy_time::prelude::*,
                     bevy_ecs::prelude::*,
+                    bevy_ecs::system::RunSystemOnce,
                 };
                 include!(concat!("topics/", stringify!($of_app), ".rs"));
             })*
@@ -53,7 +60,8 @@ macro_rules! topics {
                 };
             }
             $(pub mod $name {
-                use ::phalanx::prelude::*;
+                #[allow(unused_imports)]
+                use ::phalanx::{entity::EntityCloner, prelude::*, system::SystemMeta};
                 include!(concat!("topics/", stringify!($name), ".rs"));
             })*
             $(pub mod $of_app {
@@ -66,28 +74,42 @@ macro_rules! topics {
 }
 
 topics! {
+    bubbling
     change_detection
+    cloning
+    combinations
     conditions
     custom_params
     custom_schedules
+    deferred_buffers
+    disabling
     disjoint_queries
     entity_commands
     fixed_step
     generic_systems
     hierarchy
     hooks
+    lenses
     messages
     observers
     one_shot
+    optional_params
     ordering
+    own_relations
+    param_sets
     piping
     queries
     removal
     requirements
     resources
+    world_access
     ; of apps:
+    fallible
     fixed_update
+    plugins
+    screens
     states
+    timers
 }
 
 /// Runs all programs, prints where the two sides differ, and returns how many there are and how many differ.

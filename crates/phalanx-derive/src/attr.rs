@@ -40,6 +40,8 @@ pub struct ComponentAttr {
     pub sparse: bool,
     /// Whether rows of that set stay where they are when others go.
     pub stable: bool,
+    /// Whether values are replaced, and never written in place.
+    pub immutable: bool,
     pub name: Option<LitStr>,
     pub layout: Option<At<Layout>>,
     pub track: Option<At<Track>>,
@@ -86,7 +88,7 @@ impl ComponentAttr {
         let own =
             ["name", "layout", "track", "fields", "storage", "version", "checkpoint", "digest", "crate"];
         let keys = [&own, HOOKS].concat();
-        let pairs = Pairs::parse_with_flags(attrs, "component", &["stable", "save"], &keys)?;
+        let pairs = Pairs::parse_with_flags(attrs, "component", &["stable", "immutable", "save"], &keys)?;
         let storage = pairs.choice(
             "storage",
             &[("table", false), ("sparse", true), ("Table", false), ("SparseSet", true)],
@@ -96,11 +98,18 @@ impl ComponentAttr {
             let message = "`stable` needs `storage = \"sparse\"`: in tables, rows move";
             return Err(Error::new(stable.span(), message));
         }
+        let layout = pairs.layout()?;
+        let soa = layout.as_ref().is_some_and(|layout| layout.value == Layout::Soa);
+        if let (Some(immutable), true) = (pairs.flag("immutable"), soa) {
+            let message = "`immutable` is for whole values: fields are columns to be written";
+            return Err(Error::new(immutable.span(), message));
+        }
         Ok(Self {
             sparse,
             stable: pairs.has("stable"),
+            immutable: pairs.has("immutable"),
             name: pairs.get("name").map(|name| not_empty(name, "name")).transpose()?.cloned(),
-            layout: pairs.layout()?,
+            layout,
             track: pairs
                 .choice("track", &[("none", Track::None), ("block", Track::Block), ("row", Track::Row)])?,
             fields: pairs.get("fields").map(identifier).transpose()?,

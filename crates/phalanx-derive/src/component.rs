@@ -51,7 +51,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
         _ => whole::derive(input, &target, &attr, &requirements),
     }?;
     let threads = threads::check_fields(input, &target);
-    Ok(quote!(#emitted #threads))
+    Ok(quote!(#threads #emitted))
 }
 
 /// How the value of a component is spread over columns.

@@ -83,7 +83,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let trigger = attr.trigger.as_ref().map_or_else(|| quote!(#p::GlobalTrigger), |trigger| quote!(#trigger));
     let event = emit(&target, &trigger);
     let threads = threads::check_fields(input, &target);
-    Ok(quote!(#event #threads))
+    Ok(quote!(#threads #event))
 }
 
 pub fn derive_entity(input: &DeriveInput) -> Result<TokenStream> {

@@ -37,6 +37,7 @@ pub fn resource(input: &DeriveInput) -> Result<TokenStream> {
     let quiet = quiet();
     let threads = threads::check_fields(input, &target);
     Ok(quote! {
+        #threads
         #quiet
         impl #params #p::Resource for #owner #bounds {
             fn capture() -> #p::Capture<Self> {
@@ -53,6 +54,5 @@ pub fn resource(input: &DeriveInput) -> Result<TokenStream> {
         impl #params #p::Readable for #owner #bounds {
             type Ref<'__a> = &'__a Self;
         }
-        #threads
     })
 }

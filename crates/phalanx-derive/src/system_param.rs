@@ -52,7 +52,14 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     };
     let (owner, item) = (arguments(quote!('_)), arguments(quote!('__g)));
     let quiet = quiet();
+    let mut reading = generics.clone();
+    // Bound to a lifetime, the condition may be false for a struct without parameters: then there is no implementation.
+    reading.make_where_clause().predicates.push(parse_quote!(for<'__r> #all: #p::ReadOnlySystemParam));
+    let (_, _, all_read) = reading.split_for_impl();
     Ok(quote! {
+        #quiet
+        impl #params #p::ReadOnlySystemParam for #owner #all_read {}
+
         #quiet
         impl #params #p::SystemParam for #owner #bounds {
             type State = <#all as #p::SystemParam>::State;

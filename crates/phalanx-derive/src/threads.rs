@@ -1,7 +1,8 @@
 //! That the fields of a type can be shared between threads, said field by field.
 //!
-//! The compiler would find out anyway, and blame the whole type; here it blames the field and says what to do. Types
-//! that depend on a parameter are left to the bounds of the implementations.
+//! The compiler would find out anyway, and blame the whole type; here it blames the field and says what to do, before
+//! anything else: types of fields are looked at before implementations and functions are. Types that depend on a
+//! parameter are left to the bounds of the implementations.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -27,7 +28,7 @@ pub fn check_fields(input: &DeriveInput, target: &Target) -> TokenStream {
             continue;
         }
         // The type itself keeps its span, so that the error stands under it.
-        checks.push(quote_spanned!(ty.span()=> __shared::<#ty>();));
+        checks.push(quote_spanned!(ty.span()=> __Shared<#ty>));
         seen.push(text);
     }
     if checks.is_empty() {
@@ -36,12 +37,10 @@ pub fn check_fields(input: &DeriveInput, target: &Target) -> TokenStream {
     let p = &target.private;
     quote! {
         const _: () = {
-            #[automatically_derived]
+            #[allow(dead_code)]
+            struct __Shared<__T: #p::ThreadSafe + ?::core::marker::Sized>(::core::marker::PhantomData<__T>);
             #[allow(deprecated, dead_code, clippy::all, clippy::pedantic)]
-            fn __fields() {
-                fn __shared<__T: #p::ThreadSafe + ?::core::marker::Sized>() {}
-                #(#checks)*
-            }
+            struct __Fields(#(#checks),*);
         };
     }
 }

@@ -11,7 +11,6 @@ use crate::attr::{ComponentAttr, Track};
 use crate::capture;
 use crate::column::{Column, RowAccess, Stamp, id_of, quiet, write_term};
 use crate::component::{self, Parts};
-use crate::relation::Relation;
 use crate::require::Requirement;
 use crate::save;
 use crate::target::Target;
@@ -48,8 +47,8 @@ pub fn derive(
     requirements: &[Requirement],
 ) -> Result<TokenStream> {
     let track = attr.track.as_ref().map_or(Track::Block, |track| track.value);
-    if attr.relation.is_some() {
-        // Written only through the world, which keeps both halves.
+    if attr.relation.is_some() || attr.immutable {
+        // Written only through the world, which keeps both halves, or runs the hooks.
         return emit(input, target, attr, track, requirements, (Kind::Whole, &TokenStream::new()));
     }
     let (fields, methods) = value_fields::describe_whole(target, input);
@@ -90,7 +89,8 @@ fn emit(
         Kind::Whole => (write_term(track), quote!(whole)),
     };
     // Halves of relations are not written in place.
-    let any = attr.relation.is_none().then(|| quote!(#p::Descriptor::any::<Self>(__descriptor);));
+    let in_place = attr.relation.is_none() && !attr.immutable;
+    let any = in_place.then(|| quote!(#p::Descriptor::any::<Self>(__descriptor);));
     let parts = Parts {
         types: vec![owner.clone()],
         ids: vec![id.clone()],
@@ -113,7 +113,11 @@ fn emit(
         value: owner,
         write,
         stamp: if track == Track::Row { Stamp::OnWrite } else { Stamp::No },
-        row: attr.relation.as_ref().map_or(RowAccess::Mut, Relation::row_access),
+        row: match &attr.relation {
+            Some(relation) => relation.row_access(),
+            None if attr.immutable => RowAccess::Shared,
+            None => RowAccess::Mut,
+        },
         sparse: attr.sparse,
         bounds: parts.bounds.as_ref(),
         span: target.span(),
@@ -128,6 +132,7 @@ fn emit(
     let (who, bounds, quiet) = (target.path(), &parts.bounds, quiet());
     let kind = match &attr.relation {
         Some(relation) => relation.emit(target, track, parts.bounds.as_ref()),
+        None if attr.immutable => TokenStream::new(),
         None => quote!(#quiet impl #params #p::Component for #who #bounds {}),
     };
     Ok(quote! {

@@ -225,6 +225,19 @@ impl AnyColId {
     }
 }
 
+/// A type whose values may be kept by a world, which several threads use: the same as `Send + Sync`, with a text that says
+/// what to do.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept by a world: it cannot be shared between threads",
+    label = "not `Send` or not `Sync`",
+    note = "use `Arc` for `Rc`, `Mutex` or an atomic for `RefCell` or `Cell`",
+    note = "or keep the value on one thread, with `world.insert_non_send`"
+)]
+pub trait ThreadSafe: Send + Sync {}
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + ?Sized> ThreadSafe for T {}
+
 /// A place for a column's id, to be put in a `static`.
 ///
 /// ```compile_fail
@@ -237,7 +250,7 @@ pub struct ColCell<T> {
     holds: PhantomData<Exactly<T>>,
 }
 
-impl<T: Send + Sync + 'static> ColCell<T> {
+impl<T: ThreadSafe + 'static> ColCell<T> {
     /// A cell without an id yet.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {

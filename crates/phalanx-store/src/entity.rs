@@ -70,6 +70,20 @@ impl Entity {
         self.index
     }
 
+    /// The same as [`Entity::index`].
+    #[inline]
+    pub const fn index_u32(self) -> u32 {
+        self.index
+    }
+
+    /// Returns the id of the first entity with this slot, or `None` for the index that no slot has.
+    ///
+    /// A made-up id is safe to use; see [`Entity::from_bits`].
+    #[inline]
+    pub const fn from_raw_u32(index: u32) -> Option<Self> {
+        if index == u32::MAX { None } else { Some(Self::new(index, NonZeroU32::MIN)) }
+    }
+
     /// Returns how many entities had this slot before; 0 for the first one.
     #[inline]
     pub const fn generation(self) -> u32 {

@@ -36,7 +36,7 @@ pub use runner::{AppExit, RunMode, ScheduleRunnerPlugin};
 #[cfg(feature = "ctrl_c")]
 pub use signal::TerminalCtrlCHandlerPlugin;
 pub use sub_app::{AppLabel, ExtractFn, SubApp};
-pub use time::{Fixed, Real, Time, Virtual};
+pub use time::{Fixed, Real, Time, TimePlugin, Virtual};
 pub use timer::{
     Stopwatch, Timer, TimerMode, on_real_timer, on_timer, once_after_delay, once_after_real_delay, paused,
     repeating_after_delay, repeating_after_real_delay,

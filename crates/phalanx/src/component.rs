@@ -16,7 +16,7 @@
 use crate::bundle::Bundle;
 use crate::storage::Storage;
 use crate::tracking::{Mut, Tracked};
-use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, Tick, Values};
+use phalanx_store::{AnyColId, ColId, Fetch, ReadFetch, ThreadSafe, Tick, Values};
 
 pub use crate::registry::{ComponentId, ComponentInfo, Components};
 pub(crate) use cells::Cells;
@@ -140,7 +140,7 @@ pub trait Component:
     label = "expected a component",
     note = "add `#[derive(Component)]` to `{Self}`"
 )]
-pub trait AnyComponent: Bundle + Queryable<Owner = Self> + Send + Sync + Sized {
+pub trait AnyComponent: Bundle + Queryable<Owner = Self> + ThreadSafe + Sized {
     /// The values of one row, column by column.
     type ColumnValues: Values;
     /// Where the component lives: [`TableStorage`](crate::storage::TableStorage) or
@@ -184,15 +184,3 @@ pub trait RowTracked: AnyComponent {
     /// The column of the ticks at which each row was last written.
     fn changed_id() -> ColId<Tick>;
 }
-
-/// A type whose values may be kept by a world, which several threads use.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be part of a component or a resource: it cannot be shared between threads",
-    label = "not `Send` or not `Sync`",
-    note = "use `Arc` for `Rc`, `Mutex` or an atomic for `RefCell` or `Cell`",
-    note = "or keep the value on one thread, with `world.insert_non_send`"
-)]
-pub trait ThreadSafe {}
-#[diagnostic::do_not_recommend]
-impl<T: Send + Sync + ?Sized> ThreadSafe for T {}

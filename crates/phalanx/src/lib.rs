@@ -108,12 +108,13 @@ pub mod lifecycle {
 /// What changed, and when: what [`tracking`] has, by bevy's name.
 pub mod change_detection {
     pub use crate::system::{Res, ResMut, SystemChangeTick};
-    pub use crate::tracking::{ComponentTicks, DetectChanges, DetectChangesMut, Mut, Ref, Tick};
+    pub use crate::tracking::{ComponentTicks, DetectChanges, DetectChangesMut, Mut, MutPart, Ref, Tick};
     pub use crate::world::{NonSend, NonSendMut};
 }
 
 /// Messages: what [`messages`] has, and the parameters that read and write them.
 pub mod message {
+    pub use crate::messages::Cursor as MessageCursor;
     pub use crate::messages::*;
     pub use crate::system::{MessageMutator, MessageReader, MessageWriter, PopulatedMessageReader};
     pub use phalanx_derive::Message;
@@ -215,12 +216,12 @@ pub mod prelude {
         state_exists,
     };
     pub use crate::system::{
-        Cascade, Deferred, If, In, InMut, InRef, Index, IntoSystem, Local, LocalBuilder, MessageMutator,
-        MessageReader, MessageWriter, NonSendMarker, Observer, On, OrderedIndex, ParallelCommands,
-        ParamBuilder, ParamSet, Populated, PopulatedMessageReader, Reactive, RemovedComponents, Res, ResMut,
-        Single, System, SystemBuffer, SystemChangeTick, SystemCondition, SystemHandle, SystemId, SystemIn,
-        SystemInput, SystemName, SystemParam, SystemParamBuilder, SystemParamFunction, SystemState, and, not,
-        observers, or,
+        Cascade, Deferred, FilteredResources, FilteredResourcesMut, If, In, InMut, InRef, Index, IntoSystem,
+        Local, LocalBuilder, MessageMutator, MessageReader, MessageWriter, NonSendMarker, Observer, On,
+        OrderedIndex, ParallelCommands, ParamBuilder, ParamSet, Populated, PopulatedMessageReader, Reactive,
+        ReadOnlySystem, RemovedComponents, Res, ResMut, Single, System, SystemBuffer, SystemChangeTick,
+        SystemCondition, SystemHandle, SystemId, SystemIn, SystemInput, SystemName, SystemParam,
+        SystemParamBuilder, SystemParamFunction, SystemState, and, not, observers, or,
     };
     pub use crate::tracking::{DetectChanges, DetectChangesMut, Mut, Ref, Tick};
     pub use crate::value::{FieldType, Value};
@@ -257,7 +258,7 @@ pub mod __private {
     pub use crate::capture::{Capture, Copying, DigestHasher, Digestible, Shown};
     pub use crate::component::{
         AnyComponent, Component, CopyByClone, CopyNothing, CopyProbe, Descriptor, EntityMapper, MapEntities,
-        Queryable, RowTracked, ThreadSafe, Track,
+        Queryable, RowTracked, Track,
     };
     pub use crate::fields::{
         DebugFound, DebugMissing, DefaultFound, DefaultMissing, Fields, Probe, ValueField,
@@ -275,7 +276,7 @@ pub mod __private {
     pub use crate::schedule::{ScheduleLabel, SystemSet};
     pub use crate::state::{FreelyMutableState, StateSet, States, SubStates};
     pub use crate::storage::{SparseStorage, StableStorage, Storage, TableStorage};
-    pub use crate::system::{ParamError, Run, StateVisitor, SystemMeta, SystemParam};
+    pub use crate::system::{ParamError, ReadOnlySystemParam, Run, StateVisitor, SystemMeta, SystemParam};
     pub use crate::tracking::{Mut, Readable, Tracked};
     pub use crate::world::{
         ComponentHooks, EntityEvent, EntityTrigger, Event, GlobalTrigger, PropagateEntityTrigger,
@@ -291,7 +292,7 @@ pub mod __private {
     };
     pub use phalanx_store::{
         AnyColId, Col, ColCell, ColId, Duplicate, Entity, Fetch, InSet, Init, Keep, Maybe, Now, Read,
-        ReadFetch, RowTicks, Stamp, Tick, Untracked, Values, Write, WriteUntracked,
+        ReadFetch, RowTicks, Stamp, ThreadSafe, Tick, Untracked, Values, Write, WriteUntracked,
     };
     #[cfg(feature = "serde")]
     pub use serde::{Serialize, de::DeserializeOwned};

@@ -367,6 +367,26 @@ impl Components {
         self.by_name.get(&Named(name)).copied()
     }
 
+    /// The same as [`Components::get`].
+    pub fn get_info(&self, id: ComponentId) -> Option<&ComponentInfo> {
+        self.get(id)
+    }
+
+    /// The name of a component.
+    pub fn get_name(&self, id: ComponentId) -> Option<&str> {
+        self.get(id).map(ComponentInfo::name)
+    }
+
+    /// The same as [`Components::id`].
+    pub fn component_id<C: AnyComponent>(&self) -> Option<ComponentId> {
+        self.id::<C>()
+    }
+
+    /// The same as [`Components::id_of_type`].
+    pub fn get_id(&self, type_id: TypeId) -> Option<ComponentId> {
+        self.id_of_type(type_id)
+    }
+
     /// The id of a typed component, if it is registered.
     #[inline]
     pub fn id<C: AnyComponent>(&self) -> Option<ComponentId> {

@@ -27,7 +27,7 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use phalanx_store::{FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, Tick};
+use phalanx_store::{FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, ThreadSafe, Tick};
 
 use crate::capture::{CanCopy, Capture, Copying, Digest, DigestHasher, Shown};
 use crate::tracking::{ComponentTicks, Mut, Readable, Tracked};
@@ -62,7 +62,7 @@ mod saving;
     label = "expected a resource",
     note = "add `#[derive(Resource)]` to `{Self}`"
 )]
-pub trait Resource: Tracked<Track = RowTicks> + for<'a> Readable<Ref<'a> = &'a Self> + Send + Sync {
+pub trait Resource: Tracked<Track = RowTicks> + for<'a> Readable<Ref<'a> = &'a Self> + ThreadSafe {
     /// What checkpoints and digests can do with the value. Derived; nothing, unless it is told.
     fn capture() -> Capture<Self> {
         Capture::none()
@@ -358,6 +358,18 @@ impl Occupied {
     fn value_mut<R: Resource>(&mut self) -> &mut R {
         self.copy = None;
         self.value.downcast_mut().expect(TYPED)
+    }
+
+    /// The value, without its type.
+    pub(crate) fn value(&self) -> &dyn Any {
+        &*self.value
+    }
+
+    /// As [`Occupied::value`]; it counts as changed at `now`.
+    pub(crate) fn write(&mut self, now: Tick) -> &mut dyn Any {
+        self.ticks.changed = now;
+        self.copy = None;
+        &mut *self.value
     }
 
     /// The value and its ticks.

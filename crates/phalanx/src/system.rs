@@ -38,7 +38,7 @@ pub use phalanx_derive::SystemParam;
 pub use access::{Access, Part};
 pub use asked::{Asked, ConditionOutput, ConditionShape};
 pub use combine::{Map, Pipe, WithInput};
-pub use condition::{SystemCondition, and, not, or};
+pub use condition::{JoinedCondition, SystemCondition, and, not, or};
 pub use exclusive::{ExclusiveParam, ExclusiveSystem, ExclusiveSystemParamFunction, IsExclusive};
 pub use failed::{ParamError, RunSystemError};
 pub use function::{FunctionSystem, HasInput, IsFunction, SystemParamFunction};
@@ -51,11 +51,14 @@ pub use observer::{
 };
 pub use output::{ScheduleSystem, SystemOutput};
 pub use param::{
-    Cascade, Deferred, If, Index, Local, MessageMutator, MessageReader, MessageWriter, NonSendMarker,
-    OrderedIndex, ParallelCommands, ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive,
-    RemovalId, RemovedComponents, Res, ResMut, Single, SystemBuffer, SystemChangeTick, SystemName,
+    Cascade, Deferred, FilteredResources, FilteredResourcesBuilder, FilteredResourcesMut,
+    FilteredResourcesMutBuilder, FilteredResourcesMutParamBuilder, FilteredResourcesParamBuilder, If, Index,
+    Local, MessageMutator, MessageReader, MessageWriter, NonSendMarker, OrderedIndex, ParallelCommands,
+    ParamSet, ParamTuple, Populated, PopulatedMessageReader, Reactive, RemovalId, RemovedComponents, Res,
+    ResMut, ResourceFetchError, Single, StaticSystemParam, SystemBuffer, SystemChangeTick, SystemName,
     SystemParam,
 };
+pub use read_only::{ReadOnlySystem, ReadOnlySystemParam};
 pub use registered::{RegisteredSystemError, SystemId};
 pub use state::{LocalBuilder, ParamBuilder, SystemParamBuilder, SystemState};
 pub use traits::{IntoSystem, Mode, System};
@@ -85,6 +88,7 @@ mod once;
 mod output;
 mod param;
 mod reach;
+mod read_only;
 mod registered;
 mod state;
 mod traits;

@@ -12,8 +12,10 @@ pub use phalanx_store::{RowTicks, Stamp, Tick, Tracking, Untracked};
 
 pub use changes::{DetectChanges, DetectChangesMut};
 pub(crate) use changes::{detect_changes, detect_changes_mut};
+pub use part::MutPart;
 
 mod changes;
+mod part;
 
 use crate::component::Queryable;
 
@@ -216,7 +218,7 @@ impl<T: Tracked> AsMut<T> for Mut<'_, T> {
 
 impl<T: Tracked + fmt::Debug> fmt::Debug for Mut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
+        f.debug_tuple("Mut").field(&self.value).finish()
     }
 }
 
@@ -347,6 +349,12 @@ impl<'a, T: Readable> Ref<'a, T> {
     /// The plain access.
     pub fn into_inner(self) -> T::Ref<'a> {
         self.value
+    }
+}
+
+impl<'a, T: Readable<Ref<'a>: fmt::Debug>> fmt::Debug for Ref<'a, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ref").field(&self.value).finish()
     }
 }
 

@@ -24,6 +24,8 @@ mod entity_more;
 mod generic;
 #[path = "bevy_idioms/names.rs"]
 mod names;
+#[path = "bevy_idioms/params_built.rs"]
+mod params_built;
 #[path = "bevy_idioms/params_more.rs"]
 mod params_more;
 #[path = "bevy_idioms/plugins.rs"]

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use phalanx_store::Duplicate;
 
+use super::{App, Plugin};
 use crate::capture::probe::shown;
 use crate::capture::{Capture, Copying, DigestHasher, Shown};
 use crate::resources::Resource;
@@ -25,6 +26,14 @@ pub use real::Real;
 mod real;
 #[cfg(feature = "serde")]
 mod saving;
+
+/// Does nothing: every app has its clocks. The plugin is there for programs that name it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TimePlugin;
+
+impl Plugin for TimePlugin {
+    fn build(&self, _: &mut App) {}
+}
 
 /// What time it is, on one of the clocks of an app: `Time` is the one that fits the phase.
 ///

@@ -12,20 +12,23 @@ impl Resources {
     /// The value with this number, and its ticks.
     pub(crate) fn get_any(&self, id: ResourceId) -> Option<(&dyn Any, ResourceTicks)> {
         let occupied = self.slots.get(id.0)?.as_ref()?;
-        Some((&*occupied.value, occupied.ticks))
+        Some((occupied.value(), occupied.ticks))
     }
 
     /// The value with this number, which counts as changed at `now`.
     pub(crate) fn get_any_mut(&mut self, id: ResourceId, now: Tick) -> Option<&mut dyn Any> {
-        let occupied = self.slots.get_mut(id.0)?.as_mut()?;
-        occupied.ticks.changed = now;
-        occupied.copy = None;
-        Some(&mut *occupied.value)
+        Some(self.slots.get_mut(id.0)?.as_mut()?.write(now))
     }
 
     /// Whether values with this number have a type.
     pub(crate) fn is_of_type(&self, id: ResourceId, of: TypeId) -> bool {
         self.index.get(&of) == Some(&id)
+    }
+
+    /// The type whose values have this number.
+    pub(crate) fn type_of(&self, id: ResourceId) -> Option<TypeId> {
+        // Each number is given once, so one entry has it, wherever it stands in the map.
+        self.index.iter().find(|(_, known)| **known == id).map(|(of, _)| *of)
     }
 
     /// The name of a type that has a number.
@@ -62,9 +65,7 @@ impl Resources {
     /// All values, with their numbers and their types' names.
     pub(crate) fn iter_any(&self) -> impl Iterator<Item = (ResourceId, &'static str, &dyn Any)> {
         let named = self.slots.iter().zip(&self.names).enumerate();
-        named.filter_map(|(at, (slot, name))| {
-            Some((ResourceId(at), *name, &*slot.as_ref()?.value as &dyn Any))
-        })
+        named.filter_map(|(at, (slot, name))| Some((ResourceId(at), *name, slot.as_ref()?.value())))
     }
 
     /// As [`Resources::iter_any`], for writing.
@@ -73,11 +74,6 @@ impl Resources {
         now: Tick,
     ) -> impl Iterator<Item = (ResourceId, &'static str, &mut dyn Any)> {
         let named = self.slots.iter_mut().zip(&self.names).enumerate();
-        named.filter_map(move |(at, (slot, name))| {
-            let occupied = slot.as_mut()?;
-            occupied.ticks.changed = now;
-            occupied.copy = None;
-            Some((ResourceId(at), *name, &mut *occupied.value as &mut dyn Any))
-        })
+        named.filter_map(move |(at, (slot, name))| Some((ResourceId(at), *name, slot.as_mut()?.write(now))))
     }
 }

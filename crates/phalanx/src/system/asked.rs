@@ -24,6 +24,7 @@ use super::function::IsFunction;
 use super::kept::StateVisitor;
 use super::meta::ParamConflict;
 use super::param::SystemParam;
+use super::read_only::ReadOnlySystem;
 use super::traits::{IntoSystem, Mode, System};
 use super::tuples::for_each_params;
 use crate::world::{AnyError, BoxedError, Returns, SharedWorld, World};
@@ -31,9 +32,6 @@ use crate::world::{AnyError, BoxedError, Returns, SharedWorld, World};
 /// Marks functions, with their signature and kind.
 #[doc(hidden)]
 pub struct IsConditionOf<Signature, Kind>(PhantomData<(Signature, Kind)>);
-/// Marks systems that are no functions.
-#[doc(hidden)]
-pub struct IsAskedSystem;
 
 /// The kind of functions that share the world.
 #[doc(hidden)]
@@ -50,7 +48,8 @@ pub struct Alone;
 )]
 pub trait ConditionShape<Marker>: Sized {}
 
-impl<S: System> ConditionShape<IsAskedSystem> for S {}
+// Systems are marked as in bevy, whose programs return `impl SystemCondition<()>`.
+impl<S: System> ConditionShape<()> for S {}
 
 /// The first parameter of a condition, which says how it wants the world.
 #[doc(hidden)]
@@ -184,7 +183,7 @@ macro_rules! condition {
 }
 for_each_params!(condition);
 
-impl<S: System<In = (), Out: ConditionOutput>> SystemCondition<IsAskedSystem> for S {
+impl<S: System<In = (), Out: ConditionOutput>> SystemCondition<()> for S {
     type Condition = Asked<S>;
 
     fn into_condition(self) -> Asked<S> {
@@ -193,7 +192,10 @@ impl<S: System<In = (), Out: ConditionOutput>> SystemCondition<IsAskedSystem> fo
 }
 
 /// A system as a condition: what it returns is a `bool`, or an error of its run.
+#[derive(Clone)]
 pub struct Asked<S>(S);
+
+impl<S: ReadOnlySystem<In = (), Out: ConditionOutput>> ReadOnlySystem for Asked<S> {}
 
 impl<S: System<In = (), Out: ConditionOutput>> System for Asked<S> {
     type In = ();

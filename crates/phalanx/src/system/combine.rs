@@ -16,6 +16,7 @@ use super::traits::{Mode, System};
 use crate::world::{FromWorld, SharedWorld, World};
 
 /// Two systems, of which the second gets what the first returns.
+#[derive(Clone)]
 pub struct Pipe<A, B> {
     first: A,
     second: B,
@@ -101,6 +102,7 @@ pub(super) fn joined(first: &impl System, second: &impl System) -> Access {
 }
 
 /// A system whose result is changed by a function.
+#[derive(Clone)]
 pub struct Map<S, F> {
     system: S,
     f: F,

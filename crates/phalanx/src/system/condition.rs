@@ -9,10 +9,11 @@ use phalanx_store::Tick;
 
 use super::access::Access;
 use super::asked::ConditionShape;
-use super::combine::joined;
+use super::combine::{Map, joined};
 use super::failed::ParamError;
 use super::kept::StateVisitor;
 use super::meta::ParamConflict;
+use super::read_only::ReadOnlySystem;
 use super::traits::{IntoSystem, Mode, System, run_in_own_session};
 use crate::world::{SharedWorld, World};
 
@@ -52,96 +53,114 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
     fn into_condition(self) -> Self::Condition;
 
     /// Whether both hold; the second is asked only if the first does.
-    fn and_then<M>(
+    fn and_then<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
-        other: impl ConditionShape<M> + SystemCondition<M>,
-    ) -> impl System<In = (), Out = bool> {
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "and", decides: Some(false), of: |a, b| a && b })
     }
 
     /// As [`and_then`](Self::and_then).
-    fn and<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn and<M, C: ConditionShape<M> + SystemCondition<M>>(
+        self,
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         self.and_then(other)
     }
 
     /// Whether both hold; both are asked.
-    fn and_eager<M>(
+    fn and_eager<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
-        other: impl ConditionShape<M> + SystemCondition<M>,
-    ) -> impl System<In = (), Out = bool> {
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "and", decides: None, of: |a, b| a && b })
     }
 
     /// Whether one of them does not hold; the second is asked only if the first does.
-    fn nand_then<M>(
+    fn nand_then<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
-        other: impl ConditionShape<M> + SystemCondition<M>,
-    ) -> impl System<In = (), Out = bool> {
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "nand", decides: Some(false), of: |a, b| !(a && b) })
     }
 
     /// As [`nand_then`](Self::nand_then).
-    fn nand<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn nand<M, C: ConditionShape<M> + SystemCondition<M>>(
+        self,
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         self.nand_then(other)
     }
 
     /// Whether one of them does not hold; both are asked.
-    fn nand_eager<M>(
+    fn nand_eager<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
-        other: impl ConditionShape<M> + SystemCondition<M>,
-    ) -> impl System<In = (), Out = bool> {
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "nand", decides: None, of: |a, b| !(a && b) })
     }
 
     /// Whether one of them holds; the second is asked only if the first does not.
-    fn or_else<M>(
+    fn or_else<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
-        other: impl ConditionShape<M> + SystemCondition<M>,
-    ) -> impl System<In = (), Out = bool> {
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "or", decides: Some(true), of: |a, b| a || b })
     }
 
     /// As [`or_else`](Self::or_else).
-    fn or<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn or<M, C: ConditionShape<M> + SystemCondition<M>>(
+        self,
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         self.or_else(other)
     }
 
     /// Whether one of them holds; both are asked.
-    fn or_eager<M>(
+    fn or_eager<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
-        other: impl ConditionShape<M> + SystemCondition<M>,
-    ) -> impl System<In = (), Out = bool> {
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "or", decides: None, of: |a, b| a || b })
     }
 
     /// Whether neither holds; the second is asked only if the first does not.
-    fn nor_else<M>(
+    fn nor_else<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
-        other: impl ConditionShape<M> + SystemCondition<M>,
-    ) -> impl System<In = (), Out = bool> {
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "nor", decides: Some(true), of: |a, b| !(a || b) })
     }
 
     /// As [`nor_else`](Self::nor_else).
-    fn nor<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn nor<M, C: ConditionShape<M> + SystemCondition<M>>(
+        self,
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         self.nor_else(other)
     }
 
     /// Whether neither holds; both are asked.
-    fn nor_eager<M>(
+    fn nor_eager<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
-        other: impl ConditionShape<M> + SystemCondition<M>,
-    ) -> impl System<In = (), Out = bool> {
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "nor", decides: None, of: |a, b| !(a || b) })
     }
 
     /// Whether exactly one of them holds.
-    fn xor<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn xor<M, C: ConditionShape<M> + SystemCondition<M>>(
+        self,
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "xor", decides: None, of: |a, b| a != b })
     }
 
     /// Whether both hold or neither does.
-    fn xnor<M>(self, other: impl ConditionShape<M> + SystemCondition<M>) -> impl System<In = (), Out = bool> {
+    fn xnor<M, C: ConditionShape<M> + SystemCondition<M>>(
+        self,
+        other: C,
+    ) -> JoinedCondition<Self::Condition, C::Condition> {
         joint(self, other, Rule { name: "xnor", decides: None, of: |a, b| a == b })
     }
 }
@@ -154,8 +173,10 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
 /// app.add_systems(Update, (|| println!("it holds")).run_if(not(paused)));
 /// app.step(0.1);
 /// ```
-pub fn not<M, C: ConditionShape<M> + SystemCondition<M>>(condition: C) -> impl System<In = (), Out = bool> {
-    condition.into_condition().map(|holds: bool| !holds)
+pub fn not<M, C: ConditionShape<M> + SystemCondition<M>>(
+    condition: C,
+) -> Map<C::Condition, fn(bool) -> bool> {
+    condition.into_condition().map(|holds| !holds)
 }
 
 /// Whether both conditions hold; the second is asked only if the first does.
@@ -166,10 +187,11 @@ pub fn not<M, C: ConditionShape<M> + SystemCondition<M>>(condition: C) -> impl S
 /// app.add_systems(Update, (|| println!("it holds")).run_if(and(not(paused), run_once)));
 /// app.step(0.1);
 /// ```
-pub fn and<M, N>(
-    first: impl ConditionShape<M> + SystemCondition<M>,
-    second: impl ConditionShape<N> + SystemCondition<N>,
-) -> impl System<In = (), Out = bool> {
+pub fn and<M, N, A, B>(first: A, second: B) -> JoinedCondition<A::Condition, B::Condition>
+where
+    A: ConditionShape<M> + SystemCondition<M>,
+    B: ConditionShape<N> + SystemCondition<N>,
+{
     first.and_then(second)
 }
 
@@ -181,14 +203,16 @@ pub fn and<M, N>(
 /// app.add_systems(Update, (|| println!("it holds")).run_if(or(paused, run_once)));
 /// app.step(0.1);
 /// ```
-pub fn or<M, N>(
-    first: impl ConditionShape<M> + SystemCondition<M>,
-    second: impl ConditionShape<N> + SystemCondition<N>,
-) -> impl System<In = (), Out = bool> {
+pub fn or<M, N, A, B>(first: A, second: B) -> JoinedCondition<A::Condition, B::Condition>
+where
+    A: ConditionShape<M> + SystemCondition<M>,
+    B: ConditionShape<N> + SystemCondition<N>,
+{
     first.or_else(second)
 }
 
 /// How two answers become one.
+#[derive(Clone, Copy)]
 struct Rule {
     name: &'static str,
     /// The first answer with which the second condition is not asked; then the two count as equal.
@@ -197,7 +221,8 @@ struct Rule {
 }
 
 /// Two conditions as one.
-struct Joint<A, B> {
+#[derive(Clone)]
+pub struct JoinedCondition<A, B> {
     first: A,
     second: B,
     rule: Rule,
@@ -209,13 +234,20 @@ fn joint<M, N, A: SystemCondition<M>, B: SystemCondition<N>>(
     first: A,
     second: B,
     rule: Rule,
-) -> Joint<A::Condition, B::Condition> {
+) -> JoinedCondition<A::Condition, B::Condition> {
     let (first, second) = (first.into_condition(), second.into_condition());
     let name = format!("{} {} {}", first.name(), rule.name, second.name());
-    Joint { first, second, rule, name, access: Access::new() }
+    JoinedCondition { first, second, rule, name, access: Access::new() }
 }
 
-impl<A, B> Joint<A, B> {
+impl<A, B> ReadOnlySystem for JoinedCondition<A, B>
+where
+    A: ReadOnlySystem<In = (), Out = bool>,
+    B: ReadOnlySystem<In = (), Out = bool>,
+{
+}
+
+impl<A, B> JoinedCondition<A, B> {
     /// What follows from the first answer, and the second if it is needed.
     fn answer(
         &mut self,
@@ -227,7 +259,7 @@ impl<A, B> Joint<A, B> {
     }
 }
 
-impl<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>> System for Joint<A, B> {
+impl<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>> System for JoinedCondition<A, B> {
     type In = ();
     type Out = bool;
 

@@ -61,17 +61,26 @@ impl<Marker, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> {
     }
 }
 
+impl<Marker, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> {
+    /// A system that is not initialized.
+    fn of(function: F) -> Self {
+        let meta = SystemMeta::new(short_function::<F>());
+        Self { function, state: None, meta, last_run: Tick::ZERO, of: PhantomData }
+    }
+}
+
+/// The clone has not run yet, and keeps nothing.
+impl<Marker, F: SystemParamFunction<Marker> + Clone> Clone for FunctionSystem<Marker, F> {
+    fn clone(&self) -> Self {
+        Self::of(self.function.clone())
+    }
+}
+
 impl<Marker: 'static, F: SystemParamFunction<Marker>> IntoSystem<F::In, F::Out, (IsFunction, Marker)> for F {
     type System = FunctionSystem<Marker, F>;
 
     fn into_system(self) -> Self::System {
-        FunctionSystem {
-            function: self,
-            state: None,
-            meta: SystemMeta::new(short_function::<F>()),
-            last_run: Tick::ZERO,
-            of: PhantomData,
-        }
+        FunctionSystem::of(self)
     }
 }
 

@@ -9,6 +9,11 @@
 pub use about::{SystemChangeTick, SystemName};
 pub use cascade::Cascade;
 pub use deferred::{Deferred, SystemBuffer};
+pub use filtered_resources::{
+    FilteredResources, FilteredResourcesBuilder, FilteredResourcesMut, FilteredResourcesMutBuilder,
+    FilteredResourcesMutParamBuilder, FilteredResourcesParamBuilder, ResourceFetchError,
+};
+pub use generic::StaticSystemParam;
 pub use index::{Index, OrderedIndex};
 pub use local::Local;
 pub use message::{MessageReader, MessageWriter};
@@ -33,6 +38,8 @@ mod cascade;
 mod channel;
 mod commands;
 mod deferred;
+mod filtered_resources;
+mod generic;
 mod index;
 mod list;
 mod local;

@@ -78,7 +78,7 @@ impl<R: ?Sized> Deref for NonSend<'_, R> {
 
 impl<R: fmt::Debug + ?Sized> fmt::Debug for NonSend<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
+        f.debug_tuple("NonSend").field(&&**self).finish()
     }
 }
 
@@ -125,7 +125,7 @@ impl<R: ?Sized> DerefMut for NonSendMut<'_, R> {
 
 impl<R: fmt::Debug + ?Sized> fmt::Debug for NonSendMut<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
+        f.debug_tuple("NonSendMut").field(&&**self).finish()
     }
 }
 

@@ -16,6 +16,7 @@ const FILES: &[&str] = &[
     include_str!("entity_more.rs"),
     include_str!("generic.rs"),
     include_str!("names.rs"),
+    include_str!("params_built.rs"),
     include_str!("params_more.rs"),
     include_str!("plugins.rs"),
     include_str!("prelude.rs"),

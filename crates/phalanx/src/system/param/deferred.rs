@@ -8,12 +8,22 @@ use std::ops::{Deref, DerefMut};
 use super::super::kept::StateVisitor;
 use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
-use crate::world::{FromWorld, SharedWorld, World};
+use crate::world::{DeferredWorld, FromWorld, SharedWorld, World};
 
-/// Something that a system fills and a world takes at the next sync point.
+/// Something that a system fills and a world takes at the next sync point: by [`SystemBuffer::apply`] where structure
+/// changes, by [`SystemBuffer::queue`] where it does not.
 pub trait SystemBuffer: FromWorld + Send + 'static {
-    /// Applies what was gathered, and leaves the buffer ready for the next run.
-    fn apply(&mut self, system_meta: &SystemMeta, world: &mut World);
+    /// Applies what was gathered, and leaves the buffer ready for the next run. Without an implementation of its own, it
+    /// does what [`SystemBuffer::queue`] does.
+    fn apply(&mut self, system_meta: &SystemMeta, world: &mut World) {
+        self.queue(system_meta, world.into());
+    }
+
+    /// As [`SystemBuffer::apply`], where structure stands still: what comes and goes is recorded with
+    /// [`DeferredWorld::commands`].
+    fn queue(&mut self, system_meta: &SystemMeta, world: DeferredWorld<'_>) {
+        let _ = (system_meta, world);
+    }
 }
 
 /// A buffer of the system's own.

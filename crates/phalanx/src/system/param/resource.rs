@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use phalanx_store::{SlotMut, SlotRef, Tick};
+use phalanx_store::{RowTicks, SlotMut, SlotRef, Stamp, Tick};
 
 use super::super::access::{Access, Part};
 use super::super::failed::ParamError;
@@ -15,7 +15,7 @@ use super::super::meta::{Run, SystemMeta};
 use super::super::names::{how_to_add, short_type};
 use super::SystemParam;
 use crate::resources::{Occupied, Resource, ResourceId, ResourceTicks};
-use crate::tracking::{detect_changes, detect_changes_mut};
+use crate::tracking::{Mut, MutPart, Ref, detect_changes, detect_changes_mut};
 use crate::world::{SharedWorld, World};
 
 /// A resource, to be read.
@@ -258,13 +258,43 @@ impl<R> DerefMut for ResMut<'_, R> {
 
 impl<R: fmt::Debug> fmt::Debug for Res<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
+        f.debug_tuple("Res").field(&self.value).finish()
     }
 }
 
 impl<R: fmt::Debug> fmt::Debug for ResMut<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
+        f.debug_tuple("ResMut").field(&self.value).finish()
+    }
+}
+
+impl<'w, R: Resource> ResMut<'w, R> {
+    /// The same access for a shorter time, as what queries and worlds give.
+    pub fn reborrow(&mut self) -> Mut<'_, R> {
+        Mut::new(self.value, Stamp::new(&self.ticks.added, &mut self.ticks.changed, self.since, self.now))
+    }
+
+    /// Access to a part of the resource, which is marked when the part is written.
+    pub fn map_unchanged<U: ?Sized>(self, f: impl FnOnce(&mut R) -> &mut U) -> MutPart<'w, U, RowTicks> {
+        Mut::from(self).map_unchanged(f)
+    }
+}
+
+impl<'w, R: Resource> From<ResMut<'w, R>> for Mut<'w, R> {
+    fn from(ResMut { value, ticks, since, now }: ResMut<'w, R>) -> Self {
+        Self::new(value, Stamp::new(&ticks.added, &mut ticks.changed, since, now))
+    }
+}
+
+impl<'w, R> From<ResMut<'w, R>> for Res<'w, R> {
+    fn from(ResMut { value, ticks, since, .. }: ResMut<'w, R>) -> Self {
+        Self { value, ticks: *ticks, since }
+    }
+}
+
+impl<'w, R: Resource> From<Res<'w, R>> for Ref<'w, R> {
+    fn from(Res { value, ticks, since }: Res<'w, R>) -> Self {
+        Self::new(value, ticks.added, ticks.changed, since)
     }
 }
 
