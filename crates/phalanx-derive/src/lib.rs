@@ -63,6 +63,7 @@ mod whole;
 /// | `storage = "table"` | kept in the tables of archetypes (the default) |
 /// | `storage = "sparse"` | kept in a sparse set: adding and removing moves nothing else |
 /// | `stable` | with `storage = "sparse"`: rows of the set stay where they are when others go; see below |
+/// | `immutable` | values are inserted anew and never written in place, so hooks and observers see every change; `&mut T` in a query yields `&T` |
 /// | `digest = "fields"` | values count field by field in `world.digest()` (the default); a field by `Digestible`, else `Hash` |
 /// | `digest = "hash"`, `"debug"`, `"skip"` | they count by `Hash`, by the text of `Debug`, or not at all |
 /// | `checkpoint = "default"` | a restored checkpoint has `Default` values; else `Copy` or `Clone` is needed, or fields that are `Copy` |
