@@ -51,4 +51,10 @@ enum OnVariant {
     A,
 }
 
+#[derive(Component)]
+#[component(layout = "soa", immutable)]
+struct InFields {
+    x: u8,
+}
+
 fn main() {}
