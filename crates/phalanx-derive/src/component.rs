@@ -112,6 +112,7 @@ pub fn emit(
     let describe = describe(target, attr, track, requirements);
     let row_tracked = (track == Track::Row).then(|| row_tracked(target, bounds.as_ref()));
     let (quiet, copying) = (quiet(), &attr.copying);
+    let link_target = attr.relation.as_ref().map(|relation| relation.link_target(target));
     let (mut saved, mut declare_saved) = (TokenStream::new(), TokenStream::new());
     if let Some(version) = attr.save {
         let row = quote!(__row: <Self as #p::Queryable>::Ref<'_>);
@@ -146,6 +147,7 @@ pub fn emit(
             fn from_values(__values: Self::Values, __sparse: Self::Sparse) -> Self {
                 #p::one_from_values(__values, __sparse)
             }
+            #link_target
         }
         #quiet
         impl #params #p::AnyComponent for #owner #bounds {

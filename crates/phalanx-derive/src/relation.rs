@@ -120,6 +120,21 @@ impl Relation {
         }
     }
 
+    /// What tells a bundle of the component at whom it points.
+    pub fn link_target(&self, target: &Target) -> TokenStream {
+        let p = &target.private;
+        let field = &self.field;
+        match self.half {
+            Half::Target { .. } | Half::Edges => TokenStream::new(),
+            Half::Source { .. } => quote! {
+                #[inline]
+                fn link_target(&self) -> ::core::option::Option<#p::Entity> {
+                    ::core::option::Option::Some(self.#field)
+                }
+            },
+        }
+    }
+
     /// The implementation of `Relationship` or `RelationshipTarget`.
     pub fn emit(&self, target: &Target, track: Track, bounds: Option<&WhereClause>) -> TokenStream {
         let p = &target.private;

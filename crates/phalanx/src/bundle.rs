@@ -14,7 +14,7 @@ pub use phalanx_derive::Bundle;
 use crate::component::AnyComponent;
 use crate::registry::{ComponentId, Components, RegisterError};
 use crate::storage::{SparseParts, Storage};
-use phalanx_store::{AnyColId, Tick, Values};
+use phalanx_store::{AnyColId, Entity, Tick, Values};
 
 /// What tells bundle types apart: the first column of a single component, or the type of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,12 @@ pub trait Bundle: Sized + Send + Sync + 'static {
     fn into_values(self, now: Tick) -> (Self::Values, Self::Sparse);
     /// Puts a bundle together again.
     fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self;
+    /// At whom the first relation among the parts points, where that can be told without looking at a world.
+    #[doc(hidden)]
+    #[inline]
+    fn link_target(&self) -> Option<Entity> {
+        None
+    }
 }
 
 /// Registers a component as a bundle of one.
@@ -134,6 +140,10 @@ macro_rules! bundle_tuple {
             #[inline(always)]
             fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self {
                 ($($name::from_values(values.$at, sparse.$at),)*)
+            }
+            #[inline]
+            fn link_target(&self) -> Option<Entity> {
+                None$(.or_else(|| self.$at.link_target()))*
             }
         }
     };

@@ -56,7 +56,7 @@ pub use phalanx_store::SharedRows;
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use reactions::*;
 #[doc(hidden)]
-pub(crate) use relations::QuietLink;
+pub(crate) use relations::{QuietLink, Turn};
 #[cfg(feature = "serde")]
 pub(crate) use relations::Relink;
 pub use relations::{

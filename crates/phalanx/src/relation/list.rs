@@ -136,7 +136,7 @@ impl EntityList {
     #[inline]
     pub fn as_slice(&self) -> &[Entity] {
         match &self.held {
-            Held::Few(len, few) => &few[..FEW.min(*len as usize)],
+            Held::Few(len, few) => few.get(..*len as usize).unwrap_or(few),
             Held::Some(some) => some,
             Held::Many(many) => many.as_slice(),
         }
@@ -146,7 +146,7 @@ impl EntityList {
     #[inline]
     fn slots(&self) -> &[Entity] {
         match &self.held {
-            Held::Few(len, few) => &few[..FEW.min(*len as usize)],
+            Held::Few(len, few) => few.get(..*len as usize).unwrap_or(few),
             Held::Some(some) => some,
             Held::Many(many) => &many.slots,
         }

@@ -22,7 +22,7 @@ use crate::names::short_type;
 use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
 
 pub use cascade::CascadeOrder;
-pub(crate) use direct::QuietLink;
+pub(crate) use direct::{QuietLink, Turn};
 pub use lists::{
     Pending, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList, WithOneRelated,
     WithRelated,

@@ -11,7 +11,7 @@ use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::storage::SparseParts;
 use crate::world::parts::drop_both;
-use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, QuietLink, World};
+use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, QuietLink, Turn, World};
 
 impl World {
     /// Spawns an entity with a bundle of components.
@@ -76,6 +76,7 @@ impl World {
             Some(at) => at,
             None => self.plan_insertion::<B>(ArchetypeId::EMPTY, id),
         };
+        let target = bundle.link_target();
         let (values, sparse) = bundle.into_values(self.store.tick());
         let entity = match self.store.spawn(self.archetypes.edges.at(at), values) {
             Ok(entity) => entity,
@@ -83,7 +84,8 @@ impl World {
         };
         self.spawn_sparse::<B>(entity, id, sparse);
         if let Some(link) = self.quiet_link(id) {
-            link.follow(self, entity, None);
+            let now = target.or_else(|| link.target(self, entity));
+            link.follow(self, entity, Turn { before: None, now });
         } else if !self.bundles.info(id).plain {
             self.announce_bundle(&[entity], id);
         } else if <B::Values as Values>::COLUMNS > 0 {
@@ -235,21 +237,23 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        let before = link.target(self, entity);
+        let (before, target) = (link.target(self, entity), bundle.link_target());
+        let follow = |world: &mut Self| {
+            if existing == Existing::Replace || before.is_none() {
+                let now = target.or_else(|| link.target(world, entity));
+                link.follow(world, entity, Turn { before, now });
+            }
+        };
         if <B::Values as Values>::COLUMNS == 0 && self.bundles.info(id).required.is_empty() {
             let (_, sparse) = bundle.into_values(self.store.tick());
             let old = self.put_sparse(entity, sparse, existing).ok_or(NoSuchEntity::new(entity))?;
-            if existing == Existing::Replace || before.is_none() {
-                link.follow(self, entity, before);
-            }
+            follow(self);
             drop(old);
             return Ok(());
         }
         let (old, old_sparse) =
             self.grouped(entity, |world| world.insert_parts(entity, id, bundle, existing))?;
-        if existing == Existing::Replace || before.is_none() {
-            link.follow(self, entity, before);
-        }
+        follow(self);
         drop_both(old, old_sparse);
         Ok(())
     }

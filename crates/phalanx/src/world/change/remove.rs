@@ -14,7 +14,7 @@ use crate::registry::ComponentId;
 use crate::storage::SparseParts;
 use crate::world::batch::for_each_despite_panics;
 use crate::world::parts::drop_both;
-use crate::world::{ChangeError, NoSuchEntity, QuietLink, World};
+use crate::world::{ChangeError, NoSuchEntity, QuietLink, Turn, World};
 
 impl World {
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
@@ -87,7 +87,7 @@ impl World {
             (edge.map(|edge| world.store.detach::<B::Values>(entity, edge)), sparse)
         });
         if before.is_some() {
-            link.follow(self, entity, before);
+            link.follow(self, entity, Turn { before, now: None });
         }
         drop_both(values, sparse);
         Ok(())

@@ -14,7 +14,7 @@ use hashbrown::HashSet;
 use phalanx_store::{Entity, FirstPanic};
 
 use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
-use crate::world::{QuietLink, World};
+use crate::world::{QuietLink, Turn, World};
 
 /// A relation whose sources die with their target.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ impl World {
         let (mut panics, mut was_alive) = (FirstPanic::default(), false);
         let before = link.target(self, entity);
         panics.guard(|| was_alive = self.store.despawn(entity));
-        panics.guard(|| link.follow(self, entity, before));
+        panics.guard(|| link.follow(self, entity, Turn { before, now: None }));
         panics.resume();
         was_alive
     }

@@ -24,12 +24,19 @@ use crate::world::batch::for_each_despite_panics;
 pub(crate) struct Direct {
     /// At whom an entity points.
     target: fn(&World, Entity) -> Option<Entity>,
-    /// Brings lists in line with an entity that pointed at the third one before its change, or at nobody.
-    follow: fn(&mut World, Entity, ComponentId, Option<Entity>),
+    /// Brings lists in line with the link of an entity.
+    follow: fn(&mut World, Entity, ComponentId, Turn),
     /// The component that lists those that point, if the world has met it.
     list: fn(&World) -> Option<ComponentId>,
     /// Whether the list of its target names an entity.
     is_listed: fn(&World, Entity) -> bool,
+}
+
+/// At whom an entity pointed before a change, and at whom it points now; `None` is nobody.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    pub(crate) before: Option<Entity>,
+    pub(crate) now: Option<Entity>,
 }
 
 /// A relation of a bundle, to which nobody else listens.
@@ -56,16 +63,18 @@ impl QuietLink {
             }
             let (epoch, changes) = world.version_of_all_links();
             let mut panics = FirstPanic::default();
-            panics.guard(|| self.follow(world, entity, None));
+            let now = self.target(world, entity);
+            panics.guard(|| self.follow(world, entity, Turn { before: None, now }));
             relinked |= world.version_of_all_links() != (epoch, changes + 1);
             panics.resume();
         });
     }
 
-    /// Brings lists in line, after a change of an entity that pointed at `before`.
+    /// Brings lists in line, after a change of an entity.
     #[inline]
-    pub(crate) fn follow(self, world: &mut World, entity: Entity, before: Option<Entity>) {
-        (self.direct.follow)(world, entity, self.id, before);
+    pub(crate) fn follow(self, world: &mut World, entity: Entity, turn: Turn) {
+        debug_assert_eq!(self.target(world, entity), turn.now, "at whom {entity} points");
+        (self.direct.follow)(world, entity, self.id, turn);
     }
 }
 
@@ -103,8 +112,7 @@ pub(super) fn list_of<S: RelationshipTarget>(
     Some(S::wrap_mut(item, since).into_mut().into_inner().collection_mut_risky())
 }
 
-fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, before: Option<Entity>) {
-    let now = world.target_of::<R>(source);
+fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, Turn { before, now }: Turn) {
     world.relations.link_changes(id);
     let mut emptied = None;
     if let Some(target) = before {
@@ -131,7 +139,11 @@ fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, b
 /// A source joins the list of its target, or its link is refused.
 #[inline]
 fn join<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, target: Entity) {
-    if let Err(error) = world.check_link::<R>(source, target) {
+    // As `check_link`; who has a list lives, and the list is looked up here anyway.
+    let no_cycle = R::CYCLIC || world.sources_of::<R::RelationshipTarget>(source).is_none();
+    if (source == target || !no_cycle)
+        && let Err(error) = world.check_link::<R>(source, target)
+    {
         return world.refuse_link::<R>(source, target, error);
     }
     let add = |list: &mut <R::RelationshipTarget as RelationshipTarget>::Collection, places: &mut Places| {
@@ -142,7 +154,11 @@ fn join<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, tar
     let World { store, relations, last_tick, .. } = &mut *world;
     let rival = if let Some(list) = list_of::<R::RelationshipTarget>(store, target, *last_tick) {
         add(list, relations.places(id))
-    } else if let Some((list, places)) = relations.waiting_list::<R::RelationshipTarget>(target, id) {
+    } else if let Err(error) = world.check_link::<R>(source, target) {
+        return world.refuse_link::<R>(source, target, error);
+    } else if let Some((list, places)) =
+        world.relations.waiting_list::<R::RelationshipTarget>(target, id)
+    {
         add(list, places)
     } else {
         let mut list = <R::RelationshipTarget as RelationshipTarget>::Collection::new();
