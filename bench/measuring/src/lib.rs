@@ -1,7 +1,8 @@
 //! Measuring several ways of doing the same work in one run.
 //!
 //! [`contender`] is one such way, [`measure`] takes the times of several of them in shuffled rounds, [`stats`] says what
-//! they amount to, [`bars`] what they have to reach, and [`machine`] where that was.
+//! they amount to, [`bars`] what they have to reach, [`machine`] where that was, and [`program`] is all of it behind a
+//! command line.
 
 pub mod bars;
 pub mod cache;
@@ -11,6 +12,7 @@ pub mod contender;
 mod disturbance;
 pub mod machine;
 pub mod measure;
+pub mod program;
 pub mod random;
 pub mod stats;
 

@@ -6,12 +6,10 @@
 use std::ops::Range;
 use std::process::ExitCode;
 
-use phalanx_measuring::bars::{Bar, Table, report};
+use phalanx_measuring::bars::Bar;
 use phalanx_measuring::clock;
 use phalanx_measuring::contender::Contender;
-use phalanx_measuring::machine::Machine;
-use phalanx_measuring::measure::{Task, measure};
-use phalanx_measuring::random::Random;
+use phalanx_measuring::program::{Case, Program};
 
 mod bevy;
 mod flecs;
@@ -32,21 +30,6 @@ pub const DETACHED: usize = 1_000;
 const BEVY: &str = "bevy_ecs";
 const FLECS: &str = "flecs";
 const OURS: &str = "phalanx";
-
-const HELP: &str = "\
-Measures trees of entities in Phalanx, bevy_ecs and flecs: all lines of a case in one run, interleaved.
-
-  --list              the cases with their lines
-  --case NAME         only cases whose names begin so
-  --rounds N          samples per line (21)
-  --quick             three samples: does everything work?
-  --markdown FILE     writes the tables
-  --one CASE LINE     runs one line --iterations times, without measuring
-  --iterations N      for --one (1)
-
-Times are medians in nanoseconds per entity; ratios are medians of the ratios of all rounds. All lines of a case must
-leave the same checksum behind. With MEASURING_CLOCK=cpu, processor time is taken, and lines on several threads are left
-out. Exits with an error when a bar is missed.";
 
 /// Who is whose parent.
 #[derive(Clone, Copy)]
@@ -80,14 +63,6 @@ pub fn moves() -> impl Iterator<Item = (usize, [usize; 2])> {
         let leaf = SIZE - 1 - n * 7 % (SIZE / 2);
         (leaf, [(n * 31) % (SIZE / BRANCHES), (leaf - 1) / BRANCHES])
     })
-}
-
-/// Something that is measured: its lines, and what some of them have to reach.
-struct Case {
-    name: &'static str,
-    items: usize,
-    lines: fn() -> Vec<Contender>,
-    bars: &'static [Bar],
 }
 
 /// Ours takes at most this part of the best peer's time.
@@ -251,57 +226,13 @@ fn detach() -> Vec<Contender> {
 }
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let after = |name: &str| args.iter().position(|arg| arg == name).map(|at| &args[at + 1..]);
-    let word = |name: &str| after(name).and_then(|rest| rest.first());
-    let number = |name: &str| word(name).and_then(|text| text.parse::<usize>().ok());
-    if after("--help").is_some() {
-        println!("{HELP}");
-        return ExitCode::SUCCESS;
-    }
-    if after("--list").is_some() {
-        for case in CASES {
-            let names: Vec<String> = (case.lines)().iter().map(Contender::name).collect();
-            println!("{}: {}", case.name, names.join(" "));
-        }
-        return ExitCode::SUCCESS;
-    }
-    if let Some([case, line, ..]) = after("--one") {
-        return one(case, line, number("--iterations").unwrap_or(1));
-    }
-    let rounds = if after("--quick").is_some() { 3 } else { number("--rounds").unwrap_or(21) };
-    let chosen = word("--case");
-    let (mut random, mut table, mut all) = (Random::new(1), Table::default(), true);
-    for case in CASES.iter().filter(|case| chosen.is_none_or(|name| case.name.starts_with(name.as_str()))) {
-        let task = Task { name: case.name, items: case.items, warm: true, lives: 1 };
-        match measure(task, &(case.lines)(), rounds, &mut random) {
-            Ok(taken) => all &= report(case.name, &taken.measured, case.bars, &mut table),
-            Err(mismatch) => {
-                eprintln!("error: {mismatch}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
-    if let Some(file) = word("--markdown") {
-        let machine = Machine::look(&["phalanx", "bevy_ecs", "flecs_ecs"], rounds, 1);
-        let circumstances = format!("Measured {} {}", machine.sentence(), clock::sentence());
-        if let Err(error) = std::fs::write(file, table.markdown(&circumstances)) {
-            eprintln!("error: {file} cannot be written: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    if all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Runs one line, for tools that count instructions.
-fn one(case: &str, line: &str, iterations: usize) -> ExitCode {
-    let found = CASES.iter().find(|known| known.name == case);
-    let contender = found.and_then(|case| (case.lines)().into_iter().find(|known| known.name() == line));
-    let (Some(case), Some(contender)) = (found, contender) else {
-        eprintln!("error: there is no line {line} of {case}; see --list");
-        return ExitCode::FAILURE;
+    let program = Program {
+        about: "Measures trees of entities in Phalanx, bevy_ecs and flecs",
+        notes: ", and lines on several threads are left out",
+        cases: CASES,
+        libraries: &["phalanx", "bevy_ecs", "flecs_ecs"],
+        rounds: 21,
+        lives: 1,
     };
-    contender.start().sample(iterations);
-    println!("{} {line} {iterations} {}", case.name, case.items);
-    ExitCode::SUCCESS
+    program.run()
 }

@@ -36,7 +36,7 @@
 pub use phalanx_derive::SystemParam;
 
 pub use access::{Access, Part};
-pub use asked::{Asked, ConditionOutput, ConditionShape};
+pub use asked::{Answer, Asked, ConditionOutput, ConditionShape};
 pub use combine::{Map, Pipe, WithInput};
 pub use condition::{JoinedCondition, SystemCondition, and, not, or};
 pub use exclusive::{ExclusiveParam, ExclusiveSystem, ExclusiveSystemParamFunction, IsExclusive};
@@ -49,7 +49,7 @@ pub use meta::{ParamConflict, Run, SystemMeta};
 pub use observer::{
     IntoEntityObserver, IntoObserver, IntoObservers, Observer, ObserverError, Observers, On, observers,
 };
-pub use output::{ScheduleSystem, SystemOutput};
+pub use output::{Finish, ScheduleSystem, SystemOutput};
 pub use param::{
     Cascade, Deferred, FilteredResources, FilteredResourcesBuilder, FilteredResourcesMut,
     FilteredResourcesMutBuilder, FilteredResourcesMutParamBuilder, FilteredResourcesParamBuilder, If, Index,
@@ -68,7 +68,7 @@ pub use crate::query::{Query, QueryLens};
 pub use crate::world::{
     BoxedError, Command, Commands, EntityCommand, EntityCommands, EntityEntryCommands, NonSend, NonSendMut,
 };
-pub(crate) use output::{BoxedSystem, Finish};
+pub(crate) use output::{BoxedSystem, Nothing};
 
 mod access;
 mod asked;

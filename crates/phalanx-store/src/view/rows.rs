@@ -95,22 +95,6 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
     #[inline(always)]
     #[expect(clippy::question_mark, reason = "`?` is two more functions per query in debug builds")]
     fn next(&mut self) -> Option<F::Item<'w>> {
-        if F::TABLELESS
-            && let Some(Driven { driver, entities, next, sets_alone: true }) = &mut self.driven
-        {
-            while *next < entities.len() {
-                let row = *next;
-                *next += 1;
-                // SAFETY: the row is in range, and each is asked for once (I10). Nothing but sets is asked, and no hole is
-                // among the rows, so the entity is alive (I10), and has one row in each of them.
-                let item =
-                    unsafe { self.chunks.view.item_of_sets(entities.get_unchecked(row), driver.table, row) };
-                if item.is_some() {
-                    return item;
-                }
-            }
-            return None;
-        }
         if !F::DENSE
             && let Some(driven) = &mut self.driven
         {

@@ -9,7 +9,7 @@
 use std::marker::PhantomData;
 
 use crate::system::{
-    BoxedSystem, ConditionShape, Finish, ParamConflict, System, SystemCondition, SystemOutput,
+    BoxedSystem, ConditionShape, Finish, Nothing, ParamConflict, System, SystemCondition, SystemOutput,
 };
 use crate::world::World;
 
@@ -375,7 +375,7 @@ impl<S: System<In = (), Out: SystemOutput>> IntoSystemConfigs<IsSystem> for S {
 /// One system, about which nothing is said yet.
 pub(crate) fn single(system: impl System<In = (), Out: SystemOutput>) -> SystemConfigs {
     SystemConfigs(Config::One(Box::new(NodeConfig {
-        system: Box::new(Finish(system)),
+        system: Box::new(Finish::<_, Nothing>::new(system)),
         name: None,
         sets: Vec::new(),
         before: Vec::new(),

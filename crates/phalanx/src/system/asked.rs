@@ -11,23 +11,16 @@
 //!
 //! Were they one step, none of the impls would apply, and all the compiler could say is that the function is no condition.
 
-use std::any::TypeId;
 use std::marker::PhantomData;
 
-use phalanx_store::Tick;
-
-use super::access::Access;
 use super::condition::SystemCondition;
 use super::exclusive::{ExclusiveParam, IsExclusive};
-use super::failed::ParamError;
 use super::function::IsFunction;
-use super::kept::StateVisitor;
-use super::meta::ParamConflict;
+use super::output::{Finish, Reads};
 use super::param::SystemParam;
-use super::read_only::ReadOnlySystem;
-use super::traits::{IntoSystem, Mode, System};
+use super::traits::{IntoSystem, System};
 use super::tuples::for_each_params;
-use crate::world::{AnyError, BoxedError, Returns, SharedWorld, World};
+use crate::world::{AnyError, BoxedError, Returns, World};
 
 /// Marks functions, with their signature and kind.
 #[doc(hidden)]
@@ -143,7 +136,7 @@ macro_rules! condition {
             type Condition = Asked<Func::System>;
 
             fn into_condition(self) -> Self::Condition {
-                Asked(self.system())
+                Finish::new(self.system())
             }
         }
     };
@@ -176,7 +169,7 @@ macro_rules! condition {
             type Condition = Asked<Func::System>;
 
             fn into_condition(self) -> Self::Condition {
-                Asked(self.system())
+                Finish::new(self.system())
             }
         }
     };
@@ -187,57 +180,21 @@ impl<S: System<In = (), Out: ConditionOutput>> SystemCondition<()> for S {
     type Condition = Asked<S>;
 
     fn into_condition(self) -> Asked<S> {
-        Asked(self)
+        Finish::new(self)
     }
 }
 
 /// A system as a condition: what it returns is a `bool`, or an error of its run.
-#[derive(Clone)]
-pub struct Asked<S>(S);
+pub type Asked<S> = Finish<S, Answer>;
 
-impl<S: ReadOnlySystem<In = (), Out: ConditionOutput>> ReadOnlySystem for Asked<S> {}
+/// What a condition returns is an answer.
+pub enum Answer {}
 
-impl<S: System<In = (), Out: ConditionOutput>> System for Asked<S> {
-    type In = ();
-    type Out = bool;
+impl<Out: ConditionOutput> Reads<Out> for Answer {
+    type Value = bool;
 
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-    fn key(&self) -> TypeId {
-        self.0.key()
-    }
-    fn mode(&self) -> Mode {
-        self.0.mode()
-    }
-    fn access(&self) -> &Access {
-        self.0.access()
-    }
-    fn defers(&self) -> bool {
-        self.0.defers()
-    }
-    fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
-        self.0.initialize(world)
-    }
-    fn update(&mut self, world: &World) {
-        self.0.update(world);
-    }
-    fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<bool, ParamError> {
-        self.0.run((), world, now)?.into_answer().map_err(ParamError::returned)
-    }
-    fn run_alone(&mut self, (): (), world: &mut World) -> Result<bool, ParamError> {
-        self.0.run_alone((), world)?.into_answer().map_err(ParamError::returned)
-    }
-    fn apply(&mut self, world: &mut World) {
-        self.0.apply(world);
-    }
-    fn discard(&mut self) {
-        self.0.discard();
-    }
-    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.0.visit_state(visitor);
-    }
-    fn forget_state(&mut self) {
-        self.0.forget_state();
+    #[inline]
+    fn read(output: Out) -> Result<bool, BoxedError> {
+        output.into_answer()
     }
 }

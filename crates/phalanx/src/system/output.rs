@@ -1,8 +1,10 @@
 //! What systems of a schedule return: nothing, or a `Result` whose error goes to the error handler.
 //!
-//! A schedule keeps systems of one shape, so each is wrapped: its result becomes a [`BoxedError`] or nothing.
+//! A schedule keeps systems of one shape, so each is wrapped: its result becomes a [`BoxedError`] or nothing. Conditions are
+//! wrapped by the same type, and their results become a `bool` or an error (`asked`).
 
 use std::any::TypeId;
+use std::marker::PhantomData;
 
 use phalanx_store::Tick;
 
@@ -10,6 +12,7 @@ use super::access::Access;
 use super::failed::ParamError;
 use super::kept::StateVisitor;
 use super::meta::ParamConflict;
+use super::read_only::ReadOnlySystem;
 use super::traits::{Mode, System};
 use crate::world::{AnyError, BoxedError, Returns, SharedWorld, World};
 
@@ -59,12 +62,51 @@ pub enum ScheduleSystem {}
 /// A system as a schedule keeps it.
 pub(crate) type BoxedSystem = Box<dyn System<In = (), Out = ()>>;
 
-/// Wraps a system so that it returns nothing or an error.
-pub(crate) struct Finish<S>(pub(crate) S);
+/// Makes a value or an error of what a system returns.
+#[doc(hidden)]
+pub trait Reads<Out>: 'static {
+    /// The value.
+    type Value: 'static;
 
-impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
+    /// The value, or the error.
+    ///
+    /// # Errors
+    /// When the system returned one.
+    fn read(output: Out) -> Result<Self::Value, BoxedError>;
+}
+
+/// What a system of a schedule returns is nothing or an error.
+pub(crate) enum Nothing {}
+
+impl<Out: SystemOutput> Reads<Out> for Nothing {
+    type Value = ();
+
+    #[inline]
+    fn read(output: Out) -> Result<(), BoxedError> {
+        output.into_result()
+    }
+}
+
+/// A system that returns what `K` reads of its result; the error, where there is one, is an error of its run.
+pub struct Finish<S, K>(S, PhantomData<fn() -> K>);
+
+impl<S, K> Finish<S, K> {
+    pub(crate) fn new(system: S) -> Self {
+        Self(system, PhantomData)
+    }
+}
+
+impl<S: Clone, K> Clone for Finish<S, K> {
+    fn clone(&self) -> Self {
+        Self::new(self.0.clone())
+    }
+}
+
+impl<S: ReadOnlySystem<In = ()>, K: Reads<S::Out>> ReadOnlySystem for Finish<S, K> {}
+
+impl<S: System<In = ()>, K: Reads<S::Out>> System for Finish<S, K> {
     type In = ();
-    type Out = ();
+    type Out = K::Value;
 
     fn name(&self) -> &str {
         self.0.name()
@@ -89,10 +131,10 @@ impl<S: System<In = (), Out: SystemOutput>> System for Finish<S> {
     }
     #[inline]
     fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<Self::Out, ParamError> {
-        self.0.run((), world, now)?.into_result().map_err(ParamError::returned)
+        K::read(self.0.run((), world, now)?).map_err(ParamError::returned)
     }
     fn run_alone(&mut self, (): (), world: &mut World) -> Result<Self::Out, ParamError> {
-        self.0.run_alone((), world)?.into_result().map_err(ParamError::returned)
+        K::read(self.0.run_alone((), world)?).map_err(ParamError::returned)
     }
     fn apply(&mut self, world: &mut World) {
         self.0.apply(world);

@@ -162,6 +162,19 @@ fn observers_run_in_the_order_of_registration_unless_told_otherwise() {
 }
 
 #[test]
+fn chained_observers_follow_one_another_wherever_the_first_one_has_to_stand() {
+    fn first(_: On<Add<A>>, mut log: ResMut<Log>) {
+        log.0.push("first".into());
+    }
+    let mut world = logging();
+    world.add_observers(observers((first, log!(Add<A>, "second"), log!(Add<A>, "third"))).chain());
+    // Without the chain, the others would run while the first one waits.
+    world.add_observer(Observer::new(log!(Add<A>, "before all")).before(first));
+    world.spawn(A(1));
+    assert_eq!(Log::take(&mut world), ["before all", "first", "second", "third"]);
+}
+
+#[test]
 fn an_observer_with_a_condition_runs_when_it_holds() {
     #[derive(Resource)]
     struct Open(bool);

@@ -17,6 +17,13 @@ struct ViewOf(Entity);
 #[relationship_target(relationship = ViewOf)]
 struct View(Entity);
 
+/// A bundle that does not tell at whom it points.
+#[derive(Bundle)]
+struct Limb {
+    mark: Mark,
+    link: ChildOf,
+}
+
 #[derive(Resource, Default)]
 struct Heard(u32);
 
@@ -39,7 +46,7 @@ fn world(observed: bool) -> (World, Errors) {
 fn step(world: &mut World, all: &mut Vec<Entity>, random: &mut Random) {
     let pick = |random: &mut Random, all: &[Entity]| all[random.below(all.len())];
     let (a, b) = (pick(random, all), pick(random, all));
-    match random.below(12) {
+    match random.below(14) {
         0 => all.push(world.spawn((Mark(1), ChildOf(b))).id()),
         1 => all.push(world.spawn(ChildOf(b)).id()),
         2 => all.extend(world.spawn_batch((0..3).map(|n| (Mark(n), ChildOf(b)))).collect::<Vec<_>>()),
@@ -51,6 +58,13 @@ fn step(world: &mut World, all: &mut Vec<Entity>, random: &mut Random) {
         8 => {
             if let Ok(mut entity) = world.get_entity_mut(a) {
                 entity.insert_if_new(ChildOf(b));
+            }
+        }
+        10 => drop(world.insert(a, Limb { mark: Mark(8), link: ChildOf(b) })),
+        11 => all.push(world.spawn(((Mark(3),), ((ChildOf(b),), ()))).id()),
+        12 => {
+            if let Ok(mut entity) = world.get_entity_mut(a) {
+                entity.insert_if_new(Limb { mark: Mark(9), link: ChildOf(b) });
             }
         }
         9 => {

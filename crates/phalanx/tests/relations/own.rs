@@ -4,6 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::BuildHasherDefault;
 
+use phalanx::entity::EntityHashSet;
 use phalanx::prelude::*;
 use phalanx::relation::EntityList;
 
@@ -137,6 +138,24 @@ struct FliesWith(Entity);
 #[derive(Component, Debug)]
 #[relationship_target(relationship = FliesWith)]
 struct Flock(HashSet<Entity, BuildHasherDefault<DefaultHasher>>);
+
+#[derive(Component, Debug)]
+#[relationship(relationship_target = Pack)]
+struct HuntsWith(Entity);
+#[derive(Component, Debug)]
+#[relationship_target(relationship = HuntsWith)]
+struct Pack(EntityHashSet);
+
+#[test]
+fn a_set_of_entities_lists_sources() {
+    let mut world = World::new();
+    let wolf = world.spawn_empty().id();
+    let pack: EntityHashSet = (0..40).map(|_| world.spawn(HuntsWith(wolf)).id()).collect();
+    assert_eq!(world.get::<Pack>(wolf).unwrap().0, pack);
+    pack.iter().for_each(|&other| drop(world.remove::<HuntsWith>(other)));
+    assert!(world.get::<Pack>(wolf).is_none());
+    world.check().unwrap();
+}
 
 #[test]
 fn a_hash_set_lists_sources() {
