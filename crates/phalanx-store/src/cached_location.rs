@@ -187,6 +187,6 @@ impl<'w, F: ReadFetch> LocationReader<'w, F> {
 /// Whether the entity has the remembered row of the tables with these metas.
 #[inline(always)]
 fn is_current(metas: &[TableMeta], cached_location: CachedLocation) -> bool {
-    let meta = metas.get(cached_location.table.index());
-    meta.and_then(|meta| meta.entities().get(cached_location.row.index())) == Some(&cached_location.entity)
+    let CachedLocation { entity, table, row } = cached_location;
+    metas.get(table.index()).is_some_and(|meta| meta.is_owned_by(row.index(), entity))
 }

@@ -65,6 +65,14 @@ impl TableMeta {
         unsafe { self.owners.data.cast::<Entity>().add(row).read() }
     }
 
+    /// Whether a row is that of an entity.
+    #[inline(always)]
+    pub(crate) fn is_owned_by(&self, row: usize, entity: Entity) -> bool {
+        // Not by `entities`, which asks as well whether there is any.
+        // SAFETY: the row is in range.
+        row < self.len as usize && unsafe { self.owner(row) } == entity
+    }
+
     /// Gives a row to another entity.
     ///
     /// # Safety

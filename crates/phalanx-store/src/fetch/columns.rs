@@ -344,6 +344,13 @@ unsafe impl<F: ReadFetch> ReadFetch for Opt<F> {}
 // SAFETY: a table has all of `F`, or nothing of it.
 unsafe impl<F: DenseFetch> DenseFetch for Opt<F> {}
 
+/// Whether the data of a cell is there: else it is null (I4). It is never at 1, being aligned to more (I3), and comparing with
+/// null would let the compiler write null down on one way from the answer, for the next row to ask again.
+#[inline(always)]
+fn is_present(data: usize) -> bool {
+    data > 1
+}
+
 impl Sealed for HasCol {}
 // SAFETY: reaches no values, only whether a cell is present, which does not change while rows are borrowed; every place is
 // found.
@@ -353,7 +360,7 @@ unsafe impl Fetch for HasCol {
     type Slices<'a> = bool;
     type ReadOnly = Self;
     type Cells = *const ColumnCell;
-    type Ptrs = bool;
+    type Ptrs = usize;
     type SparseRows = ();
     const DENSE: bool = true;
     const WRITES: bool = false;
@@ -365,21 +372,21 @@ unsafe impl Fetch for HasCol {
         store.column_cells(ids)
     }
     #[inline(always)]
-    unsafe fn find(column_cells: *const ColumnCell, table: usize) -> Option<bool> {
+    unsafe fn find(column_cells: *const ColumnCell, table: usize) -> Option<usize> {
         // SAFETY: forwarded.
-        Some(!unsafe { cell(column_cells, table) }.is_absent())
+        Some(unsafe { cell(column_cells, table) }.data.addr())
     }
     #[inline(always)]
     unsafe fn sparse_rows(_: Self::Ptrs, _: Entity, _: Known) -> Option<()> {
         Some(())
     }
     #[inline(always)]
-    unsafe fn item<'a>(ptrs: bool, _: usize, (): ()) -> Self::Item<'a> {
-        ptrs
+    unsafe fn item<'a>(ptrs: usize, _: usize, (): ()) -> Self::Item<'a> {
+        is_present(ptrs)
     }
     #[inline(always)]
-    unsafe fn slices<'a>(ptrs: bool, _: usize, _: usize) -> Self::Slices<'a> {
-        ptrs
+    unsafe fn slices<'a>(ptrs: usize, _: usize, _: usize) -> Self::Slices<'a> {
+        is_present(ptrs)
     }
 }
 // SAFETY: reports nothing.

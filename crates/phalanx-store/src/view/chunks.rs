@@ -13,6 +13,7 @@ use crate::column::BLOCK_ROWS;
 use crate::entities::Rowless;
 use crate::entity::Entity;
 use crate::fetch::{DenseFetch, Fetch, dense_sparse_rows};
+use crate::location::TableId;
 use crate::tick::Tick;
 
 /// Access to a run of rows of one table.
@@ -132,27 +133,20 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
         self.end - self.next
     }
 
-    /// The next row, which counts as yielded from now on.
-    #[inline(always)]
-    pub(super) fn take_row(&mut self) -> Option<usize> {
-        if self.next == self.end {
-            return None;
-        }
-        self.next += 1;
-        Some(self.next - 1)
-    }
-
-    /// What a dense fetch yields for a row.
+    /// What a dense fetch yields for the next row.
     ///
     /// # Safety
-    /// The fetch is dense, the row belongs to the chunk, and was not yielded before.
+    /// The fetch is dense, and a row is left.
     #[inline(always)]
-    pub(super) unsafe fn dense_row(&self, row: usize) -> F::Item<'w> {
-        // SAFETY: a chunk with a row was made with its pointers, and its access covers the row (I6).
-        unsafe {
+    pub(super) unsafe fn take_dense(&mut self) -> F::Item<'w> {
+        // SAFETY: a chunk with a row was made with its pointers, and its access covers the row, which is yielded once (I6).
+        let item = unsafe {
             let ptrs = self.ptrs.assume_init();
-            F::item(ptrs, row, dense_sparse_rows::<F>(ptrs))
-        }
+            F::item(ptrs, self.next, dense_sparse_rows::<F>(ptrs))
+        };
+        // Last: where it is counted before, the number of the row needs a register of its own.
+        self.next += 1;
+        item
     }
 
     /// The first row from `row` on that is not passed over.
@@ -274,6 +268,19 @@ impl<'w, F: Fetch> Chunks<'w, F> {
         }
     }
 
+    /// The next table that has rows, and how many.
+    #[inline(always)]
+    pub(super) fn next_table(&mut self) -> Option<(TableId, usize)> {
+        while let Some(&table) = self.view.tables.get(self.next) {
+            self.next += 1;
+            let len = self.view.table_len(table);
+            if len > 0 {
+                return Some((table, len));
+            }
+        }
+        None
+    }
+
     /// The next chunk where rows may be passed over.
     fn next_newer(&mut self) -> Option<Chunk<'w, F>> {
         while let Some(&table) = self.view.tables.get(self.next) {
@@ -319,13 +326,9 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
                 return newer;
             }
         }
-        while let Some(&table) = self.view.tables.get(self.next) {
-            self.next += 1;
-            let len = self.view.table_len(table);
-            if len > 0 {
-                // SAFETY: the rows are in range, and each table comes once (I6).
-                return Some(unsafe { self.view.chunk(table, 0, len) });
-            }
+        if let Some((table, len)) = self.next_table() {
+            // SAFETY: the rows are in range, and each table comes once (I6).
+            return Some(unsafe { self.view.chunk(table, 0, len) });
         }
         // Known when compiling: otherwise the walk over entities without a row is live state of every loop.
         if F::ROWED {

@@ -89,6 +89,11 @@ fn driven_walk<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> Option<D
     Some(Driven { driver, entities, next: 0, sets_alone: F::TABLELESS && anywhere && !driver.holes })
 }
 
+/// Tells the compiler that the way on which this is called is not the usual one. Nothing is left of the call.
+#[cold]
+#[inline(always)]
+fn seldom() {}
+
 impl<'w, F: Fetch> Iterator for Rows<'w, F> {
     type Item = F::Item<'w>;
 
@@ -111,15 +116,23 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
         loop {
             if F::DENSE && !F::SKIPS {
                 // Without an `Option` in between: the compiler would ask anew whether the item is there.
-                if let Some(row) = self.run.take_row() {
-                    // SAFETY: the row was left, and is yielded once (I6).
-                    return Some(unsafe { self.run.dense_row(row) });
+                if self.run.rows_left() > 0 {
+                    // SAFETY: a row is left, which is yielded once (I6).
+                    return Some(unsafe { self.run.take_dense() });
                 }
             } else if let Some(item) = self.run.next() {
                 return Some(item);
             }
-            let Some(chunk) = self.chunks.next() else { return None };
-            self.run = chunk.rows();
+            seldom();
+            if F::ROWED && !F::SKIPS {
+                // By table: whether there is a chunk would be asked of its first pointer.
+                let Some((table, len)) = self.chunks.next_table() else { return None };
+                // SAFETY: the rows are in range, and each table comes once (I6).
+                self.run = unsafe { self.chunks.view.chunk(table, 0, len) }.rows();
+            } else {
+                let Some(chunk) = self.chunks.next() else { return None };
+                self.run = chunk.rows();
+            }
         }
     }
 
