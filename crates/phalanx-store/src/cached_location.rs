@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use crate::entities::Slot;
 use crate::entity::Entity;
-use crate::fetch::{Fetch, ReadFetch};
+use crate::fetch::{Fetch, Known, ReadFetch};
 use crate::location::{EntityLocation, Row, TableId};
 use crate::prepared::find_alias;
 use crate::store::Store;
@@ -138,7 +138,7 @@ unsafe fn item_at<'a, F: Fetch>(
     // the table of a set it is no hole, since it has an entity, I11), and the caller grants access.
     unsafe {
         let ptrs = F::find(cells, table.index())?;
-        Some(Found::<F>::in_row(ptrs, EntityLocation { table, row }, entity, None)?.item(cells, now))
+        Some(Found::<F>::in_row(ptrs, EntityLocation { table, row }, entity, Known::Alive)?.item(cells, now))
     }
 }
 

@@ -102,9 +102,17 @@ pub enum Marked {
     Row(usize),
 }
 
-/// The table of a set, and the row of an entity there, where it is known: it need not be looked up.
+/// What is known of an entity before it is looked up in sets.
 #[doc(hidden)]
-pub type Known = Option<(TableId, usize)>;
+#[derive(Clone, Copy)]
+pub enum Known {
+    /// Nothing.
+    Nothing,
+    /// It lives.
+    Alive,
+    /// It lives, and has this row in the table of a set. A table of no set tells only that it lives.
+    Row(TableId, usize),
+}
 
 /// A set of columns to visit together. It cannot be implemented outside this crate.
 ///
@@ -140,6 +148,9 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Whether only entities in some set can be visited: one that is not optional.
     #[doc(hidden)]
     const IN_SETS: bool = false;
+    /// Whether nothing but sets is asked, and one of them can drive.
+    #[doc(hidden)]
+    const SETS_ALONE: bool = Self::TABLELESS && Self::IN_SETS;
     /// Whether a walk may pass over rows, and whole blocks, that are not newer than its moment.
     #[doc(hidden)]
     const SKIPS: bool = false;
@@ -210,7 +221,7 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Finds the sparse parts of an entity; `None` when one is missing that is not optional.
     ///
     /// # Safety
-    /// The pointers are of a live store. The entity has the row that is known, in the table of a set.
+    /// The pointers are of a live store. What is known of the entity is true.
     #[doc(hidden)]
     unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<Self::SparseRows>;
 
@@ -223,6 +234,13 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[inline(always)]
     unsafe fn drive(cells: Self::Cells, _len: usize) -> Self::Cells {
         cells
+    }
+
+    /// Whether `item` marks nothing for these pointers: all blocks of sets that may be written are marked already.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn is_marked(_ptrs: Self::Ptrs) -> bool {
+        true
     }
 
     /// Reports each set that every entity visited is in.
@@ -289,7 +307,7 @@ pub(crate) unsafe fn dense_sparse_rows<F: Fetch>(ptrs: F::Ptrs) -> F::SparseRows
         unsafe { NonNull::<F::SparseRows>::dangling().read() }
     } else {
         // SAFETY: forwarded: a dense fetch misses nothing (I14).
-        unsafe { F::sparse_rows(ptrs, Entity::PLACEHOLDER, None).unwrap_unchecked() }
+        unsafe { F::sparse_rows(ptrs, Entity::PLACEHOLDER, Known::Nothing).unwrap_unchecked() }
     }
 }
 
@@ -427,6 +445,10 @@ macro_rules! fetch_tuple {
             unsafe fn drive(cells: Self::Cells, len: usize) -> Self::Cells {
                 // SAFETY: forwarded.
                 ($(unsafe { $name::drive(cells.$at, len) },)*)
+            }
+            #[inline(always)]
+            fn is_marked(ptrs: Self::Ptrs) -> bool {
+                true $(&& $name::is_marked(ptrs.$at))*
             }
             #[inline]
             fn drivers(cells: Self::Cells, report: &mut impl FnMut(Driver)) {

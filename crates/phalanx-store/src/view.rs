@@ -27,6 +27,7 @@ pub use rows::Rows;
 pub(crate) use single::{Found, location_in};
 pub use unique::{NoRow, Unique};
 
+mod along;
 mod cascade;
 mod chunks;
 mod grant;

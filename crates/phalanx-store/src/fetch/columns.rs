@@ -101,7 +101,13 @@ macro_rules! column_term {
             unsafe fn item<'a>(ptrs: NonNull<T>, row: usize, (): ()) -> $reference {
                 // SAFETY: forwarded: the row is in range, so it is initialised (I2), of type `T` (I1), at an aligned address
                 // (I3); the caller grants access for `'a`.
-                unsafe { $deref(ptrs.add(row).as_ptr()) }
+                unsafe {
+                    let value = ptrs.add(row).as_ptr();
+                    // Otherwise an optional item is asked anew whether it is there.
+                    #[cfg(not(debug_assertions))]
+                    std::hint::assert_unchecked(value.addr() != 0);
+                    $deref(value)
+                }
             }
             #[inline(always)]
             unsafe fn slices<'a>(ptrs: NonNull<T>, start: usize, len: usize) -> $slice {
@@ -309,6 +315,10 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
                 F::mark(cells, table, rows, now);
             }
         }
+    }
+    #[inline(always)]
+    fn is_marked(ptrs: Option<F::Ptrs>) -> bool {
+        ptrs.is_none_or(F::is_marked)
     }
     #[inline(always)]
     unsafe fn sparse_rows(ptrs: Option<F::Ptrs>, entity: Entity, known: Known) -> Option<Self::SparseRows> {

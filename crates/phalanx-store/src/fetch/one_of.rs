@@ -72,6 +72,10 @@ unsafe impl<F: Fetch> Fetch for OneOf<F> {
         unsafe { F::drive(cells, len) }
     }
     #[inline(always)]
+    fn is_marked(ptrs: F::Ptrs) -> bool {
+        F::is_marked(ptrs)
+    }
+    #[inline(always)]
     unsafe fn item<'a>(ptrs: F::Ptrs, row: usize, sparse_rows: F::SparseRows) -> F::Item<'a> {
         // SAFETY: forwarded.
         unsafe { F::item(ptrs, row, sparse_rows) }

@@ -15,7 +15,7 @@ use crate::column::BLOCK_ROWS;
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::location::TableId;
-use crate::sets::{Page, find, row_of_member};
+use crate::sets::{Page, find, find_living, row_of_member};
 use crate::store::Store;
 use crate::tick::Tick;
 
@@ -29,7 +29,7 @@ pub struct NotMember;
 pub struct HasSet;
 
 /// How many rows a walk visits per block of a set, at least, for all of its blocks to be marked at the beginning, as
-/// those of a table are; below that, each row marks its own.
+/// those of a table are; below that, each row marks its own. A walk along the set itself visits all of its rows.
 const DENSE_ROWS: usize = 64;
 
 /// A set as a query sees it, with the cells of its columns, and where their rows are.
@@ -38,7 +38,6 @@ const DENSE_ROWS: usize = 64;
 pub struct SetCells<L, P: Copy> {
     pages: *const Option<Page>,
     page_count: usize,
-    table: usize,
     driver: Driver,
     now: Tick,
     /// Whether all blocks that may be written are marked already.
@@ -69,7 +68,6 @@ impl<L, P: Copy> SetCells<L, P> {
         Self {
             pages: pages.as_ptr(),
             page_count: pages.len(),
-            table: table.index(),
             driver: Driver {
                 table,
                 len: meta.len as usize,
@@ -82,12 +80,25 @@ impl<L, P: Copy> SetCells<L, P> {
         }
     }
 
-    /// # Safety
-    /// The store lives, and its structure stands still.
+    /// The table of the set.
     #[inline(always)]
-    unsafe fn find(&self, entity: Entity) -> Option<usize> {
+    fn table(&self) -> usize {
+        self.driver.table.index()
+    }
+
+    /// The row of an entity in the set.
+    ///
+    /// # Safety
+    /// The store lives, and its structure stands still. What is known of the entity is true.
+    #[inline(always)]
+    unsafe fn find(&self, entity: Entity, known: Known) -> Option<usize> {
         // SAFETY: forwarded: the pages were taken from a set of the store, and are where they were (I10).
-        find(unsafe { std::slice::from_raw_parts(self.pages, self.page_count) }, entity)
+        let pages = unsafe { std::slice::from_raw_parts(self.pages, self.page_count) };
+        match known {
+            Known::Row(table, row) if self.driver.table == table => Some(row),
+            Known::Nothing => find(pages, entity),
+            Known::Alive | Known::Row(..) => find_living(pages, entity),
+        }
     }
 }
 
@@ -154,21 +165,22 @@ where
     }
     #[inline(always)]
     unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<usize> {
-        match known {
-            Some((table, row)) if ptrs.driver.table == table => Some(row),
-            // SAFETY: forwarded.
-            _ => unsafe { ptrs.find(entity) },
-        }
+        // SAFETY: forwarded.
+        unsafe { ptrs.find(entity, known) }
     }
     #[inline]
     unsafe fn drive(mut cells: Self::Cells, len: usize) -> Self::Cells {
         let rows = cells.driver.len;
-        if F::MARKS && rows > 0 && len >= rows.div_ceil(BLOCK_ROWS) * DENSE_ROWS {
+        if F::MARKS && rows > 0 && len >= rows.min(rows.div_ceil(BLOCK_ROWS) * DENSE_ROWS) {
             // SAFETY: forwarded: a set with rows was found with the columns, and has room for marks of all rows (I3).
-            unsafe { F::mark(cells.cells, cells.table, Marked::Run(0, rows), cells.now) };
+            unsafe { F::mark(cells.cells, cells.table(), Marked::Run(0, rows), cells.now) };
             cells.marked = true;
         }
         cells
+    }
+    #[inline(always)]
+    fn is_marked(ptrs: Self::Ptrs) -> bool {
+        !F::MARKS || ptrs.marked
     }
     #[inline]
     fn drivers(cells: Self::Cells, report: &mut impl FnMut(Driver)) {
@@ -180,7 +192,7 @@ where
         // columns, and the row is no hole (I11); access is the caller's.
         unsafe {
             if F::MARKS && !ptrs.marked {
-                mark_row::<F>(ptrs.cells, ptrs.table, sparse_row, ptrs.now);
+                mark_row::<F>(ptrs.cells, ptrs.table(), sparse_row, ptrs.now);
             }
             row_of::<F>(ptrs, sparse_row)
         }
@@ -199,26 +211,26 @@ where
     unsafe fn set_slices(store: &Store, ids: F::Ids, rows: Range<usize>) -> Option<F::Slices<'_>> {
         let cells = Self::cells(store, ids, store.tick);
         // A fetch without columns names no set, and there are no rows to lend.
-        if cells.table == TableId::DEAD.index() {
+        if cells.driver.table == TableId::DEAD {
             return None;
         }
         // SAFETY: the set's table, if it has the columns (I4), has these rows, and no hole among them (I11); access is
         // the caller's.
         unsafe {
-            let ptrs = F::find(cells.cells, cells.table)?;
+            let ptrs = F::find(cells.cells, cells.table())?;
             if !rows.is_empty() {
-                F::mark(cells.cells, cells.table, Marked::Run(rows.start, rows.len()), cells.now);
+                F::mark(cells.cells, cells.table(), Marked::Run(rows.start, rows.len()), cells.now);
             }
             Some(F::slices(ptrs, rows.start, rows.len()))
         }
     }
     fn is_whole(cells: Self::Cells) -> bool {
-        cells.table != TableId::DEAD.index()
+        cells.driver.table != TableId::DEAD
     }
     unsafe fn mark_members(cells: Self::Cells, len: usize) {
         if len > 0 {
             // SAFETY: forwarded.
-            unsafe { F::mark(cells.cells, cells.table, Marked::Run(0, len), cells.now) };
+            unsafe { F::mark(cells.cells, cells.table(), Marked::Run(0, len), cells.now) };
         }
     }
     #[inline(always)]
@@ -262,9 +274,9 @@ macro_rules! membership_term {
                 Some(cells)
             }
             #[inline(always)]
-            unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, _: Known) -> Option<$sparse_rows> {
+            unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<$sparse_rows> {
                 // SAFETY: forwarded.
-                let $found = unsafe { ptrs.find(entity) }.is_some();
+                let $found = unsafe { ptrs.find(entity, known) }.is_some();
                 $keep
             }
             #[inline]

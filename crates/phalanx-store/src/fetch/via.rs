@@ -77,9 +77,9 @@ impl<L: Link, F: Fetch> ViaCells<L, F> {
             }
             let ptrs = F::find(self.parts, location.table.index())?;
             if location.table == TableId::ROWLESS {
-                return Found::rowless(self.parts, directory.rowless_id(entity)?, None);
+                return Found::rowless(self.parts, directory.rowless_id(entity)?, Known::Nothing);
             }
-            Found::in_row(ptrs, location, entity, None)
+            Found::in_row(ptrs, location, entity, Known::Alive)
         }
     }
 }
@@ -131,7 +131,7 @@ unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
                 if steps.is_power_of_two() {
                     kept = at;
                 }
-                at = ptrs.target(at, None)?;
+                at = ptrs.target(at, Known::Nothing)?;
             }
         }
     }

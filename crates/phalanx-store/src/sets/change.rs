@@ -7,7 +7,7 @@
 
 use super::{Entry, SetId, SetPlan, SparseSet, entry_in};
 use crate::entity::Entity;
-use crate::location::{Row, TableId};
+use crate::location::TableId;
 use crate::panics::FirstPanic;
 use crate::plan::{Edge, Init, PlanError};
 use crate::store::Store;
@@ -252,7 +252,7 @@ impl Store {
             let (meta, pointers) = (self.metas.get_unchecked_mut(table.index()), plan.pointers::<V>());
             let values = V::take(pointers, V::ALL, row);
             if let Some(moved) = meta.swap_remove::<V>(pointers, row, self.tick) {
-                *set.member_row(moved) = Row::from_index(row).get();
+                set.move_member(moved, row);
             }
             V::complete(values)
         }
@@ -264,38 +264,35 @@ impl Store {
     /// The plan is this store's, for `V`, and the entity has this row in the set.
     #[inline(never)]
     unsafe fn take_with_care<V: Values>(&mut self, plan: &SetPlan, entity: Entity, row: usize) -> V::Old {
-        // SAFETY: forwarded: the entity has the row, which is exchanged with the one at the border below.
-        let border = unsafe { self.leave_groups(plan.set, entity, row) };
-        let set = &mut self.sets[plan.set.index()];
-        let meta = &mut self.metas[set.table.index()];
-        let excluding = set.excluding;
-        set.unset(entity);
-        // SAFETY: forwarded: the value columns are all the set's columns (I1, I7), initialised at the row (I2, I10,
-        // I11). The last member takes the place of the one that left, in range (I13), and the last row that of the last
-        // member, whose owners are in the set (I10); or a hole is left, whose entry is gone.
-        let values = unsafe {
+        // SAFETY: forwarded: the plan's set is one of this store, which lives as long (I10), and so does its table, which has a
+        // meta (I4). The value columns are all its columns (I1, I7), initialised at the row (I2, I10, I11). The entity has
+        // that row; where groups are left, the last member takes its place, in range (I13), and the last row that of the
+        // last member, whose owners are in the set (I10). Or a hole is left, whose entry is gone.
+        unsafe {
+            let border = self.leave_groups(plan.set, entity, row);
+            let set = plan.set_mut();
+            *set.member_entry(entity) = Entry::ABSENT;
             let pointers = plan.pointers::<V>();
             let values = V::take(pointers, V::ALL, row);
             if set.stable {
-                let table = set.table;
-                self.leave_hole(table, row);
+                self.leave_hole(set.table, row);
             } else {
+                let meta = self.metas.get_unchecked_mut(set.table.index());
                 if border != row {
                     V::shift(pointers, V::ALL, border, row);
                     let moved = meta.owner(border);
                     meta.set_owner(row, moved, self.tick);
-                    *set.member_row(moved) = Row::from_index(row).get();
+                    set.move_member(moved, row);
                 }
                 if let Some(moved) = meta.swap_remove::<V>(pointers, border, self.tick) {
-                    *set.member_row(moved) = Row::from_index(border).get();
+                    set.move_member(moved, border);
                 }
             }
+            if set.excluding != 0 {
+                self.settle_groups(entity, set.excluding);
+            }
             values
-        };
-        if excluding != 0 {
-            self.settle_groups(entity, excluding);
         }
-        values
     }
 
     /// Drops an entity's row in a set. False when it has none there.

@@ -224,7 +224,7 @@ impl Store {
     /// Writes into each set which groups name it.
     fn update_naming(&mut self) {
         for set in &mut self.sets {
-            (set.needing, set.excluding, set.naming, set.owner) = (0, 0, 0, None);
+            (set.needing, set.excluding, set.owner) = (0, 0, None);
         }
         self.groups.watching_tables = 0;
         for (at, slot) in self.groups.slots.iter().enumerate() {
@@ -242,6 +242,9 @@ impl Store {
         }
         for set in &mut self.sets {
             set.naming = set.needing | set.excluding;
+            // Where there are many groups, one bit of a mask stands for several.
+            let alone = set.needing.is_power_of_two() && self.groups.slots.len() <= BITS;
+            set.only_owner = set.owner.filter(|_| alone);
             set.plain = !set.stable && set.naming == 0;
         }
     }

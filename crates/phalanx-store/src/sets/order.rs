@@ -9,7 +9,6 @@ use std::ops::Range;
 use super::{SetId, SparseSet};
 use crate::entity::Entity;
 use crate::fetch::{ReadFetch, SetFetch};
-use crate::location::Row;
 use crate::prepared::find_alias;
 use crate::store::Store;
 use crate::table::{Table, TableMeta};
@@ -20,7 +19,7 @@ impl SparseSet {
     ///
     /// # Safety
     /// Both rows are in range, differ, and are no holes.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) unsafe fn swap_rows(
         &mut self,
         tables: &[Table],
@@ -38,8 +37,8 @@ impl SparseSet {
             let (first, second) = (meta.owner(a), meta.owner(b));
             meta.set_owner(a, second, now);
             meta.set_owner(b, first, now);
-            *self.member_row(second) = Row::from_index(a).get();
-            *self.member_row(first) = Row::from_index(b).get();
+            self.move_member(second, a);
+            self.move_member(first, b);
         }
     }
 }
@@ -62,6 +61,7 @@ impl Store {
 
     /// # Safety
     /// As for [`SparseSet::swap_rows`].
+    #[inline(never)]
     pub(super) unsafe fn swap_set_rows(&mut self, set: SetId, a: usize, b: usize) {
         let set = &mut self.sets[set.index()];
         // SAFETY: forwarded.

@@ -17,7 +17,7 @@ use super::View;
 use super::single::Found;
 use crate::entities::Entities;
 use crate::entity::Entity;
-use crate::fetch::Fetch;
+use crate::fetch::{self, Fetch};
 use crate::location::{EntityLocation, Row, TableId};
 
 /// Entities with the one above each: no entity is below two others, nor below itself. Each entity stands after the one
@@ -210,7 +210,7 @@ impl<'w, F: Fetch> View<'w, F> {
                 // SAFETY: the row is the entity's (I5). The item is gone when the next one is lent, and the view is
                 // borrowed exclusively (I6).
                 unsafe {
-                    if let Some(found) = Found::in_row(ptrs, location, entity, None) {
+                    if let Some(found) = Found::in_row(ptrs, location, entity, fetch::Known::Alive) {
                         each(self.lend(&found));
                     }
                 }
@@ -326,7 +326,7 @@ impl<F: Fetch> Known<F> {
         {
             // SAFETY: the pointers are those of a table that the view visits (I6), and the directory's row is in range
             // (I5).
-            return unsafe { Found::in_row(ptrs, location, entity, None) };
+            return unsafe { Found::in_row(ptrs, location, entity, fetch::Known::Alive) };
         }
         let found = view.find(entity)?;
         if location.table.has_rows() {

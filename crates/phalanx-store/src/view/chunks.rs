@@ -9,10 +9,11 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::View;
+use super::along::{Along, careful_row};
 use crate::column::BLOCK_ROWS;
 use crate::entities::Rowless;
 use crate::entity::Entity;
-use crate::fetch::{DenseFetch, Fetch, dense_sparse_rows};
+use crate::fetch::{DenseFetch, Fetch, Known, dense_sparse_rows};
 use crate::location::TableId;
 use crate::tick::Tick;
 
@@ -85,6 +86,7 @@ impl<'w, F: Fetch> Chunk<'w, F> {
             next: self.start,
             end: self.start + self.len,
             since: self.since,
+            along: Along::table::<F>(self.ptrs),
             access: PhantomData,
         }
     }
@@ -106,6 +108,7 @@ pub struct ChunkRows<'w, F: Fetch> {
     next: usize,
     end: usize,
     since: Tick,
+    along: Along<'w>,
     access: PhantomData<&'w ()>,
 }
 
@@ -123,8 +126,35 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
     /// No rows.
     #[inline(always)]
     pub(super) fn empty() -> Self {
-        let (ptrs, owners) = (MaybeUninit::uninit(), ptr::null());
-        Self { ptrs, owners, next: 0, end: 0, since: Tick::ZERO, access: PhantomData }
+        let (ptrs, owners, along) = (MaybeUninit::uninit(), ptr::null(), Along::nothing());
+        Self { ptrs, owners, next: 0, end: 0, since: Tick::ZERO, along, access: PhantomData }
+    }
+
+    /// Rows of a fetch that asks for sets alone: first those of these entities.
+    ///
+    /// # Safety
+    /// The fetch does, and the pointers are for any table. The entities are those of the set that is walked along, if one
+    /// is. For `'w`, the run alone has the access that `F` needs to the entities.
+    pub(super) unsafe fn of_sets(
+        ptrs: F::Ptrs,
+        entities: &'w [Entity],
+        along: Along<'w>,
+        since: Tick,
+    ) -> Self {
+        let (ptrs, owners, end) = (MaybeUninit::new(ptrs), entities.as_ptr(), entities.len());
+        Self { ptrs, owners, next: 0, end, since, along, access: PhantomData }
+    }
+
+    /// Goes on with the rows of a chunk, of a fetch that asks for sets alone: all else is as it was.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, chunk: &Chunk<'w, F>) {
+        debug_assert!(F::SETS_ALONE);
+        (self.owners, self.next, self.end) = (chunk.owners, chunk.start, chunk.start + chunk.len);
+    }
+
+    /// Whether a row was yielded, or passed over.
+    pub(super) fn is_begun(&self) -> bool {
+        self.next > 0
     }
 
     /// How many rows are left, those included that sparse parts or ticks may rule out.
@@ -159,18 +189,38 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
         unsafe { F::next_newer(self.ptrs.assume_init(), row, self.end, self.since) }
     }
 
+    /// The item of a row of which something has to be asked.
+    ///
     /// # Safety
-    /// The row belongs to the chunk, and was not yielded before.
+    /// As for `row`, of a fetch that asks for sets alone.
+    #[inline(always)]
+    unsafe fn careful_row(&self, row: usize) -> Option<F::Item<'w>> {
+        // SAFETY: forwarded, as in `row`. The pointers are passed on by value, so that nothing points at these.
+        unsafe { careful_row::<F>(self.ptrs.assume_init(), &*self.owners.add(row), row, self.along) }
+    }
+
+    /// # Safety
+    /// The row belongs to the chunk, and was not yielded before. No care has to be taken.
     #[inline(always)]
     #[expect(clippy::manual_map, reason = "`map` is two more functions per query in debug builds")]
     unsafe fn row(&self, row: usize) -> Option<F::Item<'w>> {
         // SAFETY: a chunk with a row was made with its pointers, and its access covers the row (I6), which has its
-        // entity (I5), and the sparse rows of that.
+        // entity (I5, I10), which lives, and the sparse rows of that. Rows of a set are known in that set alone. Where no care has
+        // to be taken, no row is a hole, and the pointers are marked.
         unsafe {
+            if F::SETS_ALONE {
+                let entity = &*self.owners.add(row);
+                let ptrs = F::rowless(self.ptrs.assume_init(), entity);
+                std::hint::assert_unchecked(F::is_marked(ptrs));
+                return match F::sparse_rows(ptrs, *entity, Known::Row(self.along.set, row)) {
+                    Some(sparse_rows) => Some(F::item(ptrs, 0, sparse_rows)),
+                    None => None,
+                };
+            }
             let ptrs = self.ptrs.assume_init();
             // A dense fetch has no use for the entity, so it is not read.
             let entity = if F::DENSE { Entity::PLACEHOLDER } else { *self.owners.add(row) };
-            match F::sparse_rows(ptrs, entity, None) {
+            match F::sparse_rows(ptrs, entity, Known::Alive) {
                 Some(sparse_rows) => Some(F::item(ptrs, row, sparse_rows)),
                 None => None,
             }
@@ -203,7 +253,14 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
             }
             let row = self.next;
             self.next += 1;
-            // SAFETY: the row belongs to the chunk and is yielded once (I6).
+            if F::SETS_ALONE && self.along.careful {
+                // SAFETY: the row belongs to the chunk and is yielded once (I6).
+                match unsafe { self.careful_row(row) } {
+                    Some(item) => return Some(item),
+                    None => continue,
+                }
+            }
+            // SAFETY: as above.
             if let Some(item) = unsafe { self.row(row) } {
                 return Some(item);
             }
@@ -220,7 +277,7 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
     #[inline(always)]
     fn fold<B, G: FnMut(B, F::Item<'w>) -> B>(mut self, init: B, mut f: G) -> B {
         let mut state = init;
-        if F::SKIPS {
+        if F::SKIPS || (F::SETS_ALONE && self.along.careful) {
             for item in self.by_ref() {
                 state = f(state, item);
             }
@@ -297,6 +354,22 @@ impl<'w, F: Fetch> Chunks<'w, F> {
             self.block = 0;
         }
         None
+    }
+
+    /// The chunks that are left after the next one, and that. By value, and apart, so that nothing points at the walk of
+    /// which they are a part, and it can stay in registers.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn split_first(mut self) -> (Self, Option<Chunk<'w, F>>) {
+        let first = self.next();
+        (self, first)
+    }
+
+    /// The same chunks again, of which only one is used on.
+    #[inline(always)]
+    pub(super) fn same(&self) -> Self {
+        let Self { next, block, .. } = *self;
+        Self { view: View { ..self.view }, next, block, rowless: self.rowless.clone() }
     }
 
     /// Whether a chunk was yielded.

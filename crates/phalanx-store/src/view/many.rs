@@ -11,7 +11,7 @@ use super::View;
 use super::single::Found;
 use crate::entities::Entities;
 use crate::entity::Entity;
-use crate::fetch::{Fetch, ReadFetch};
+use crate::fetch::{Fetch, Known, ReadFetch};
 use crate::location::TableId;
 
 /// The rows of a list of entities; from [`View::into_many`].
@@ -57,7 +57,7 @@ impl<'w, F: Fetch, I> Many<'w, F, I> {
                 }
                 return Some(self.view.lend(&found));
             }
-            let found = Found::in_row(self.ptrs.assume_init(), location, entity, None)?;
+            let found = Found::in_row(self.ptrs.assume_init(), location, entity, Known::Alive)?;
             Some(self.view.lend(&found))
         }
     }

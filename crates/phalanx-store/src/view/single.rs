@@ -193,13 +193,13 @@ unsafe fn find_anywhere<F: Fetch>(
     // no column of a table (I14), and what is in a set is alive (I10). The rowless are found where the fetch is.
     unsafe {
         if F::TABLELESS && F::IN_SETS {
-            return Found::rowless(cells, entity, None);
+            return Found::rowless(cells, entity, Known::Nothing);
         }
         let ptrs = F::find(cells, location.table.index())?;
         if !F::ROWED && location.table == TableId::ROWLESS {
-            return Found::rowless(cells, directory.rowless_id(*entity)?, None);
+            return Found::rowless(cells, directory.rowless_id(*entity)?, Known::Nothing);
         }
-        Found::in_row(ptrs, location, *entity, None)
+        Found::in_row(ptrs, location, *entity, Known::Alive)
     }
 }
 
@@ -213,14 +213,14 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The parts of an entity that the view visits.
     #[inline(always)]
     pub(super) fn find(&self, entity: Entity) -> Option<Found<F>> {
-        // SAFETY: locally: no row is known.
-        unsafe { self.find_known(entity, None) }
+        // SAFETY: locally: nothing is known but what is asked first.
+        unsafe { self.find_known(entity, Known::Alive) }
     }
 
     /// As `find`.
     ///
     /// # Safety
-    /// The row that is known, if one is, is the entity's in the table of a set.
+    /// What is known of the entity is true, if it lives, which is asked first.
     #[inline(always)]
     pub(super) unsafe fn find_known(&self, entity: Entity, known: Known) -> Option<Found<F>> {
         let location = Entities::find_in(self.slots, entity)?;
@@ -271,26 +271,6 @@ impl<'w, F: Fetch> View<'w, F> {
     {
         // SAFETY: forwarded: it was found with the cells of the view, which has the access.
         unsafe { found.item(self.cells, self.now) }
-    }
-
-    /// The item of a living entity for a fetch that reaches no table.
-    ///
-    /// # Safety
-    /// As for `lend`; the fetch is `TABLELESS`, and the entity has the row in the table, which is a set's.
-    #[inline(always)]
-    pub(super) unsafe fn item_of_sets<'a>(
-        &self,
-        entity: &Entity,
-        table: TableId,
-        row: usize,
-    ) -> Option<F::Item<'a>> {
-        // Not as `Found`, which would copy where all sets are for each row.
-        // SAFETY: forwarded: a fetch that reaches no table (I14) is found where the rowless are.
-        unsafe {
-            let ptrs = rowless_ptrs::<F>(self.cells, entity);
-            let sparse_rows = F::sparse_rows(ptrs, *entity, Some((table, row)))?;
-            Some(F::item(ptrs, 0, sparse_rows))
-        }
     }
 
     /// One entity's row.

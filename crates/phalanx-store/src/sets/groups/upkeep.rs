@@ -179,23 +179,25 @@ impl Store {
     ///
     /// # Safety
     /// The entity has this row in the set, and the caller exchanges it with the one that is returned (I13).
-    #[inline(always)]
+    #[inline(never)]
     pub(in crate::sets) unsafe fn leave_groups(&mut self, set: SetId, entity: Entity, row: usize) -> usize {
-        let SparseSet { needing, owner, .. } = *self.set(set);
-        if needing == 0 {
+        let SparseSet { needing, owner, only_owner, .. } = *self.set(set);
+        let Some(at) = only_owner else {
+            // SAFETY: forwarded.
+            return unsafe { self.leave_many(set, entity, owner.map(|at| at as usize), needing) }
+                .unwrap_or(row);
+        };
+        let Some(group) = &mut self.groups.slots[at as usize].group else { return row };
+        // A row before the border is that of a member.
+        if row >= group.len as usize {
             return row;
         }
-        match owner.map(|owner| owner as usize) {
-            // The owner is the only one that needs the set.
-            Some(at) if needing == 1 << (at % BITS) && self.groups.slots.len() <= BITS => {
-                let len = self.groups.slots[at].group.as_ref().map_or(0, |group| group.len as usize);
-                // SAFETY: forwarded: a row before the border is that of a member (I13).
-                let last = if row < len { unsafe { self.take_member(at, entity, Some(set)) } } else { None };
-                last.unwrap_or(row)
-            }
-            // SAFETY: forwarded.
-            owner => unsafe { self.leave_many(set, entity, owner, needing) }.unwrap_or(row),
-        }
+        group.len -= 1;
+        let last = group.len as usize;
+        let (sets, tables, metas) = (&mut self.sets, &self.tables, &mut self.metas);
+        // SAFETY: forwarded: members are in all owned sets, before the border (I13).
+        unsafe { group.bring_to(sets, tables, metas, self.tick, entity, last, Some(set)) };
+        last
     }
 
     /// # Safety
