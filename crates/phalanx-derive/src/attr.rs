@@ -79,9 +79,10 @@ impl ComponentAttr {
         Ok(attr)
     }
 
-    /// Where the library is found.
-    pub fn crate_of(input: &DeriveInput) -> Result<Path> {
-        Ok(Self::parse(&input.attrs)?.krate)
+    /// What stands beside the derive of the value of an edge, which is no component by itself: its name, whether it is
+    /// saved, and its digest.
+    pub fn of_edge(input: &DeriveInput) -> Result<Self> {
+        Self::parse(&input.attrs)
     }
 
     fn parse(attrs: &[Attribute]) -> Result<Self> {

@@ -17,7 +17,7 @@ use crate::{copying, relation, save, soa, threads, whole};
 
 pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     attr::refuse_inside(&input.data, &["component", "require"])?;
-    if let Some(edge) = relation::many(input, &ComponentAttr::crate_of(input)?)? {
+    if let Some(edge) = relation::many(input)? {
         return Ok(edge);
     }
     let mut attr = ComponentAttr::of(input)?;
@@ -116,7 +116,8 @@ pub fn emit(
     let (mut saved, mut declare_saved) = (TokenStream::new(), TokenStream::new());
     if let Some(version) = attr.save {
         let row = quote!(__row: <Self as #p::Queryable>::Ref<'_>);
-        let body = quote!(const VERSION: ::core::primitive::u32 = #version; #[inline] fn with_value(#row, __f: &mut dyn ::core::ops::FnMut(&Self)) { #with_value });
+        let rest = attr.relation.as_ref().and_then(|relation| relation.rest(target, &row));
+        let body = quote!(const VERSION: ::core::primitive::u32 = #version; #[inline] fn with_value(#row, __f: &mut dyn ::core::ops::FnMut(&Self)) { #with_value } #rest);
         saved = save::implementation(target, bounds.as_ref(), Some((quote!(Saved), body)), "component");
         declare_saved = quote!(#p::if_saving! { #p::Descriptor::saved::<Self>(__descriptor); });
     }
@@ -275,7 +276,7 @@ fn hooks(target: &Target, attr: &ComponentAttr) -> Option<TokenStream> {
 
 /// An expression for the name: as given, else the path of the type. Instances of one generic type differ
 /// in their parameters.
-fn name(target: &Target, attr: &ComponentAttr) -> TokenStream {
+pub fn name(target: &Target, attr: &ComponentAttr) -> TokenStream {
     let own = target.name();
     match &attr.name {
         None if target.is_generic() => quote!(::core::any::type_name::<Self>()),

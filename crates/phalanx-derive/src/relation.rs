@@ -5,15 +5,16 @@
 //! found here: the only one, or the one with `#[relationship]`; all others are filled by `Default`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::{
     Attribute, Data, DeriveInput, Error, Field, Member, Meta, Result, Token, Type, Visibility, WhereClause,
 };
 
-use crate::attr::Track;
+use crate::attr::{ComponentAttr, Track};
 use crate::column::{RowAccess, id_of, quiet};
 use crate::target::Target;
+use crate::{capture, component, save};
 
 /// The half of a relation that a component is.
 pub struct Relation {
@@ -34,16 +35,19 @@ enum Half {
         relationship: Type,
         linked: bool,
     },
-    /// One end of the edges of a relation of many to many; the library's own.
-    Edges,
+    /// One end of the edges of a relation of many to many; the library's own. The end that has the values, or the other.
+    Edges {
+        links: bool,
+    },
 }
 
 impl Relation {
     /// What the attributes say, if they say anything.
     pub fn parse(input: &DeriveInput) -> Result<Option<Self>> {
-        if words(input)?.is_some_and(|words| words.iter().any(|word| word == "edges")) {
+        if let Some(words) = words(input)?.filter(|words| words.iter().any(|word| word == "edges")) {
             let (field, ty) = (Member::Named(input.ident.clone()), Type::Verbatim(TokenStream::new()));
-            return Ok(Some(Self { half: Half::Edges, field, ty, others: Vec::new() }));
+            let half = Half::Edges { links: words.iter().any(|word| word == "links") };
+            return Ok(Some(Self { half, field, ty, others: Vec::new() }));
         }
         let source = Keys::parse(
             &input.attrs,
@@ -97,20 +101,25 @@ impl Relation {
     pub fn row_access(&self) -> RowAccess {
         match self.half {
             Half::Source { .. } => RowAccess::Shared,
-            Half::Target { .. } | Half::Edges => RowAccess::Order,
+            Half::Target { .. } | Half::Edges { .. } => RowAccess::Order,
         }
     }
 
     /// Whether the component may have hooks of its own.
     pub fn allows_hooks(&self) -> bool {
-        matches!(self.half, Half::Edges)
+        matches!(self.half, Half::Edges { .. })
     }
 
     /// A statement that tells a world of the relation, and adds to its hooks.
     pub fn describe(&self, target: &Target) -> TokenStream {
         let p = &target.private;
         match self.half {
-            Half::Edges => TokenStream::new(),
+            Half::Edges { links } => {
+                let edge = target.generics.type_params().map(|param| &param.ident);
+                let describe =
+                    format_ident!("{}", if links { "describe_links" } else { "describe_linked_by" });
+                quote!(#p::#describe::<#(#edge),*>(__descriptor);)
+            }
             Half::Source { .. } => {
                 quote!(#p::describe_relationship::<Self>(__descriptor, &mut __hooks);)
             }
@@ -125,7 +134,7 @@ impl Relation {
         let p = &target.private;
         let field = &self.field;
         match self.half {
-            Half::Target { .. } | Half::Edges => TokenStream::new(),
+            Half::Target { .. } | Half::Edges { .. } => TokenStream::new(),
             Half::Source { .. } => quote! {
                 #[inline]
                 fn link_target(&self) -> ::core::option::Option<#p::Entity> {
@@ -133,6 +142,25 @@ impl Relation {
                 }
             },
         }
+    }
+
+    /// What says which part of a value is saved when some entities are not.
+    pub fn rest(&self, target: &Target, row: &TokenStream) -> Option<TokenStream> {
+        let p = &target.private;
+        let of = match self.half {
+            Half::Edges { .. } => return None,
+            Half::Source { .. } => quote!(of_link),
+            Half::Target { .. } => quote!(of_list),
+        };
+        Some(quote! {
+            const IN_RELATION: ::core::primitive::bool = true;
+            fn rest(
+                #row,
+                __is_saved: &dyn ::core::ops::Fn(#p::Entity) -> ::core::primitive::bool,
+            ) -> #p::Rest<Self> {
+                #p::Rest::#of(__row, __is_saved)
+            }
+        })
     }
 
     /// The implementation of `Relationship` or `RelationshipTarget`.
@@ -154,7 +182,7 @@ impl Relation {
         let others: TokenStream =
             self.others.iter().map(|other| quote!(#other: ::core::default::Default::default(),)).collect();
         match &self.half {
-            Half::Edges => TokenStream::new(),
+            Half::Edges { .. } => TokenStream::new(),
             Half::Source { target, cyclic, allow_self } => {
                 let allow_self = *allow_self;
                 quote! {
@@ -263,7 +291,7 @@ fn words(input: &DeriveInput) -> Result<Option<Vec<Ident>>> {
 }
 
 /// `#[relationship(many)]`: the value of an edge. `None` for all other components.
-pub fn many(input: &DeriveInput, krate: &syn::Path) -> Result<Option<TokenStream>> {
+pub fn many(input: &DeriveInput) -> Result<Option<TokenStream>> {
     let Some(words) = words(input)? else { return Ok(None) };
     if !words.iter().any(|word| word == "many") {
         return Ok(None);
@@ -285,9 +313,22 @@ pub fn many(input: &DeriveInput, krate: &syn::Path) -> Result<Option<TokenStream
             Error::new(input.ident.span(), "mark the field with the other entity with `#[target]`")
         })?,
     };
-    let target = Target::new(input, krate, "an edge")?;
+    let attr = ComponentAttr::of_edge(input)?;
+    let target = Target::new(input, &attr.krate, "an edge")?;
     let (p, owner, field, quiet) = (&target.private, target.path(), &chosen.0, quiet());
-    let (params, _, bounds) = target.generics.split_for_impl();
+    let (params, _, _) = target.generics.split_for_impl();
+    let bounds = save::extend(&target, target.generics.where_clause.clone(), attr.save.is_some());
+    let (name, capture) = (component::name(&target, &attr), capture::whole(input, &target, &attr.capture)?);
+    let saving = attr.save.map(|version| {
+        quote! {
+            #p::if_saving! {
+                fn saving() -> ::core::option::Option<#p::EdgeSaving> {
+                    ::core::option::Option::Some(#p::edge_saving::<Self>(#version))
+                }
+            }
+        }
+    });
+    let save = attr.save.map(|_| save::implementation(&target, bounds.as_ref(), None, "edges"));
     let [exclusive, symmetric] = ["exclusive", "symmetric"].map(|key| words.iter().any(|word| word == key));
     Ok(Some(quote! {
         #quiet
@@ -302,6 +343,14 @@ pub fn many(input: &DeriveInput, krate: &syn::Path) -> Result<Option<TokenStream
             fn set_target(&mut self, __entity: #p::Entity) {
                 self.#field = __entity;
             }
+            fn name() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
+                ::core::convert::Into::into(#name)
+            }
+            fn capture() -> #p::Capture<Self> {
+                #capture
+            }
+            #saving
         }
+        #save
     }))
 }

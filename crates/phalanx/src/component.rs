@@ -29,9 +29,9 @@ pub use descriptor::{Descriptor, FieldDescriptor, Layout, Requirement, Track};
 pub(crate) use disabling::disabling_name;
 pub use disabling::{Disabled, DisabledByTree, DisabledTree};
 #[cfg(feature = "serde")]
-pub use saving::{ComponentSaving, Saved};
+pub use saving::{ComponentSaving, Rest, Saved};
 #[cfg(feature = "serde")]
-pub(crate) use saving::{Leftover, LoadedColumns};
+pub(crate) use saving::{LeftOut, Leftover, LoadedColumns};
 
 mod cells;
 mod copying;

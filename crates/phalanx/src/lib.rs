@@ -280,15 +280,18 @@ pub mod __private {
     pub use crate::tracking::{Mut, Readable, Tracked};
     pub use crate::world::{
         ComponentHooks, EntityEvent, EntityTrigger, Event, GlobalTrigger, PropagateEntityTrigger,
-        SetEntityEventTarget, SharedWorld, World, describe_relationship, describe_relationship_target,
+        SetEntityEventTarget, SharedWorld, World, describe_linked_by, describe_links, describe_relationship,
+        describe_relationship_target,
     };
     #[cfg(feature = "serde")]
     pub use crate::{
-        component::Saved,
+        component::{Rest, Saved},
         messages::{MessageSaving, SavedMessage},
+        relation::EdgeSaving,
         resources::ResourceSaving,
         save::{Save, SaveRegistry, name_or_type},
         state::StateSaving,
+        world::edge_saving,
     };
     pub use phalanx_store::{
         AnyColId, Col, ColCell, ColId, Duplicate, Entity, Fetch, InSet, Init, Keep, Maybe, Now, Read,

@@ -21,11 +21,15 @@
 // This file and `list` and `collection` say what a relation is as types; `world/relations` keeps both sides in
 // agreement. Nothing here knows worlds (ADR 0055).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
 use phalanx_store::{ColId, Entity, Tick};
 
+use crate::capture::Capture;
+#[cfg(feature = "serde")]
+use crate::component::ComponentSaving;
 use crate::component::{AnyComponent, Queryable};
 use crate::tracking::{Mut, Tracked};
 
@@ -146,6 +150,9 @@ pub trait RelationshipTarget:
 /// `exclusive` lets an entity have one edge only; `symmetric` makes an edge in both directions. The values are no
 /// components by themselves: [`World::link`](crate::World::link) gives an entity an edge, and all edges of an entity are
 /// its [`Links`](crate::world::Links).
+///
+/// `#[component(save)]` saves edges with their values, `name` and `version` as for components: `SaveRegistry::register`
+/// takes the type of the edge.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a relation of many to many",
     label = "expected a struct with `#[relationship(many)]`",
@@ -161,6 +168,32 @@ pub trait ManyRelationship: Clone + Send + Sync + 'static {
     fn target(&self) -> Entity;
     /// Names another entity. The world does not hear of it: only for values that are in no world.
     fn set_target(&mut self, target: Entity);
+
+    /// The name of the relation, which is that of [`Links`](crate::world::Links) as a component.
+    #[doc(hidden)]
+    fn name() -> Cow<'static, str> {
+        std::any::type_name::<Self>().into()
+    }
+    /// What can be done with the values of edges.
+    #[doc(hidden)]
+    fn capture() -> Capture<Self> {
+        Capture::none()
+    }
+    /// How edges are saved, with `#[component(save)]`.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn saving() -> Option<EdgeSaving> {
+        None
+    }
+}
+
+/// How both ends of the edges of a relation are saved.
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeSaving {
+    pub(crate) links: ComponentSaving,
+    pub(crate) linked_by: ComponentSaving,
 }
 
 /// The column of a [`RelationshipTarget`], and that of the ticks at which its rows changed, if they have any.

@@ -58,13 +58,18 @@ pub use reactions::*;
 #[doc(hidden)]
 pub(crate) use relations::{QuietLink, Turn};
 #[cfg(feature = "serde")]
-pub(crate) use relations::Relink;
+#[doc(hidden)]
+pub use relations::edge_saving;
+#[cfg(feature = "serde")]
+pub(crate) use relations::{Aside, Relink};
 pub use relations::{
     CascadeOrder, ChildSpawner, ChildSpawnerCommands, LinkError, LinkedBy, Links, Pending, RelatedSpawner,
     RelatedSpawnerCommands, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList,
     WithOneRelated, WithRelated,
 };
-pub use relations::{describe_relationship, describe_relationship_target};
+pub use relations::{
+    describe_linked_by, describe_links, describe_relationship, describe_relationship_target,
+};
 pub use remote::{Answer, Remote, RemoteClosed, TryRunError};
 pub use shared::SharedWorld;
 pub use sparse::{Sparse, SparseMut};

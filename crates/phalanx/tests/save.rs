@@ -12,6 +12,8 @@ mod app;
 mod cast;
 #[path = "save/dump.rs"]
 mod dump;
+#[path = "save/edges.rs"]
+mod edges;
 #[path = "save/facts.rs"]
 mod facts;
 #[path = "save/files.rs"]

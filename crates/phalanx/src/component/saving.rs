@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 
+use hashbrown::HashSet;
 use phalanx_store::{
     AnyColId, ColId, ColumnSink, Entity, Existing, InSet, OpenColumn, Store, Tick, Values, Write,
 };
@@ -15,6 +16,7 @@ use serde::de::DeserializeOwned;
 
 use super::{AnyComponent, Queryable};
 use crate::codec::{CodecError, Halt, ValueSink, ValueSource};
+use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
 
 /// A component that is saved: `#[component(save)]`.
 #[diagnostic::on_unimplemented(
@@ -28,30 +30,115 @@ pub trait Saved: AnyComponent + Serialize + DeserializeOwned {
 
     /// Calls `f` with the value of a row.
     fn with_value(row: <Self as Queryable>::Ref<'_>, f: &mut dyn FnMut(&Self));
+
+    /// Whether the component is half of a relation: of an entity that is not saved it does not speak.
+    #[doc(hidden)]
+    const IN_RELATION: bool = false;
+
+    /// What is left of a value without the entities that are not saved.
+    #[doc(hidden)]
+    fn rest(_: <Self as Queryable>::Ref<'_>, _: &dyn Fn(Entity) -> bool) -> Rest<Self> {
+        Rest::Whole
+    }
+}
+
+/// What is left of a value that speaks of entities which are not saved.
+#[doc(hidden)]
+pub enum Rest<C> {
+    /// All of it.
+    Whole,
+    /// This.
+    Part(C),
+    /// Nothing: the entity does not have the component in the save.
+    Nothing,
+}
+
+impl<C> Rest<C> {
+    /// Of a list of which so many entries are left.
+    pub(crate) fn of_so_many(left: usize, all: usize, make: impl FnOnce() -> C) -> Self {
+        match left {
+            0 => Self::Nothing,
+            left if left == all => Self::Whole,
+            _ => Self::Part(make()),
+        }
+    }
+}
+
+impl<C: Relationship> Rest<C> {
+    /// Of a link.
+    #[doc(hidden)]
+    pub fn of_link(link: &C, is_saved: &dyn Fn(Entity) -> bool) -> Self {
+        if is_saved(link.get()) { Self::Whole } else { Self::Nothing }
+    }
+}
+
+impl<C: RelationshipTarget> Rest<C> {
+    /// Of the list of those that point at an entity.
+    #[doc(hidden)]
+    pub fn of_list(list: &C, is_saved: &dyn Fn(Entity) -> bool) -> Self {
+        let saved: Vec<Entity> = list.iter().filter(|&source| is_saved(source)).collect();
+        Self::of_so_many(saved.len(), list.len(), || {
+            let mut rest = C::Collection::with_capacity(saved.len());
+            rest.extend_from_iter(saved);
+            C::from_collection_risky(rest)
+        })
+    }
 }
 
 /// How the values of one component type are written and read.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentSaving {
     pub(crate) version: u32,
-    /// Writes the values of these entities, all of which have the component.
-    pub(crate) write: fn(&Store, &[Entity], &mut ValueSink<'_>) -> Result<(), Halt>,
+    /// Whether a value is a list of what the version and the migrations are of.
+    pub(crate) of_lists: bool,
+    /// Writes the values of these entities, all of which have the component, without those that are left out.
+    pub(crate) write: fn(&Store, &[Entity], &LeftOut, &mut ValueSink<'_>) -> Result<(), Halt>,
+    /// Whether anything is left of the value of an entity without those that are left out.
+    pub(crate) keeps: fn(&Store, Entity, &LeftOut) -> bool,
     /// Reads as many values; an error comes with the position of the value.
     pub(crate) read: fn(&mut ValueSource, usize, Tick) -> Result<LoadedColumns, (usize, CodecError)>,
 }
 
 impl ComponentSaving {
     pub(crate) fn of<C: Saved>() -> Self {
-        Self { version: C::VERSION, write: write::<C>, read: read::<C> }
+        Self { version: C::VERSION, of_lists: false, write: write::<C>, keeps: keeps::<C>, read: read::<C> }
     }
 }
 
-fn write<C: Saved>(store: &Store, entities: &[Entity], sink: &mut ValueSink<'_>) -> Result<(), Halt> {
-    for &entity in entities {
+/// The entities that are not saved.
+pub(crate) type LeftOut = HashSet<Entity>;
+
+/// What is saved of the value of a row.
+fn rest<C: Saved>(row: C::Ref<'_>, left_out: &LeftOut) -> Rest<C> {
+    if C::IN_RELATION && !left_out.is_empty() {
+        C::rest(row, &|entity| !left_out.contains(&entity))
+    } else {
+        Rest::Whole
+    }
+}
+
+fn keeps<C: Saved>(store: &Store, entity: Entity, left_out: &LeftOut) -> bool {
+    let row = store.get::<C::Read>(entity, C::ids()).map(C::wrap_ref);
+    row.is_some_and(|row| !matches!(rest::<C>(row, left_out), Rest::Nothing))
+}
+
+fn write<C: Saved>(
+    store: &Store,
+    entities: &[Entity],
+    left_out: &LeftOut,
+    sink: &mut ValueSink<'_>,
+) -> Result<(), Halt> {
+    let get = |entity| {
         let row = store.get::<C::Read>(entity, C::ids()).map(C::wrap_ref);
-        let row = row.ok_or_else(|| Halt::Failed(CodecError::new("an entity lacks the component")))?;
+        row.ok_or_else(|| Halt::Failed(CodecError::new("an entity lacks the component")))
+    };
+    for &entity in entities {
+        if let Rest::Part(rest) = rest::<C>(get(entity)?, left_out) {
+            sink.push(&rest)?;
+            continue;
+        }
         let mut outcome = Ok(());
-        C::with_value(row, &mut |value| outcome = sink.push(value));
+        C::with_value(get(entity)?, &mut |value| outcome = sink.push(value));
         outcome?;
     }
     Ok(())

@@ -58,7 +58,8 @@ pub(super) fn fill(world: &mut World, decoded: Decoded, registry: &SaveRegistry)
         world.insert_resource(kept);
     }
     world.relations.all_changed();
-    world.check_relations().map_err(|fault| LoadError::invalid("the relations", fault))
+    let sound = world.index_edges().and_then(|()| world.check_relations());
+    sound.map_err(|fault| LoadError::invalid("the relations", fault))
 }
 
 /// Registers the components of a save. Returns the id of each; none for unknown ones.

@@ -184,7 +184,8 @@ impl Decoder<'_> {
             None => format!("`{}` behind its last entity", resolved.name()),
         };
         let fail = |(at, error): (usize, CodecError)| LoadError::value(place(at), &error);
-        let mut source = migrated(source, entities.len(), migrations).map_err(fail)?;
+        let of_lists = matches!(resolved, Resolved::Typed { entry, .. } if entry.saving.of_lists);
+        let mut source = migrated(source, entities.len(), migrations, of_lists).map_err(fail)?;
         match resolved {
             Resolved::Typed { entry, .. } => {
                 (entry.saving.read)(&mut source, entities.len(), self.now).map_err(fail)
@@ -265,7 +266,7 @@ impl Decoder<'_> {
         if saving.version != version {
             return Err(LoadError::Version { name, saved: version, current: saving.version });
         }
-        let value = migrated(image.value, 1, &migrations).map_err(|(_, error)| error);
+        let value = migrated(image.value, 1, &migrations, false).map_err(|(_, error)| error);
         let value = value.and_then(|mut value| (saving.read)(&mut value));
         value.map_err(|error| LoadError::value(format_args!("resource `{name}`"), &error))
     }
@@ -280,16 +281,17 @@ impl Decoder<'_> {
         let fail = |(at, error): (usize, CodecError)| {
             LoadError::value(format_args!("message {at} of `{name}`"), &error)
         };
-        let mut values = migrated(image.values, image.state.len, &migrations).map_err(fail)?;
+        let mut values = migrated(image.values, image.state.len, &migrations, false).map_err(fail)?;
         (saving.read)(&image.state, &mut values).map_err(fail)
     }
 }
 
-/// The values after migrations.
+/// The values after migrations; where values are lists, these are of their elements.
 fn migrated(
     mut source: ValueSource,
     count: usize,
     migrations: &[&Migration],
+    of_lists: bool,
 ) -> Result<ValueSource, (usize, CodecError)> {
     if migrations.is_empty() {
         return Ok(source);
@@ -298,8 +300,14 @@ fn migrated(
     let mut values = Vec::new();
     for at in 0..count {
         let mut value = source.next_tree().map_err(|error| (at, error))?;
-        for migration in migrations {
-            migration.apply(&mut value).map_err(|error| (at, CodecError::new(error)))?;
+        let parts = match &mut value {
+            Data::List(elements) if of_lists => &mut elements[..],
+            whole => std::slice::from_mut(whole),
+        };
+        for part in parts {
+            for migration in migrations {
+                migration.apply(part).map_err(|error| (at, CodecError::new(error)))?;
+            }
         }
         values.push(value);
     }

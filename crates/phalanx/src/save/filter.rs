@@ -49,7 +49,7 @@ impl<'f> SaveFilter<'f> {
         Self::default()
     }
 
-    /// Leaves a component out.
+    /// Leaves a component out. Of a relation, both halves are left out.
     #[must_use]
     pub fn without<C: AnyComponent>(mut self) -> Self {
         self.without.push(C::key());
@@ -63,7 +63,8 @@ impl<'f> SaveFilter<'f> {
         self
     }
 
-    /// Saves those entities for which the function returns true. In the loaded world the others are dead.
+    /// Saves those entities for which the function returns true. In the loaded world the others are dead, and the links
+    /// and edges between them and those that are saved are not there. Other fields may still name them.
     #[must_use]
     pub fn entities(mut self, keep: impl Fn(EntityRef<'_>) -> bool + 'f) -> Self {
         self.entities = Some(Box::new(keep));

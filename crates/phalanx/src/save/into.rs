@@ -18,7 +18,7 @@ use crate::component::Leftover;
 use crate::pool::PoolId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
-use crate::world::{Relink, World};
+use crate::world::{Aside, Relink, World};
 
 /// Who is who between a save and a world into which it is loaded, perhaps again and again.
 ///
@@ -151,6 +151,13 @@ impl Loader {
         halves.dedup();
         halves.retain(|&id| world.is_half_of_relation(id));
         let mut put_back = Vec::new();
+        let (edges, halves): (Vec<_>, Vec<_>) = halves.into_iter().partition(|&id| world.is_end_of_edges(id));
+        let loaded: HashSet<Entity> = self.known.iter().map(|(_, local)| local).collect();
+        let known: Vec<_> =
+            self.known.iter().map(|(saved, local)| (local, map.get(saved).is_some())).collect();
+        for id in edges {
+            world.set_edges_aside(id, &Aside { loaded: &loaded, known: &known }, &mut put_back);
+        }
         let (lists, links): (Vec<_>, Vec<_>) = halves.into_iter().partition(|&id| world.is_list(id));
         for (_, local) in self.known.iter() {
             links.iter().for_each(|&id| world.unlink_half(local, id, &mut put_back));
@@ -238,6 +245,7 @@ impl Loader {
                 world.load_value(local, id, &mut set.column, &mut leftovers);
             }
         }
+        world.index_edges().expect("both ends were compared before");
         for (saved, local) in map.iter() {
             debug_assert!(world.contains(local), "{saved} is alive");
             let (before, now) = (self.given.get(&local), given.get(&local));

@@ -6,14 +6,13 @@
 
 use std::borrow::Cow;
 
-use hashbrown::HashSet;
 use phalanx_store::{DirectoryState, Entity, SlotState, TableId, Tick};
 
 use super::chunk::Part;
 use super::filter::{SaveFilter, SaveReport};
 use super::kept::KeptComponents;
 use crate::codec::{CodecError, Halt, ValueSink};
-use crate::component::Track;
+use crate::component::{LeftOut, Track};
 use crate::messages::{ChannelState, MessageSaving};
 use crate::pool::{PoolId, PoolRecord};
 use crate::registry::{ComponentId, ComponentInfo};
@@ -34,6 +33,7 @@ pub(super) struct Plan<'w> {
     pub(super) messages: Vec<(Cow<'static, str>, MessageSaving, ChannelState)>,
     pub(super) kept: Vec<KeptPlan<'w>>,
     pub(super) report: SaveReport,
+    left_out: LeftOut,
 }
 
 /// Where the values of a piece stand in the world.
@@ -97,6 +97,7 @@ impl<'w> Plan<'w> {
             messages: Vec::new(),
             kept: Vec::new(),
             report: SaveReport::default(),
+            left_out: LeftOut::new(),
         };
         let left_out = plan.leave_entities_out(filter);
         let index = plan.add_components(filter);
@@ -106,6 +107,7 @@ impl<'w> Plan<'w> {
         plan.add_resources(filter);
         plan.add_messages(filter);
         plan.add_kept(&left_out);
+        plan.left_out = left_out;
         plan
     }
 
@@ -118,7 +120,7 @@ impl<'w> Plan<'w> {
     ) -> Result<(), Halt> {
         let info = self.components[component].info;
         if let Some(saving) = info.saving() {
-            return (saving.write)(&self.world.store, entities, sink);
+            return (saving.write)(&self.world.store, entities, &self.left_out, sink);
         }
         let names: Vec<&str> = info.schema().into_iter().flat_map(Schema::field_names).collect();
         let mut fields = Vec::new();
@@ -160,8 +162,8 @@ impl<'w> Plan<'w> {
     }
 
     /// Who is not saved is dead in the save, and its slot the last one to be used again.
-    fn leave_entities_out(&mut self, filter: &SaveFilter<'_>) -> HashSet<Entity> {
-        let mut left_out = HashSet::new();
+    fn leave_entities_out(&mut self, filter: &SaveFilter<'_>) -> LeftOut {
+        let mut left_out = LeftOut::new();
         self.report.entities = self.directory.slots.iter().filter(|slot| is_alive(**slot)).count();
         let Some(keep) = filter.entity_filter() else { return left_out };
         for entity in self.world.store.entities().iter() {
@@ -186,14 +188,19 @@ impl<'w> Plan<'w> {
 
     /// Adds the components that are saved. Returns the position of each, by its id.
     fn add_components(&mut self, filter: &SaveFilter<'_>) -> Vec<Option<usize>> {
-        let mut index = Vec::new();
-        for info in self.world.components.iter() {
+        let version = |info: &ComponentInfo| {
             let version = match (info.saving(), info.schema()) {
                 (Some(saving), _) => Some(saving.version),
                 (None, Some(_)) => Some(1),
                 (None, None) => None,
             };
-            let version = version.filter(|_| filter.has_component(info));
+            version.filter(|_| filter.has_component(info))
+        };
+        let mut index = Vec::new();
+        for info in self.world.components.iter() {
+            // Half of a relation means nothing without the other.
+            let other = self.world.other_half(info.id()).map(|other| self.world.components.info(other));
+            let version = version(info).filter(|_| other.is_none_or(|other| version(other).is_some()));
             index.push(version.map(|version| {
                 self.components.push(ComponentPlan { info, version });
                 self.components.len() - 1
@@ -202,7 +209,7 @@ impl<'w> Plan<'w> {
         index
     }
 
-    fn add_tables(&mut self, index: &[Option<usize>], left_out: &HashSet<Entity>) {
+    fn add_tables(&mut self, index: &[Option<usize>], left_out: &LeftOut) {
         let archetypes = &self.world.archetypes;
         let mut lacking = Vec::new();
         let mut ids: Vec<_> = archetypes.iter().collect();
@@ -233,7 +240,7 @@ impl<'w> Plan<'w> {
         self.leave_components_out(lacking);
     }
 
-    fn add_sets(&mut self, index: &[Option<usize>], left_out: &HashSet<Entity>) {
+    fn add_sets(&mut self, index: &[Option<usize>], left_out: &LeftOut) {
         let mut lacking = Vec::new();
         for info in self.world.components.iter().filter(|info| info.is_sparse()) {
             let Some(set) = self.world.set_of(info.id()) else { continue };
@@ -243,8 +250,11 @@ impl<'w> Plan<'w> {
                 continue;
             };
             let all = store.set_entities(set).iter().copied();
-            let there = all.filter(|entity| *entity != Entity::PLACEHOLDER && !left_out.contains(entity));
             let whole = left_out.is_empty();
+            let keeps = |entity| info.saving().is_none_or(|saving| (saving.keeps)(store, entity, left_out));
+            let there = all.filter(|&entity| {
+                entity != Entity::PLACEHOLDER && (whole || !left_out.contains(&entity) && keeps(entity))
+            });
             self.sets.push(SetPlan {
                 component,
                 entities: there.collect(),
@@ -261,7 +271,7 @@ impl<'w> Plan<'w> {
         self.report.components_left_out.extend(names);
     }
 
-    fn add_groups(&mut self, index: &[Option<usize>], left_out: &HashSet<Entity>) {
+    fn add_groups(&mut self, index: &[Option<usize>], left_out: &LeftOut) {
         for group in self.world.saved_groups() {
             let saved = |ids: &[ComponentId]| -> Option<Vec<usize>> {
                 ids.iter().map(|id| index[id.index()]).collect()
@@ -300,7 +310,7 @@ impl<'w> Plan<'w> {
         }
     }
 
-    fn add_kept(&mut self, left_out: &HashSet<Entity>) {
+    fn add_kept(&mut self, left_out: &LeftOut) {
         let Some(kept) = self.world.get_resource::<KeptComponents>() else { return };
         for component in kept.iter() {
             let there =

@@ -15,10 +15,10 @@ use crate::messages::{Message, MessageSaving};
 use crate::name::Name;
 use crate::pool::{Pool, PoolId};
 use crate::registry::{ComponentId, Components, RegisterError};
-use crate::relation::{ChildOf, Children};
+use crate::relation::{ChildOf, Children, ManyRelationship};
 use crate::resources::{Resource, ResourceSaving};
 use crate::state::{ComputedStates, States};
-use crate::world::{PoolError, World};
+use crate::world::{LinkedBy, Links, PoolError, World};
 
 /// What is saved: `#[component(save)]`, `#[resource(save)]`, `#[message(save)]`, `#[states(save)]`.
 #[diagnostic::on_unimplemented(
@@ -143,6 +143,14 @@ impl SaveRegistry {
         let known = self.components.insert(descriptor.name.to_string(), entry);
         let other = known.is_some_and(|known| !std::ptr::fn_addr_eq(known.register, entry.register));
         assert!(!other, "two components are called `{}`: give one of them another name", descriptor.name);
+    }
+
+    /// For edges with `#[component(save)]`: both of their ends.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn edges<R: ManyRelationship>(&mut self) {
+        self.component::<Links<R>>();
+        self.component::<LinkedBy<R>>();
     }
 
     /// For types with `#[resource(save)]`.

@@ -27,7 +27,11 @@ pub use lists::{
     Pending, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList, WithOneRelated,
     WithRelated,
 };
-pub use many::{LinkedBy, Links};
+#[cfg(feature = "serde")]
+pub(crate) use many::saving::Aside;
+#[cfg(feature = "serde")]
+pub use many::saving::edge_saving;
+pub use many::{LinkedBy, Links, describe_linked_by, describe_links};
 pub use spawner::{ChildSpawner, ChildSpawnerCommands, RelatedSpawner, RelatedSpawnerCommands};
 #[cfg(feature = "serde")]
 pub(crate) use upkeep::Relink;

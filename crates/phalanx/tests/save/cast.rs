@@ -70,6 +70,35 @@ pub struct Unsaved(pub u32);
 #[component(save, name = "game.Rage")]
 pub struct Rage(pub i16);
 
+#[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "game.Likes", version = 2)]
+#[relationship(many)]
+pub struct Likes {
+    #[target]
+    pub whom: Entity,
+    pub amount: f32,
+    pub introduced_by: Option<Entity>,
+}
+
+#[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "game.Obeys")]
+#[relationship(many, exclusive)]
+pub struct Obeys(pub Entity);
+
+#[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[component(save, name = "game.Knows")]
+#[relationship(many, symmetric)]
+pub struct Knows {
+    #[target]
+    pub whom: Entity,
+    pub years: u32,
+}
+
+#[derive(Component, Clone, Debug, PartialEq)]
+#[component(name = "game.Fears")]
+#[relationship(many)]
+pub struct Fears(pub Entity);
+
 #[derive(Pool)]
 #[pool(name = "orcs")]
 pub struct Orcs {
@@ -120,6 +149,9 @@ pub fn registry() -> SaveRegistry {
         .register::<Seat>()
         .register::<Slot<i32>>()
         .register::<Rage>()
+        .register::<Likes>()
+        .register::<Obeys>()
+        .register::<Knows>()
         .register::<Score>()
         .register::<Hit>()
         .register::<Heard>()

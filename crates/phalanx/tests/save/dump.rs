@@ -6,6 +6,7 @@ use phalanx::group::{Get, Own};
 use phalanx::messages::Messages;
 use phalanx::prelude::*;
 use phalanx::registry::ComponentInfo;
+use phalanx::world::{LinkedBy, Links};
 
 use super::cast::*;
 
@@ -53,7 +54,14 @@ fn values(world: &World, entity: Entity) -> String {
         world.get::<Rage>(entity),
     );
     let family = (world.get::<ChildOf>(entity), world.get::<Children>(entity));
-    let mut text = format!("{whole:?} {:?} {family:?}", world.pool_of(entity));
+    let edges =
+        (world.related::<Likes>(entity), world.related::<Obeys>(entity), world.related::<Knows>(entity));
+    let back = (
+        world.edges_to::<Likes>(entity).collect::<Vec<_>>(),
+        world.relating::<Obeys>(entity),
+        world.relating::<Knows>(entity),
+    );
+    let mut text = format!("{whole:?} {:?} {family:?} {edges:?} {back:?}", world.pool_of(entity));
     for info in world.components().iter() {
         let Some(schema) = info.schema() else { continue };
         for name in schema.field_names() {
@@ -73,6 +81,9 @@ fn sets(world: &World, out: &mut String) {
     let armour = world.sparse::<Armour>();
     let values: Vec<_> = armour.iter().map(|(entity, row)| (entity, *row.class, *row.given_by)).collect();
     let _ = writeln!(out, "armour {values:?}");
+    let likes: Vec<Entity> = world.view_filtered::<Entity, With<Links<Likes>>>().iter().collect();
+    let liked: Vec<Entity> = world.view_filtered::<Entity, With<LinkedBy<Likes>>>().iter().collect();
+    let _ = writeln!(out, "likes {likes:?} {liked:?}");
     let seats = world.sparse::<Seat>();
     let rows: Vec<_> = seats.entities().iter().map(|&entity| (entity, seats.get(entity))).collect();
     let _ = writeln!(out, "seats {rows:?}");

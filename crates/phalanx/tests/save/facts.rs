@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use phalanx::prelude::*;
 use phalanx::save::{KeptComponents, LoadError, Loader, Migration, SaveFilter, SaveRegistry, Unknown};
+use phalanx::world::{LinkedBy, Links};
 use serde::{Deserialize, Serialize};
 
 use super::cast::*;
@@ -70,6 +71,50 @@ fn filters_leave_components_and_entities_out() {
     assert_eq!((next.index(), next.generation()), (b.index(), b.generation() + 1));
     let only = SaveFilter::new().only::<Frozen>();
     assert_eq!(world.save_report(&only).components_left_out.len(), 4);
+}
+
+// A save that cannot be loaded is none: links follow the entities that are left out, and half of a relation the other.
+#[test]
+fn relations_do_without_what_a_filter_leaves_out() {
+    let mut world = World::new();
+    let [root, ghost, leaf] = [(); 3].map(|()| world.spawn(Health { current: 1.0, max: 2.0 }).id());
+    let kept: Vec<Entity> = (0..2).map(|_| world.spawn(ChildOf(root)).id()).collect();
+    world.insert(ghost, (Frozen, ChildOf(root))).expect("alive");
+    world.insert(leaf, ChildOf(ghost)).expect("alive");
+    world.entity_mut(root).insert_child(1, ghost);
+    for (source, whom) in
+        [(root, ghost), (root, leaf), (ghost, leaf), (leaf, ghost), (ghost, ghost), (leaf, root)]
+    {
+        world.link(source, Likes { whom, amount: 1.0, introduced_by: None }).expect("alive");
+        world.link(source, Knows { whom, years: 1 }).expect("alive");
+    }
+    let filter = SaveFilter::new().entities(|entity| !entity.contains::<Frozen>());
+    let mut text = Vec::new();
+    world.save_filtered(&mut serde_json::Serializer::new(&mut text), &filter).expect("saved");
+    let loaded = from_json(&text, &registry()).expect("links to those that are left out are left out");
+    loaded.check().expect("whole");
+    assert_eq!(loaded.get::<Children>(root).map(|children| children.to_vec()), Some(kept));
+    assert!(loaded.get::<ChildOf>(leaf).is_none() && !loaded.contains(ghost));
+    assert_eq!(loaded.related::<Likes>(root).iter().map(|likes| likes.whom).collect::<Vec<_>>(), [leaf]);
+    assert_eq!((loaded.relating::<Likes>(leaf), loaded.relating::<Likes>(root)), (&[root][..], &[leaf][..]));
+    assert_eq!(loaded.related::<Knows>(leaf).len(), 1);
+
+    let halves = [
+        SaveFilter::new().without::<ChildOf>().without::<Links<Likes>>(),
+        SaveFilter::new().without::<Children>().without::<LinkedBy<Likes>>(),
+    ];
+    for filter in halves {
+        let mut text = Vec::new();
+        let saved = world.save_filtered(&mut serde_json::Serializer::new(&mut text), &filter).expect("saved");
+        let names = saved.report.components_left_out;
+        for name in ["phalanx.ChildOf", "phalanx.Children", "game.Likes", "LinkedBy<game.Likes>"] {
+            assert!(names.iter().any(|known| known == name), "{name} is not in {names:?}");
+        }
+        let loaded = from_json(&text, &registry()).expect("neither half is there");
+        loaded.check().expect("whole");
+        assert!(loaded.get::<Children>(root).is_none() && loaded.related::<Likes>(root).is_empty());
+        assert_eq!(loaded.related::<Knows>(leaf), world.related::<Knows>(leaf));
+    }
 }
 
 #[test]

@@ -144,7 +144,7 @@ impl Sim {
         let fields = [("hp", Value::F32(x)), ("who", Value::Entity(who)), ("big", Value::U64(u64::MAX))];
         let fields = if dynamic == self.dynamic[3] { &[] } else { &fields[..] };
         // What a pool refuses is refused in both worlds.
-        let _: Option<()> = match self.below(25) {
+        let _: Option<()> = match self.below(32) {
             0 | 1 => {
                 world.despawn(entity);
                 self.alive.retain(|&alive| alive != entity);
@@ -179,6 +179,17 @@ impl Sim {
                 None
             }
             24 => world.remove::<ChildOf>(entity).ok().map(drop),
+            25 | 26 => {
+                let likes = Likes { whom: who, amount: x, introduced_by: Some(entity) };
+                world.link(entity, likes).ok()
+            }
+            27 => world.link(entity, Obeys(who)).ok(),
+            28 => world.link(entity, Knows { whom: who, years: 3 }).ok(),
+            29 | 30 => {
+                let likes = world.related::<Likes>(entity).first().map(|likes| likes.whom);
+                likes.and_then(|whom| world.unlink::<Likes>(entity, whom)).map(drop)
+            }
+            31 => world.unlink::<Knows>(who, entity).map(drop),
             20 => world.sparse_mut::<Armour>().sort_by(|a, b| a.class.cmp(b.class)).ok(),
             _ => {
                 if self.below(6) == 0 {

@@ -11,23 +11,27 @@
 
 use std::ops::Deref;
 
-use hashbrown::HashMap;
 use phalanx_derive::Component;
-use phalanx_store::{Duplicate, Entity};
+use phalanx_store::Entity;
 
 use super::LinkError;
 use crate::names::short_type;
-use crate::query::Everyone;
-use crate::registry::ComponentId;
 use crate::relation::ManyRelationship;
 use crate::world::{Commands, DeferredWorld, HookContext, World};
+
+pub(crate) use describe::EdgeKind;
+pub use describe::{describe_linked_by, describe_links};
+
+mod describe;
+#[cfg(feature = "serde")]
+pub(crate) mod saving;
 
 /// The edges of an entity: what it is related to. It dereferences to a slice of edge values.
 ///
 /// The world keeps it, and it is there as long as there are edges: `With<Links<Likes>>` finds all that like anything.
 #[derive(Component, Debug)]
 #[component(on_discard = links_go::<R>)]
-#[relationship(edges)]
+#[relationship(edges, links)]
 pub struct Links<R: ManyRelationship> {
     edges: Vec<R>,
     /// Beside each edge its place in the list of its target.
@@ -92,44 +96,6 @@ impl<R: ManyRelationship> LinkedBy<R> {
 /// The place of an entry that is added to a list.
 fn place(len: usize) -> u32 {
     u32::try_from(len).expect("there are fewer entities than places")
-}
-
-/// Edges that were copied, to be put into a world.
-type PutEdges = Box<dyn FnOnce(&mut World)>;
-
-/// What a world does with the edges of a relation whose type it does not know.
-#[derive(Clone, Copy)]
-pub(super) struct EdgeKind {
-    /// The components at both ends.
-    ends: [ComponentId; 2],
-    /// Verifies that both ends agree.
-    pub(super) check: fn(&World) -> Result<(), String>,
-    /// Copies the edges among some entities, for those that stand for them.
-    copy_among: fn(&World, &HashMap<Entity, Entity>, &[(Entity, Entity)]) -> Option<PutEdges>,
-}
-
-fn copy_among<R: ManyRelationship>(
-    world: &World,
-    map: &HashMap<Entity, Entity>,
-    pairs: &[(Entity, Entity)],
-) -> Option<PutEdges> {
-    let mut copies: Vec<(Entity, R)> = Vec::new();
-    for &(source, copy) in pairs {
-        for edge in world.related::<R>(source) {
-            let Some(&target) = map.get(&edge.target()) else { continue };
-            let mut edge = edge.clone();
-            edge.set_target(target);
-            copies.push((copy, edge));
-        }
-    }
-    let has_any = !copies.is_empty();
-    let put = move |world: &mut World| {
-        for (source, edge) in copies {
-            // Refused where one of them died while the others were linked, or is in a pool that declares no edges.
-            let _ = world.link(source, edge);
-        }
-    };
-    has_any.then(|| Box::new(put) as PutEdges)
 }
 
 impl World {
@@ -221,39 +187,12 @@ impl World {
         self.link(source, edge).is_ok()
     }
 
-    /// Makes both ends known, with how they are copied for checkpoints.
+    /// Makes both ends known.
     fn register_edges<R: ManyRelationship>(&mut self) {
-        if self.component_id::<Links<R>>().is_some() && self.component_id::<LinkedBy<R>>().is_some() {
-            return;
+        if self.component_id::<Links<R>>().is_none() || self.component_id::<LinkedBy<R>>().is_none() {
+            self.register_component::<Links<R>>();
+            self.register_component::<LinkedBy<R>>();
         }
-        let links = self.register_component::<Links<R>>();
-        self.components.set_copy(links, Duplicate::with(Links::<R>::copied));
-        let linked_by = self.register_component::<LinkedBy<R>>();
-        self.components.set_copy(linked_by, Duplicate::with(LinkedBy::<R>::copied));
-        let ends = [links, linked_by];
-        ends.into_iter().for_each(|id| self.declare_upkeep(id));
-        self.relations.edges.push(EdgeKind { ends, check: check_edges::<R>, copy_among: copy_among::<R> });
-    }
-
-    /// Whether a component is one end of the edges of a relation of many to many.
-    pub(crate) fn is_end_of_edges(&self, id: ComponentId) -> bool {
-        self.relations.edges.iter().any(|kind| kind.ends.contains(&id))
-    }
-
-    /// Copies the edges among entities, each named with the one that stands for it, of the relations whose
-    /// [`Links`] are wanted. The functions put them into this world or another one.
-    pub(crate) fn copy_edges(
-        &self,
-        pairs: &[(Entity, Entity)],
-        wanted: impl Fn(ComponentId) -> bool,
-    ) -> Vec<PutEdges> {
-        let kinds = self.relations.edges.iter().filter(|kind| wanted(kind.ends[0]));
-        let kinds: Vec<&EdgeKind> = kinds.collect();
-        if kinds.is_empty() {
-            return Vec::new();
-        }
-        let map: HashMap<Entity, Entity> = pairs.iter().copied().collect();
-        kinds.into_iter().filter_map(|kind| (kind.copy_among)(self, &map, pairs)).collect()
     }
 
     /// The place of an edge in the list of its source.
@@ -414,42 +353,4 @@ fn end_edges<R: ManyRelationship>(mut world: DeferredWorld<'_>, mut gone: Vec<(E
     }
     // Values of edges are the user's: they go last.
     drop(gone);
-}
-
-/// Verifies that both ends of all edges agree.
-fn check_edges<R: ManyRelationship>(world: &World) -> Result<(), String> {
-    let relation = short_type::<R>();
-    let mut count = 0;
-    for (source, links) in world.view_filtered::<(Entity, &Links<R>), Everyone>() {
-        if links.edges.is_empty() || links.edges.len() != links.places.len() {
-            return Err(format!("the edges of {source} for `{relation}` have no places, or there are none"));
-        }
-        if R::EXCLUSIVE && links.edges.len() > 1 {
-            return Err(format!(
-                "{source} has {} edges of `{relation}`, which is exclusive",
-                links.edges.len()
-            ));
-        }
-        for (at, (edge, &back)) in links.edges.iter().zip(&links.places).enumerate() {
-            let target = edge.target();
-            let list = world.get::<LinkedBy<R>>(target);
-            let entry = list
-                .and_then(|list| Some((*list.sources.get(back as usize)?, *list.places.get(back as usize)?)));
-            if entry != Some((source, place(at))) {
-                return Err(format!("{target} does not know that {source} has `{relation}` to it"));
-            }
-            if R::SYMMETRIC && world.edge_between::<R>(target, source).is_none() {
-                return Err(format!("{source} has `{relation}` to {target}, but not the other way round"));
-            }
-            count += 1;
-        }
-    }
-    let mut listed = 0;
-    for (target, list) in world.view_filtered::<(Entity, &LinkedBy<R>), Everyone>() {
-        if list.sources.is_empty() || list.sources.len() != list.places.len() {
-            return Err(format!("the list of {target} for `{relation}` is empty, or has no places"));
-        }
-        listed += list.sources.len();
-    }
-    if count == listed { Ok(()) } else { Err(format!("{count} edges of `{relation}`, {listed} are listed")) }
 }

@@ -9,12 +9,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::{HashMap, HashSet};
+#[cfg(feature = "serde")]
+use phalanx_store::AnyColId;
 use phalanx_store::Entity;
 
 use super::LinkError;
 use super::despawn::{Linked, is_cyclic};
 use super::direct::{Direct, QuietLink, list_of};
 use super::many::EdgeKind;
+#[cfg(feature = "serde")]
+use crate::component::AnyComponent;
 use crate::component::Descriptor;
 use crate::names::short_type;
 use crate::query::Everyone;
@@ -111,6 +115,9 @@ pub(crate) struct Declared {
     /// Whether the sources of the relation die with their target, so that a whole tree of them needs no upkeep.
     pub(crate) dies_as_tree: bool,
     pub(crate) check: fn(&World) -> Result<(), String>,
+    /// The column of the other half.
+    #[cfg(feature = "serde")]
+    other: fn() -> AnyColId,
     /// Takes away the links that this half of an entity is about.
     #[cfg(feature = "serde")]
     unlink: fn(&mut World, Entity, &mut Vec<Relink>),
@@ -133,6 +140,8 @@ pub fn describe_relationship<R: Relationship>(descriptor: &mut Descriptor, hooks
         dies_as_tree,
         check: check_links::<R>,
         #[cfg(feature = "serde")]
+        other: R::RelationshipTarget::key,
+        #[cfg(feature = "serde")]
         unlink: |world, source, _| drop(world.take::<R>(source)),
     });
 }
@@ -153,6 +162,8 @@ pub fn describe_relationship_target<S: RelationshipTarget>(
         is_list: true,
         dies_as_tree,
         check: check_lists::<S>,
+        #[cfg(feature = "serde")]
+        other: S::Relationship::key,
         #[cfg(feature = "serde")]
         unlink: |world, target, put_back| {
             let sources: Vec<Entity> =
@@ -342,6 +353,7 @@ impl World {
 
     /// Takes over what newly registered components declare.
     pub(crate) fn declare_relation(&mut self, id: ComponentId) {
+        self.declare_edges(id);
         let Some(&declared) = self.components.info(id).attached::<Declared>() else { return };
         self.declare_upkeep(id);
         self.relations.linked.extend(declared.linked);
@@ -365,10 +377,18 @@ impl World {
         self.components.info(id).attached::<Declared>().is_some_and(|declared| declared.is_list)
     }
 
-    /// Whether a component is half of a relation.
+    /// Whether a component is half of a relation, or one end of edges.
     #[cfg(feature = "serde")]
     pub(crate) fn is_half_of_relation(&self, id: ComponentId) -> bool {
-        self.components.info(id).attached::<Declared>().is_some()
+        self.components.info(id).attached::<Declared>().is_some() || self.is_end_of_edges(id)
+    }
+
+    /// The other half of the relation that a component is half of, if the world knows it.
+    #[cfg(feature = "serde")]
+    pub(crate) fn other_half(&self, id: ComponentId) -> Option<ComponentId> {
+        let declared = self.components.info(id).attached::<Declared>();
+        let pair = declared.map(|declared| [(declared.other)(); 2]).or_else(|| self.ends_of_edges(id))?;
+        pair.into_iter().filter_map(|column| self.components.by_key(column)).find(|&other| other != id)
     }
 
     /// Takes away the links that half of a relation, which an entity has, is about: its own one, which does not come
