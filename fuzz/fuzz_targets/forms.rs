@@ -39,6 +39,20 @@ struct Burning(f32);
 #[component(save, name = "game.Seat", storage = "sparse", stable)]
 struct Seat(String);
 
+#[derive(Component, Clone, Serialize, Deserialize)]
+#[component(save, name = "game.Likes")]
+#[relationship(many)]
+struct Likes {
+    #[target]
+    whom: Entity,
+    amount: f32,
+}
+
+#[derive(Component, Clone, Serialize, Deserialize)]
+#[component(save, name = "game.Married")]
+#[relationship(many, exclusive, symmetric)]
+struct Married(Entity);
+
 #[derive(Resource, Serialize, Deserialize)]
 #[resource(save, name = "game.Score", version = 3)]
 struct Score {
@@ -58,6 +72,8 @@ fn registry() -> SaveRegistry {
         .register::<Mind>()
         .register::<Burning>()
         .register::<Seat>()
+        .register::<Likes>()
+        .register::<Married>()
         .register::<Score>()
         .register::<Hit>()
         .unknown(Unknown::Keep)
@@ -158,6 +174,9 @@ fn into<'de, D: Deserializer<'de>>(deserializer: D, types: &SaveRegistry) {
     let mut world = World::new();
     let hunted = world.spawn((Health { current: 1.0, max: 2.0 }, Burning(1.0))).id();
     world.spawn((Mind::Hunting(hunted), Position { x: 1.0, y: 2.0 }, ChildOf(hunted)));
+    let liker = world.spawn_empty().id();
+    world.link(liker, Likes { whom: hunted, amount: 0.5 }).expect("both live");
+    world.link(hunted, Married(liker)).expect("both live");
     world.insert_resource(Score { points: 1, leader: Some(hunted) });
     let before = world.digest();
     if Loader::new().load_into(&mut world, deserializer, types).is_err() {

@@ -35,6 +35,7 @@ mod column;
 mod read;
 mod restore;
 mod stats;
+mod ticks;
 
 pub use stats::ImageStats;
 

@@ -127,7 +127,7 @@ pub use location::{EntityLocation, Row, TableId};
 pub use panics::FirstPanic;
 pub use plan::{Edge, Init, PlanError};
 pub use prepared::{Admission, Alias, Prepared};
-pub use rows::{NotInserted, OpenColumn};
+pub use rows::{ColumnRows, NotInserted, OpenColumn};
 #[doc(hidden)]
 pub use sets::page_lookups_for_tests;
 pub use sets::{GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetWriter};

@@ -18,9 +18,11 @@ use crate::store::Store;
 use crate::table::TableMeta;
 use crate::values::{Existing, Values};
 
+pub use columns::ColumnRows;
 pub use fill::OpenColumn;
 pub(crate) use pending::Pending;
 
+mod columns;
 mod fill;
 mod pending;
 mod relocate;

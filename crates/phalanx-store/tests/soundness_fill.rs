@@ -107,3 +107,84 @@ fn an_edge_to_be_filled_serves_nothing_else_and_no_other_store() {
         Err(PlanError::Repeated(age))
     );
 }
+
+/// The columns of rows that come at once, with a value for each.
+fn columns(names: &[&str], shared: &Arc<u8>) -> Vec<ColumnRows> {
+    let count = names.len();
+    vec![
+        ColumnRows::new(NAME.id(), names.iter().map(|&name| name.to_owned()).collect()),
+        ColumnRows::new(AGE.id(), vec![7; count]),
+        ColumnRows::new(SHARED.id(), vec![Arc::clone(shared); count]),
+        ColumnRows::new(TAG.id(), vec![(); count]),
+    ]
+}
+
+#[test]
+fn rows_that_come_at_once_stand_behind_the_others_and_are_dropped_once() {
+    let (mut store, _, [_, large], _) = scene();
+    let all = [NAME.id().any(), AGE.id().any(), SHARED.id().any(), TAG.id().any()];
+    let edge = store.fill_edge(TableId::ROWLESS, large, &all, &[]).unwrap();
+    let shared = Arc::new(1);
+    let entities: Vec<Entity> = (0..3_000).map(|_| store.spawn_rowless().unwrap()).collect();
+    store.insert_columns(&entities[1..3], &edge, columns(&["b", "c"], &shared));
+    store.check().unwrap();
+    store.insert_columns(&entities[..1], &edge, columns(&["a"], &shared));
+    store.insert_columns(&entities[3..], &edge, columns(&vec!["z"; 2_997], &shared));
+    store.insert_columns(&[], &edge, columns(&[], &shared));
+    store.check().unwrap();
+    assert_eq!(store.table_entities(large)[..4], [entities[1], entities[2], entities[0], entities[3]]);
+    assert_eq!(store.get::<Read<String>>(entities[2], NAME.id()).unwrap(), "c");
+    assert_eq!(store.get::<Read<String>>(entities[2_999], NAME.id()).unwrap(), "z");
+    assert_eq!(Arc::strong_count(&shared), 3_001);
+    store.despawn(entities[1]);
+    store.check().unwrap();
+    assert_eq!(Arc::strong_count(&shared), 3_000);
+    drop(store);
+    assert_eq!(Arc::strong_count(&shared), 1);
+}
+
+#[test]
+fn rows_that_do_not_fit_do_not_come_at_all() {
+    let (mut store, standing, [small, large], filled) = scene();
+    let all = [NAME.id().any(), AGE.id().any(), SHARED.id().any(), TAG.id().any()];
+    let edge = store.fill_edge(TableId::ROWLESS, large, &all, &[]).unwrap();
+    let shared = Arc::new(1);
+    let [a, b, dead] = [(); 3].map(|()| store.spawn_rowless().unwrap());
+    store.despawn(dead);
+    let (mut other, ..) = scene();
+    let fit = |count: usize| columns(&vec!["n"; count], &shared);
+    let swapped = |count: usize| {
+        let mut columns = fit(count);
+        columns.swap(1, 2);
+        columns
+    };
+    let short = |count: usize| {
+        let mut columns = fit(count);
+        columns[1] = ColumnRows::new(AGE.id(), vec![7; count - 1]);
+        columns
+    };
+    let attempts: [(&[Entity], &Edge, Vec<ColumnRows>); 9] = [
+        (&[a, dead], &edge, fit(2)),
+        (&[a, b, a], &edge, fit(3)),
+        (&[a, standing[0]], &edge, fit(2)),
+        (&[a, Entity::PLACEHOLDER], &edge, fit(2)),
+        (&[a, b], &edge, fit(1)),
+        (&[a, b], &edge, swapped(2)),
+        (&[a, b], &edge, short(2)),
+        (&[a, b], &edge, fit(2).into_iter().take(3).collect()),
+        (&[a, b], &filled, fit(2).into_iter().skip(1).collect()),
+    ];
+    for (entities, edge, columns) in attempts {
+        assert!(
+            catch_unwind(AssertUnwindSafe(|| store.insert_columns(entities, edge, columns))).is_err(),
+            "{entities:?}"
+        );
+        stands(&store, standing, small);
+        assert_eq!((store.table_len(large), store.entities().rowless().count()), (0, 2));
+    }
+    assert!(catch_unwind(AssertUnwindSafe(|| other.insert_columns(&[], &edge, fit(0)))).is_err());
+    assert_eq!(Arc::strong_count(&shared), 1, "what was refused is dropped");
+    store.insert_columns(&[b, a], &edge, fit(2));
+    store.check().unwrap();
+    assert_eq!(store.table_entities(large), [b, a]);
+}

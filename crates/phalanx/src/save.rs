@@ -39,6 +39,7 @@ use chunk::Chunks;
 use image::Image;
 use plan::Plan;
 
+use crate::codec::to_tagged;
 use crate::world::World;
 
 pub use crate::codec::Data;
@@ -73,7 +74,7 @@ impl World {
     /// Writes everything that can be saved. The report says by name what is not.
     ///
     /// # Errors
-    /// When a value, or the format, fails.
+    /// When a value, or the format, fails, and when two resources or two messages have one name in saves.
     pub fn save<S: Serializer>(&self, serializer: S) -> Result<Saved<S::Ok>, S::Error> {
         self.save_filtered(serializer, &SaveFilter::new())
     }
@@ -88,6 +89,7 @@ impl World {
         filter: &SaveFilter<'_>,
     ) -> Result<Saved<S::Ok>, S::Error> {
         let plan = Plan::new(self, filter);
+        plan.check().map_err(S::Error::custom)?;
         let output = if serializer.is_human_readable() {
             readable::Document(&plan).serialize(serializer)?
         } else {
@@ -133,7 +135,7 @@ fn write_compact<S: Serializer>(plan: &Plan<'_>, serializer: S) -> Result<S::Ok,
 fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Image, LoadError> {
     let format = |error: D::Error| LoadError::Format { message: error.to_string() };
     if deserializer.is_human_readable() {
-        return readable::read(Data::deserialize(deserializer).map_err(format)?);
+        return readable::read(to_tagged(deserializer).map_err(format)?);
     }
     compact::read(deserializer.deserialize_seq(Pieces).map_err(format)??)
 }

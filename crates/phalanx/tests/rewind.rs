@@ -18,3 +18,5 @@ mod random;
 mod reactions;
 #[path = "rewind/tables.rs"]
 mod tables;
+#[path = "rewind/within.rs"]
+mod within;

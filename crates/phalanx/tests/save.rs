@@ -20,6 +20,8 @@ mod facts;
 mod files;
 #[path = "save/fuzz.rs"]
 mod fuzz;
+#[path = "save/harsh.rs"]
+mod harsh;
 #[path = "save/hostile.rs"]
 mod hostile;
 #[path = "save/into.rs"]

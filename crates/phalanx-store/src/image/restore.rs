@@ -13,11 +13,10 @@ use std::fmt;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::column::Block;
+use super::ticks::Written;
 use super::{BLOCK_ROWS, Image, TableImage, rows_in};
-use crate::column::ColumnCell;
 use crate::column_id::{AnyColId, ColumnType};
 use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
@@ -87,6 +86,9 @@ struct Plan {
     target: Option<Arc<TableImage>>,
     /// Whether the table of the image is there.
     stays: bool,
+    /// Whether the table was last equal to this very image of it: what has an older tick is as it is there, and so is its
+    /// tick (I15).
+    is_base: bool,
     /// By block of the image: whether the owners are there already.
     same_owners: Vec<bool>,
     /// By column of the image: the blocks that have to be written, in order.
@@ -117,7 +119,13 @@ impl Store {
 
     fn plan_table(&self, at: usize, image: &Image) -> Plan {
         let Some(target) = image.tables.get(at).and_then(Option::as_ref) else {
-            return Plan { target: None, stays: false, same_owners: Vec::new(), columns: Vec::new() };
+            return Plan {
+                target: None,
+                stays: false,
+                is_base: false,
+                same_owners: Vec::new(),
+                columns: Vec::new(),
+            };
         };
         let (table, record) = (TableId::from_index(at), &self.tables[at]);
         let stays = record.live && record.serial == target.serial;
@@ -127,6 +135,7 @@ impl Store {
         let len = self.table_len(table);
         let all_shared =
             known.is_some_and(|(known, _)| len == target.len && Arc::ptr_eq(&known.owners, &target.owners));
+        let is_base = len == target.len && known.is_some_and(|(known, _)| Arc::ptr_eq(known, target));
         let same = |block: usize| {
             let (known, since) = known?;
             let is_old = || self.owners_tick(table, block) < since;
@@ -146,7 +155,7 @@ impl Store {
                     return None;
                 }
                 let ((known, since), cell) = (known?, cell?);
-                let shared = known.columns.get(position)?.blocks.shares(&column.blocks, block);
+                let shared = is_base || known.columns.get(position)?.blocks.shares(&column.blocks, block);
                 // SAFETY: the table is that of the image, so the cell is that of its column (I4), and the table has the rows
                 // of the block (I3).
                 let is_old =
@@ -165,7 +174,7 @@ impl Store {
             written.map(|block| (block, source(block))).collect()
         });
         let columns = columns.collect();
-        Plan { target: Some(Arc::clone(target)), stays, same_owners, columns }
+        Plan { target: Some(Arc::clone(target)), stays, is_base, same_owners, columns }
     }
 }
 
@@ -211,12 +220,14 @@ impl Restoring<'_> {
             unsafe { store.entities.restore(&image.directory) };
         }
         for (at, plan) in plans.into_iter().enumerate() {
-            let Plan { target: Some(target), same_owners, columns, .. } = plan else { continue };
+            let Plan { target: Some(target), is_base, same_owners, columns, .. } = plan else { continue };
             // SAFETY: the table is there, with the columns of the image, whose blocks hold as many values of the
             // columns' types as there are owners in them. Blocks that are said to be the same were not written since the
             // base, which shares them with the image (I15). The directory has the slots of the image.
             unsafe {
+                let written = is_base.then(|| Written::of(&same_owners, &columns));
                 store.fill_table(TableId::from_index(at), &target, &same_owners, columns, &mut leftovers);
+                store.restore_ticks(TableId::from_index(at), &target, written.as_ref());
             };
         }
         store.restore_free_tables(&image);
@@ -251,7 +262,7 @@ impl Store {
         if self.tables[at].is_set {
             // SAFETY: the table has no rows any more (I10).
             unsafe { self.unset_all(table, &owners) };
-            self.set_ticks(table, |_, _| Tick::ZERO);
+            self.set_ticks(table, |_| 0..usize::MAX, |_, _| Tick::ZERO);
         } else {
             self.drop_table(table);
         }
@@ -357,32 +368,6 @@ impl Store {
                 // SAFETY: these are the owners of the rows, and as alive as they were when the image was taken (I10, I15).
                 unsafe { self.set_entries(table, block * BLOCK_ROWS, owners) };
             }
-        }
-        self.set_ticks(table, |column, block| match column {
-            None => target.owner_ticks.get(block).copied().unwrap_or_default(),
-            Some(column) => target.columns[column].ticks.get(block).copied().unwrap_or_default(),
-        });
-        for &(tag, tick) in &target.tags {
-            let cell = self.cell(tag, table).expect("a table's tag has a cell");
-            cell.tick.store(tick.get(), Ordering::Relaxed);
-        }
-    }
-
-    /// Sets the ticks of all blocks of a table: of the owners, and of each column by its place in the image.
-    fn set_ticks(&mut self, table: TableId, tick: impl Fn(Option<usize>, usize) -> Tick) {
-        let blocks = self.table_capacity(table).div_ceil(BLOCK_ROWS);
-        let write = |cell: &ColumnCell, sized: bool, column: Option<usize>| {
-            cell.tick.store(tick(column, 0).get(), Ordering::Relaxed);
-            for block in (0..blocks).filter(|_| sized) {
-                // SAFETY: the values have a size, and the block begins within the capacity (I3).
-                let before = unsafe { cell.tick_of(block * BLOCK_ROWS) };
-                before.store(tick(column, block).get(), Ordering::Relaxed);
-            }
-        };
-        write(&self.metas[table.index()].owners, true, None);
-        for (position, column) in self.tables[table.index()].columns.iter().enumerate() {
-            let cell = self.cell(column.id, table).expect("a table's column has a cell");
-            write(cell, column.size > 0, Some(position));
         }
     }
 

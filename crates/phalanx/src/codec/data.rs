@@ -145,23 +145,6 @@ impl Data {
         matches!(self, Self::Text(text) if text == name)
     }
 
-    /// What it is, for messages.
-    pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Self::Null => "nothing",
-            Self::Bool(_) => "a bool",
-            Self::Int(_) | Self::UInt(_) => "an integer",
-            Self::F32(_) | Self::F64(_) => "a number",
-            Self::Char(_) => "a char",
-            Self::Text(_) => "a text",
-            Self::Bytes(_) => "bytes",
-            Self::Entity(_) => "an entity",
-            Self::Some(inner) => inner.kind(),
-            Self::List(_) => "a list",
-            Self::Map(_) => "a map",
-        }
-    }
-
     /// Whether readable formats can have it as the key of a map.
     fn is_plain_key(&self) -> bool {
         matches!(

@@ -13,37 +13,77 @@ use serde::de::{
 };
 
 use super::reader::unzigzag;
-use super::tagged::{read_char, read_tagged};
+use super::tagged::read_char;
 use super::tree::{read_tree, skip_padding};
-use super::{CodecError, FromData, MAX_DEPTH, Name, Reader, Shape};
+use super::{CodecError, FromTagged, MAX_DEPTH, Name, Reader, Shape};
 
-/// Reads a value. `allowance` is how many parts may still be read.
+/// What the values of a block may cost, and what was found about its shape.
+#[derive(Clone, Default)]
+pub(crate) struct Budget {
+    /// How many parts may still be read.
+    pub(crate) parts: u64,
+    /// Fields of the shape and of a type that have the same names, by their places in memory.
+    same: Option<(usize, usize, usize)>,
+}
+
+impl Budget {
+    /// For a new shape.
+    pub(crate) fn new(parts: u64) -> Self {
+        Self { parts, same: None }
+    }
+
+    /// Counts one more part.
+    #[inline]
+    pub(super) fn take(&mut self, reader: &Reader<'_>) -> Result<(), CodecError> {
+        match self.parts.checked_sub(1) {
+            Some(left) => {
+                self.parts = left;
+                Ok(())
+            }
+            None => Err(reader.error("more values than so few bytes can hold")),
+        }
+    }
+
+    /// Whether fields have these names, in this order. The answer is kept: most blocks have values of one type.
+    #[inline]
+    fn has_names(&mut self, parts: &[(Name, Shape)], fields: &'static [&'static str]) -> bool {
+        let key = (parts.as_ptr().addr(), fields.as_ptr().addr(), fields.len());
+        if self.same == Some(key) {
+            return true;
+        }
+        let same = parts.iter().map(|(name, _)| &**name).eq(fields.iter().copied());
+        if same && !parts.is_empty() {
+            self.same = Some(key);
+        }
+        same
+    }
+}
+
+/// Reads a value.
 pub(crate) fn decode<'de, T: Deserialize<'de>>(
     reader: &mut Reader<'_>,
     shape: &Shape,
-    allowance: &mut u64,
+    budget: &mut Budget,
 ) -> Result<T, CodecError> {
-    T::deserialize(Decoder { reader, shape, allowance, depth: 0 })
+    T::deserialize(Decoder { reader, shape, budget, depth: 0 })
 }
 
 struct Decoder<'a, 'b> {
     reader: &'a mut Reader<'b>,
     shape: &'a Shape,
-    allowance: &'a mut u64,
+    budget: &'a mut Budget,
     depth: u32,
 }
 
 impl<'b> Decoder<'_, 'b> {
     fn part<'s>(&'s mut self, shape: &'s Shape) -> Decoder<'s, 'b> {
-        Decoder { reader: self.reader, shape, allowance: self.allowance, depth: self.depth + 1 }
+        Decoder { reader: self.reader, shape, budget: self.budget, depth: self.depth + 1 }
     }
 
     /// Counts one more part.
+    #[inline]
     fn count_part(&mut self) -> Result<(), CodecError> {
-        *self.allowance = self
-            .allowance
-            .checked_sub(1)
-            .ok_or_else(|| self.reader.error("more values than so few bytes can hold"))?;
+        self.budget.take(self.reader)?;
         if self.depth > 2 * MAX_DEPTH {
             return Err(self.reader.error("values lie in each other too deeply"));
         }
@@ -73,6 +113,21 @@ impl<'b> Decoder<'_, 'b> {
     }
 }
 
+/// Where a type asks for the number that is there, the shape is not asked for anything else.
+macro_rules! numbers {
+    ($($method:ident $shape:ident $visit:ident |$reader:ident| $read:expr;)*) => {
+        $(#[inline]
+        fn $method<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, CodecError> {
+            if !matches!(self.shape, Shape::$shape) {
+                return self.deserialize_any(visitor);
+            }
+            self.count_part()?;
+            let $reader = self.reader;
+            visitor.$visit($read)
+        })*
+    };
+}
+
 impl<'de> Deserializer<'de> for Decoder<'_, '_> {
     type Error = CodecError;
 
@@ -80,10 +135,7 @@ impl<'de> Deserializer<'de> for Decoder<'_, '_> {
         self.count_part()?;
         match self.shape {
             Shape::Unknown => Err(self.reader.error("a value whose type was never seen")),
-            Shape::Any => {
-                let data = read_tagged(self.reader, self.depth)?;
-                FromData::new(data, false).deserialize_any(visitor)
-            }
+            Shape::Any => FromTagged::at_depth(self.reader, false, self.depth).deserialize_any(visitor),
             Shape::Unit => visitor.visit_unit(),
             Shape::Bool => match self.reader.byte()? {
                 0 => visitor.visit_bool(false),
@@ -141,13 +193,22 @@ impl<'de> Deserializer<'de> for Decoder<'_, '_> {
         }
     }
 
+    numbers! {
+        deserialize_i16 I16 visit_i64 |reader| unzigzag(reader.varint()?);
+        deserialize_i32 I32 visit_i64 |reader| unzigzag(reader.varint()?);
+        deserialize_i64 I64 visit_i64 |reader| unzigzag(reader.varint()?);
+        deserialize_u8 U8 visit_u8 |reader| reader.byte()?;
+        deserialize_u16 U16 visit_u64 |reader| reader.varint()?;
+        deserialize_u32 U32 visit_u64 |reader| reader.varint()?;
+        deserialize_u64 U64 visit_u64 |reader| reader.varint()?;
+        deserialize_f32 F32 visit_f32 |reader| f32::from_le_bytes(reader.array()?);
+        deserialize_f64 F64 visit_f64 |reader| f64::from_le_bytes(reader.array()?);
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
         match self.shape {
             Shape::Option(_) | Shape::Unit => self.deserialize_any(visitor),
-            Shape::Any => {
-                let data = read_tagged(self.reader, self.depth)?;
-                FromData::new(data, false).deserialize_option(visitor)
-            }
+            Shape::Any => FromTagged::at_depth(self.reader, false, self.depth).deserialize_option(visitor),
             _ => visitor.visit_some(self),
         }
     }
@@ -159,8 +220,7 @@ impl<'de> Deserializer<'de> for Decoder<'_, '_> {
     ) -> Result<V::Value, CodecError> {
         match self.shape {
             Shape::Any => {
-                let data = read_tagged(self.reader, self.depth)?;
-                FromData::new(data, false).deserialize_newtype_struct(name, visitor)
+                FromTagged::at_depth(self.reader, false, self.depth).deserialize_newtype_struct(name, visitor)
             }
             _ if name == ENTITY_NEWTYPE => self.deserialize_any(visitor),
             _ => visitor.visit_newtype_struct(self),
@@ -175,10 +235,9 @@ impl<'de> Deserializer<'de> for Decoder<'_, '_> {
     ) -> Result<V::Value, CodecError> {
         match self.shape {
             Shape::Any => {
-                let data = read_tagged(self.reader, self.depth)?;
-                FromData::new(data, false).deserialize_struct(name, fields, visitor)
+                FromTagged::at_depth(self.reader, false, self.depth).deserialize_struct(name, fields, visitor)
             }
-            Shape::Struct(parts) if parts.iter().map(|(name, _)| &**name).eq(fields.iter().copied()) => {
+            Shape::Struct(parts) if self.budget.has_names(parts, fields) => {
                 self.count_part()?;
                 let mut fields = self.fields(parts);
                 let value = visitor.visit_seq(&mut fields)?;
@@ -205,8 +264,7 @@ impl<'de> Deserializer<'de> for Decoder<'_, '_> {
                 visitor.visit_enum(Variant { name, decoder: self.part(shape) })
             }
             Shape::Any => {
-                let data = read_tagged(self.reader, self.depth)?;
-                FromData::new(data, false).deserialize_enum(name, names, visitor)
+                FromTagged::at_depth(self.reader, false, self.depth).deserialize_enum(name, names, visitor)
             }
             Shape::Text => {
                 let name: StrDeserializer<'_, CodecError> = self.reader.text()?.into_deserializer();
@@ -222,22 +280,19 @@ impl<'de> Deserializer<'de> for Decoder<'_, '_> {
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
         match self.shape {
-            Shape::Any => {
-                let data = read_tagged(self.reader, self.depth)?;
-                FromData::new(data, false).deserialize_byte_buf(visitor)
-            }
+            Shape::Any => FromTagged::at_depth(self.reader, false, self.depth).deserialize_byte_buf(visitor),
             _ => self.deserialize_any(visitor),
         }
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
         // As a tree, which reads all of it.
-        read_tree(self.reader, self.shape, self.allowance)?;
+        read_tree(self.reader, self.shape, self.budget)?;
         visitor.visit_unit()
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string
+        bool i8 i128 u128 char str string
         unit unit_struct seq tuple tuple_struct map identifier
     }
 

@@ -4,8 +4,6 @@
 //! agree halts the run: the node becomes [`Shape::Any`], and whoever writes the run begins anew, with the shape as it
 //! is by then. That happens once per node at most, and only for types that write themselves in several ways.
 
-use std::mem::discriminant;
-
 use phalanx_store::ENTITY_NEWTYPE;
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -44,30 +42,52 @@ impl serde::ser::Error for Halt {
     }
 }
 
+/// How values are asked to write themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Compact,
+    /// As for a readable format.
+    Readable,
+}
+
+/// Where a part lies, and how it is written.
+#[derive(Clone, Copy)]
+struct At {
+    depth: u32,
+    form: Form,
+}
+
+impl At {
+    fn deeper(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+}
+
 /// Writes a value. What was written is not complete when it halts.
+#[inline]
 pub(crate) fn encode<T: Serialize + ?Sized>(
     value: &T,
+    form: Form,
     shape: &mut Shape,
     out: &mut Vec<u8>,
 ) -> Result<(), Halt> {
-    encode_at(value, shape, out, 0)
+    encode_at(value, shape, out, At { depth: 0, form })
 }
 
+#[inline]
 fn encode_at<T: Serialize + ?Sized>(
     value: &T,
     shape: &mut Shape,
     out: &mut Vec<u8>,
-    depth: u32,
+    at: At,
 ) -> Result<(), Halt> {
-    if depth > MAX_DEPTH {
+    if at.depth > MAX_DEPTH {
         return Err(Halt::Failed(CodecError::new("values lie in each other too deeply to be saved")));
     }
     if matches!(shape, Shape::Any) {
-        let data = value.serialize(ToData::new(false)).map_err(Halt::Failed)?;
-        put_tagged(out, &data);
-        return Ok(());
+        return encode_tagged(value, out, at.form);
     }
-    match value.serialize(Encoder { out, shape: &mut *shape, depth }) {
+    match value.serialize(Encoder { out, shape: &mut *shape, at }) {
         Err(Halt::Contradiction) => {
             *shape = Shape::Any;
             Err(Halt::Again)
@@ -76,9 +96,17 @@ fn encode_at<T: Serialize + ?Sized>(
     }
 }
 
+#[cold]
+fn encode_tagged<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>, form: Form) -> Result<(), Halt> {
+    let data = value.serialize(ToData::new(form == Form::Readable)).map_err(Halt::Failed)?;
+    put_tagged(out, &data);
+    Ok(())
+}
+
 /// Writes a struct whose fields are known at run time.
 pub(crate) fn encode_fields<'v, T: Serialize + 'v>(
     fields: impl ExactSizeIterator<Item = (&'v str, T)>,
+    form: Form,
     shape: &mut Shape,
     out: &mut Vec<u8>,
 ) -> Result<(), Halt> {
@@ -91,7 +119,7 @@ pub(crate) fn encode_fields<'v, T: Serialize + 'v>(
         if fresh {
             parts.push((Name::Owned(name.to_owned()), Shape::Unknown));
         }
-        encode_at(&value, &mut parts[at].1, out, 1)?;
+        encode_at(&value, &mut parts[at].1, out, At { depth: 1, form })?;
     }
     Ok(())
 }
@@ -99,18 +127,18 @@ pub(crate) fn encode_fields<'v, T: Serialize + 'v>(
 struct Encoder<'a> {
     out: &'a mut Vec<u8>,
     shape: &'a mut Shape,
-    depth: u32,
+    at: At,
 }
 
 impl<'a> Encoder<'a> {
-    fn plain(self, shape: Shape) -> Result<&'a mut Vec<u8>, Halt> {
-        // Shapes without parts differ in nothing but their kind.
-        if matches!(self.shape, Shape::Unknown) {
-            *self.shape = shape;
-        } else if discriminant(self.shape) != discriminant(&shape) {
+    /// The first value of a node, or one of another type than those before.
+    #[cold]
+    fn fresh(&mut self, shape: Shape) -> Result<(), Halt> {
+        if !matches!(self.shape, Shape::Unknown) {
             return Err(Halt::Contradiction);
         }
-        Ok(self.out)
+        *self.shape = shape;
+        Ok(())
     }
 
     fn option(&mut self) -> Result<&mut Shape, Halt> {
@@ -125,39 +153,39 @@ impl<'a> Encoder<'a> {
 
     /// The shape of what a variant holds; its number is written.
     fn variant(self, name: &'static str) -> Result<Self, Halt> {
-        let Self { out, shape, depth } = self;
+        let Self { out, shape, at } = self;
         if matches!(shape, Shape::Unknown) {
             *shape = Shape::Enum(Vec::new());
         }
         let Shape::Enum(variants) = shape else { return Err(Halt::Contradiction) };
-        let at = variants.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        let number = variants.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
             variants.push((Name::Borrowed(name), Shape::Unknown));
             variants.len() - 1
         });
-        put_varint(out, at as u64);
-        Ok(Self { out, shape: &mut variants[at].1, depth })
+        put_varint(out, number as u64);
+        Ok(Self { out, shape: &mut variants[number].1, at })
     }
 
     fn tuple(self) -> Result<Tuple<'a>, Halt> {
-        let Self { out, shape, depth } = self;
+        let Self { out, shape, at } = self;
         let fresh = matches!(shape, Shape::Unknown);
         if fresh {
             *shape = Shape::Tuple(Vec::new());
         }
         match shape {
-            Shape::Tuple(parts) => Ok(Tuple { out, parts, at: 0, fresh, depth: depth + 1 }),
+            Shape::Tuple(parts) => Ok(Tuple { out, parts, next: 0, fresh, at: at.deeper() }),
             _ => Err(Halt::Contradiction),
         }
     }
 
     fn fields(self) -> Result<Fields<'a>, Halt> {
-        let Self { out, shape, depth } = self;
+        let Self { out, shape, at } = self;
         let fresh = matches!(shape, Shape::Unknown);
         if fresh {
             *shape = Shape::Struct(Vec::new());
         }
         match shape {
-            Shape::Struct(parts) => Ok(Fields { out, parts, at: 0, fresh, depth: depth + 1 }),
+            Shape::Struct(parts) => Ok(Fields { out, parts, next: 0, fresh, at: at.deeper() }),
             _ => Err(Halt::Contradiction),
         }
     }
@@ -165,8 +193,12 @@ impl<'a> Encoder<'a> {
 
 macro_rules! plain {
     ($($method:ident($type:ty) $shape:ident |$out:ident, $value:ident| $put:expr;)*) => {
-        $(fn $method(self, $value: $type) -> Result<(), Halt> {
-            let $out = self.plain(Shape::$shape)?;
+        $(#[inline]
+        fn $method(mut self, $value: $type) -> Result<(), Halt> {
+            if !matches!(self.shape, Shape::$shape) {
+                self.fresh(Shape::$shape)?;
+            }
+            let $out = self.out;
             $put;
             Ok(())
         })*
@@ -213,10 +245,10 @@ impl<'a> Serializer for Encoder<'a> {
         self.option()?;
         self.out.push(1);
         let Shape::Option(inner) = self.shape else { return Err(Halt::Contradiction) };
-        encode_at(value, inner, self.out, self.depth + 1)
+        encode_at(value, inner, self.out, self.at.deeper())
     }
-    fn serialize_unit(self) -> Result<(), Halt> {
-        self.plain(Shape::Unit).map(|_| ())
+    fn serialize_unit(mut self) -> Result<(), Halt> {
+        if matches!(self.shape, Shape::Unit) { Ok(()) } else { self.fresh(Shape::Unit) }
     }
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), Halt> {
         self.serialize_unit()
@@ -225,12 +257,12 @@ impl<'a> Serializer for Encoder<'a> {
         self.variant(name)?.serialize_unit()
     }
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
+        mut self,
         name: &'static str,
         value: &T,
     ) -> Result<(), Halt> {
         if name != ENTITY_NEWTYPE {
-            return encode_at(value, self.shape, self.out, self.depth + 1);
+            return encode_at(value, self.shape, self.out, self.at.deeper());
         }
         let bits = value.serialize(ToData::new(false)).map_err(Halt::Failed)?;
         let bits = match bits {
@@ -241,7 +273,10 @@ impl<'a> Serializer for Encoder<'a> {
         let entity = bits.and_then(phalanx_store::Entity::from_bits);
         let entity =
             entity.ok_or_else(|| Halt::Failed(CodecError::new("an entity is written as its bits")))?;
-        put_entity(self.plain(Shape::Entity)?, entity);
+        if !matches!(self.shape, Shape::Entity) {
+            self.fresh(Shape::Entity)?;
+        }
+        put_entity(self.out, entity);
         Ok(())
     }
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -251,15 +286,15 @@ impl<'a> Serializer for Encoder<'a> {
         name: &'static str,
         value: &T,
     ) -> Result<(), Halt> {
-        let Self { out, shape, depth } = self.variant(name)?;
-        encode_at(value, shape, out, depth + 1)
+        let Self { out, shape, at } = self.variant(name)?;
+        encode_at(value, shape, out, at.deeper())
     }
     fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'a>, Halt> {
         if *self.shape == Shape::Unknown {
             *self.shape = Shape::List(Box::default());
         }
         match self.shape {
-            Shape::List(_) => Ok(Elements::new(self.out, self.shape, self.depth)),
+            Shape::List(_) => Ok(Elements::new(self.out, self.shape, self.at)),
             _ => Err(Halt::Contradiction),
         }
     }
@@ -283,7 +318,7 @@ impl<'a> Serializer for Encoder<'a> {
             *self.shape = Shape::Map(Box::default());
         }
         match self.shape {
-            Shape::Map(_) => Ok(Elements::new(self.out, self.shape, self.depth)),
+            Shape::Map(_) => Ok(Elements::new(self.out, self.shape, self.at)),
             _ => Err(Halt::Contradiction),
         }
     }
@@ -300,7 +335,7 @@ impl<'a> Serializer for Encoder<'a> {
         self.variant(name)?.fields()
     }
     fn is_human_readable(&self) -> bool {
-        false
+        self.at.form == Form::Readable
     }
 }
 
@@ -311,12 +346,12 @@ struct Elements<'a> {
     shape: &'a mut Shape,
     inner: Vec<u8>,
     count: u64,
-    depth: u32,
+    at: At,
 }
 
 impl<'a> Elements<'a> {
-    fn new(out: &'a mut Vec<u8>, shape: &'a mut Shape, depth: u32) -> Self {
-        Self { out, shape, inner: Vec::new(), count: 0, depth: depth + 1 }
+    fn new(out: &'a mut Vec<u8>, shape: &'a mut Shape, at: At) -> Self {
+        Self { out, shape, inner: Vec::new(), count: 0, at: at.deeper() }
     }
 
     fn finish(mut self) {
@@ -336,7 +371,7 @@ impl SerializeSeq for Elements<'_> {
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Halt> {
         let Shape::List(element) = self.shape else { return Err(Halt::Contradiction) };
         self.count += 1;
-        encode_at(value, element, &mut self.inner, self.depth)
+        encode_at(value, element, &mut self.inner, self.at)
     }
     fn end(self) -> Result<(), Halt> {
         self.finish();
@@ -351,11 +386,11 @@ impl SerializeMap for Elements<'_> {
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Halt> {
         let Shape::Map(entry) = self.shape else { return Err(Halt::Contradiction) };
         self.count += 1;
-        encode_at(key, &mut entry.0, &mut self.inner, self.depth)
+        encode_at(key, &mut entry.0, &mut self.inner, self.at)
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Halt> {
         let Shape::Map(entry) = self.shape else { return Err(Halt::Contradiction) };
-        encode_at(value, &mut entry.1, &mut self.inner, self.depth)
+        encode_at(value, &mut entry.1, &mut self.inner, self.at)
     }
     fn end(self) -> Result<(), Halt> {
         self.finish();
@@ -367,9 +402,9 @@ impl SerializeMap for Elements<'_> {
 struct Tuple<'a> {
     out: &'a mut Vec<u8>,
     parts: &'a mut Vec<Shape>,
-    at: usize,
+    next: usize,
     fresh: bool,
-    depth: u32,
+    at: At,
 }
 
 impl Tuple<'_> {
@@ -377,13 +412,13 @@ impl Tuple<'_> {
         if self.fresh {
             self.parts.push(Shape::Unknown);
         }
-        let part = self.parts.get_mut(self.at).ok_or(Halt::Contradiction)?;
-        self.at += 1;
-        encode_at(value, part, self.out, self.depth)
+        let part = self.parts.get_mut(self.next).ok_or(Halt::Contradiction)?;
+        self.next += 1;
+        encode_at(value, part, self.out, self.at)
     }
 
     fn finish(&self) -> Result<(), Halt> {
-        if self.at == self.parts.len() { Ok(()) } else { Err(Halt::Contradiction) }
+        if self.next == self.parts.len() { Ok(()) } else { Err(Halt::Contradiction) }
     }
 }
 
@@ -409,9 +444,9 @@ parts! {
 struct Fields<'a> {
     out: &'a mut Vec<u8>,
     parts: &'a mut Vec<(Name, Shape)>,
-    at: usize,
+    next: usize,
     fresh: bool,
-    depth: u32,
+    at: At,
 }
 
 impl Fields<'_> {
@@ -419,19 +454,20 @@ impl Fields<'_> {
         if self.fresh {
             self.parts.push((Name::Borrowed(name), Shape::Unknown));
         }
-        let (known, part) = self.parts.get_mut(self.at).ok_or(Halt::Contradiction)?;
-        if known != name {
+        let (known, part) = self.parts.get_mut(self.next).ok_or(Halt::Contradiction)?;
+        // Most often it is the same text in memory.
+        if !std::ptr::eq::<str>(&**known, name) && known != name {
             return Err(Halt::Contradiction);
         }
-        self.at += 1;
-        match encode_at(value, part, self.out, self.depth) {
+        self.next += 1;
+        match encode_at(value, part, self.out, self.at) {
             Err(Halt::Failed(error)) => Err(Halt::Failed(error.within(format_args!("field `{name}`")))),
             done => done,
         }
     }
 
     fn finish(&self) -> Result<(), Halt> {
-        if self.at == self.parts.len() { Ok(()) } else { Err(Halt::Contradiction) }
+        if self.next == self.parts.len() { Ok(()) } else { Err(Halt::Contradiction) }
     }
 }
 

@@ -34,30 +34,60 @@ impl<'a> Reader<'a> {
         self.bytes.len() - self.at
     }
 
+    #[cold]
     pub(crate) fn error(&self, what: impl std::fmt::Display) -> CodecError {
         CodecError::new(format_args!("byte {}: {what}", self.at))
     }
 
+    #[cold]
+    fn ended(&self, wanted: usize) -> CodecError {
+        self.error(format_args!("{wanted} bytes wanted, {} left", self.left()))
+    }
+
+    #[inline]
     pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], CodecError> {
         if count > self.left() {
-            return Err(self.error(format_args!("{count} bytes wanted, {} left", self.left())));
+            return Err(self.ended(count));
         }
         let taken = &self.bytes[self.at..self.at + count];
         self.at += count;
         Ok(taken)
     }
 
+    #[inline]
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
+        match self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
+            Some(array) => {
+                self.at += N;
+                Ok(*array)
+            }
+            None => Err(self.ended(N)),
+        }
     }
 
+    /// The next byte, which is not read yet.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    #[inline]
     pub(crate) fn byte(&mut self) -> Result<u8, CodecError> {
         Ok(self.array::<1>()?[0])
     }
 
+    #[inline]
     pub(crate) fn varint(&mut self) -> Result<u64, CodecError> {
+        match self.bytes.get(self.at) {
+            Some(&byte) if byte < 0x80 => {
+                self.at += 1;
+                Ok(byte.into())
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    fn long_varint(&mut self) -> Result<u64, CodecError> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;

@@ -5,6 +5,131 @@
 use super::reader::{Reader, unzigzag, zigzag};
 use super::{CodecError, Data, MAX_DEPTH, put_entity, put_text, put_varint};
 
+/// The kinds of values, by their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Tag {
+    Null = 0,
+    False = 1,
+    True = 2,
+    Int = 3,
+    UInt = 4,
+    F32 = 5,
+    F64 = 6,
+    Char = 7,
+    Text = 8,
+    Bytes = 9,
+    Entity = 10,
+    Some = 11,
+    List = 12,
+    Map = 13,
+}
+
+impl Tag {
+    #[inline]
+    pub(super) fn of(byte: u8) -> Option<Self> {
+        const ALL: [Tag; 14] = [
+            Tag::Null,
+            Tag::False,
+            Tag::True,
+            Tag::Int,
+            Tag::UInt,
+            Tag::F32,
+            Tag::F64,
+            Tag::Char,
+            Tag::Text,
+            Tag::Bytes,
+            Tag::Entity,
+            Tag::Some,
+            Tag::List,
+            Tag::Map,
+        ];
+        ALL.get(usize::from(byte)).copied()
+    }
+}
+
+/// What it is, for messages.
+pub(super) fn kind(tag: Tag) -> &'static str {
+    match tag {
+        Tag::Null => "nothing",
+        Tag::False | Tag::True => "a bool",
+        Tag::Int | Tag::UInt => "an integer",
+        Tag::F32 | Tag::F64 => "a number",
+        Tag::Char => "a char",
+        Tag::Text => "a text",
+        Tag::Bytes => "bytes",
+        Tag::Entity => "an entity",
+        Tag::Some => "an option",
+        Tag::List => "a list",
+        Tag::Map => "a map",
+    }
+}
+
+/// The beginning of a value: what it is, and how many parts it has.
+pub(crate) enum Token<'b> {
+    Text(&'b str),
+    List(usize),
+    Map(usize),
+    Other(&'static str),
+}
+
+impl Token<'_> {
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => kind(Tag::Text),
+            Self::List(_) => kind(Tag::List),
+            Self::Map(_) => kind(Tag::Map),
+            Self::Other(kind) => kind,
+        }
+    }
+}
+
+/// Reads the beginning of a value; of one that is no text, list or map, nothing but what it is.
+pub(crate) fn read_token<'b>(reader: &mut Reader<'b>) -> Result<Token<'b>, CodecError> {
+    let byte = reader.byte()?;
+    Ok(match Tag::of(byte) {
+        Some(Tag::Text) => Token::Text(reader.text()?),
+        Some(Tag::List) => Token::List(reader.count()?),
+        Some(Tag::Map) => Token::Map(reader.count()?),
+        Some(tag) => Token::Other(kind(tag)),
+        None => return Err(reader.error(format_args!("{byte} is no kind of value"))),
+    })
+}
+
+/// Passes over a value.
+pub(crate) fn skip_tagged(reader: &mut Reader<'_>) -> Result<(), CodecError> {
+    let mut left = 1u64;
+    while left > 0 {
+        left -= 1;
+        let byte = reader.byte()?;
+        match Tag::of(byte) {
+            Some(Tag::Null | Tag::False | Tag::True) => {}
+            Some(Tag::Int | Tag::UInt | Tag::Char) => {
+                reader.varint()?;
+            }
+            Some(Tag::F32) => {
+                reader.array::<4>()?;
+            }
+            Some(Tag::F64) => {
+                reader.array::<8>()?;
+            }
+            Some(Tag::Text | Tag::Bytes) => {
+                let count = reader.count()?;
+                reader.take(count)?;
+            }
+            Some(Tag::Entity) => {
+                reader.varint()?;
+                reader.varint()?;
+            }
+            Some(Tag::Some) => left += 1,
+            Some(Tag::List) => left += reader.count()? as u64,
+            Some(Tag::Map) => left += 2 * reader.count()? as u64,
+            None => return Err(reader.error(format_args!("{byte} is no kind of value"))),
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn put_tagged(out: &mut Vec<u8>, data: &Data) {
     match data {
         Data::Null => out.push(0),

@@ -1,24 +1,23 @@
 //! Bytes as trees, led by their shape: for values of an older version, and for those that nobody knows.
 //!
-//! The same bytes that become a value of a type elsewhere become a [`Data`] here. The allowance is that of `decode`.
+//! The same bytes that become a value of a type elsewhere become a [`Data`] here. The budget is that of `decode`.
 
 use super::reader::{Reader, unzigzag};
 use super::shape::Shape;
 use super::tagged::{read_char, read_tagged};
-use super::{CodecError, Data, MAX_DEPTH};
+use super::{Budget, CodecError, Data, MAX_DEPTH};
 
 /// Reads a value as a tree.
 pub(super) fn read_tree(
     reader: &mut Reader<'_>,
     shape: &Shape,
-    allowance: &mut u64,
+    budget: &mut Budget,
 ) -> Result<Data, CodecError> {
-    read(reader, shape, allowance, 0)
+    read(reader, shape, budget, 0)
 }
 
-fn read(reader: &mut Reader<'_>, shape: &Shape, allowance: &mut u64, depth: u32) -> Result<Data, CodecError> {
-    *allowance =
-        allowance.checked_sub(1).ok_or_else(|| reader.error("more values than so few bytes can hold"))?;
+fn read(reader: &mut Reader<'_>, shape: &Shape, budget: &mut Budget, depth: u32) -> Result<Data, CodecError> {
+    budget.take(reader)?;
     if depth > 2 * MAX_DEPTH {
         return Err(reader.error("values lie in each other too deeply"));
     }
@@ -47,7 +46,7 @@ fn read(reader: &mut Reader<'_>, shape: &Shape, allowance: &mut u64, depth: u32)
         Shape::Entity => Data::Entity(reader.entity()?),
         Shape::Option(inner) => match reader.byte()? {
             0 => Data::Null,
-            1 => Data::Some(Box::new(read(reader, inner, allowance, depth + 1)?)),
+            1 => Data::Some(Box::new(read(reader, inner, budget, depth + 1)?)),
             byte => return Err(reader.error(format_args!("{byte} is no option"))),
         },
         Shape::List(element) => {
@@ -55,7 +54,7 @@ fn read(reader: &mut Reader<'_>, shape: &Shape, allowance: &mut u64, depth: u32)
             let start = reader.position();
             let mut list = Vec::new();
             for _ in 0..count {
-                list.push(read(reader, element, allowance, depth + 1)?);
+                list.push(read(reader, element, budget, depth + 1)?);
             }
             skip_padding(reader, start, count)?;
             Data::List(list)
@@ -65,8 +64,8 @@ fn read(reader: &mut Reader<'_>, shape: &Shape, allowance: &mut u64, depth: u32)
             let start = reader.position();
             let mut entries = Vec::new();
             for _ in 0..count {
-                let key = read(reader, &entry.0, allowance, depth + 1)?;
-                entries.push((key, read(reader, &entry.1, allowance, depth + 1)?));
+                let key = read(reader, &entry.0, budget, depth + 1)?;
+                entries.push((key, read(reader, &entry.1, budget, depth + 1)?));
             }
             skip_padding(reader, start, count)?;
             Data::Map(entries)
@@ -74,14 +73,14 @@ fn read(reader: &mut Reader<'_>, shape: &Shape, allowance: &mut u64, depth: u32)
         Shape::Tuple(parts) => {
             let mut list = Vec::new();
             for part in parts {
-                list.push(read(reader, part, allowance, depth + 1)?);
+                list.push(read(reader, part, budget, depth + 1)?);
             }
             Data::List(list)
         }
         Shape::Struct(parts) => {
             let mut entries = Vec::new();
             for (name, part) in parts {
-                entries.push((text(name), read(reader, part, allowance, depth + 1)?));
+                entries.push((text(name), read(reader, part, budget, depth + 1)?));
             }
             Data::Map(entries)
         }
@@ -92,7 +91,7 @@ fn read(reader: &mut Reader<'_>, shape: &Shape, allowance: &mut u64, depth: u32)
                 .ok_or_else(|| reader.error(format_args!("{at} is no variant of the enum")))?;
             match content {
                 Shape::Unit => text(name),
-                content => Data::map([(&**name, read(reader, content, allowance, depth + 1)?)]),
+                content => Data::map([(&**name, read(reader, content, budget, depth + 1)?)]),
             }
         }
     })

@@ -1,64 +1,43 @@
 //! Runs of values of one type: where they are written to, and what they are read from.
 //!
 //! A compact run is cut into blocks, each of which stands alone: how many values there are, their shape, their bytes.
-//! A readable run is a list of trees. Whoever writes or reads values does not ask which it is.
+//! Values of a readable document say each what they hold. Whoever writes or reads values does not ask which it is.
 //!
 //! ```text
 //!   block   | count | shape | value | value | ...
 //! ```
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde::ser::{Serialize, Serializer};
 
+use super::encode::Form;
+use super::tagged::{put_tagged, read_tagged};
+use super::transcode::Run;
 use super::tree::read_tree;
 use super::{
-    CodecError, Data, FromData, Halt, Reader, Shape, ToData, decode, encode, encode_fields, put_varint,
+    Budget, CodecError, Data, FromTagged, Halt, Reader, Shape, decode, encode, encode_fields, put_varint,
 };
 use crate::value::Value;
 
 /// Takes values one after the other.
-pub(crate) enum ValueSink<'a> {
-    Compact {
-        shape: &'a mut Shape,
-        out: &'a mut Vec<u8>,
-    },
-    Readable {
-        /// What the values showed, for the reader's information.
-        shape: &'a mut Shape,
-        out: &'a mut Vec<Data>,
-    },
+pub(crate) struct ValueSink<'a> {
+    form: Form,
+    shape: &'a mut Shape,
+    out: &'a mut Vec<u8>,
 }
 
 impl ValueSink<'_> {
+    #[inline]
     pub(crate) fn push<T: Serialize>(&mut self, value: &T) -> Result<(), Halt> {
-        match self {
-            Self::Compact { shape, out } => encode(value, shape, out),
-            Self::Readable { shape, out } => {
-                if out.is_empty() {
-                    // One value tells enough, and it may not even agree with itself.
-                    let _ = encode(value, shape, &mut Vec::new());
-                }
-                out.push(value.serialize(ToData::new(true)).map_err(Halt::Failed)?);
-                Ok(())
-            }
-        }
+        encode(value, self.form, self.shape, self.out)
     }
 
     /// A value of a component that is described at run time.
     pub(crate) fn push_fields(&mut self, fields: &[(&str, Value)]) -> Result<(), Halt> {
         let each = fields.iter().map(|&(name, value)| (name, Plain(value)));
-        match self {
-            Self::Compact { shape, out } => encode_fields(each, shape, out),
-            Self::Readable { shape, out } => {
-                encode_fields(each.clone(), shape, &mut Vec::new())?;
-                let mut tree = Vec::new();
-                for (name, value) in each {
-                    tree.push((name, value.serialize(ToData::new(true)).map_err(Halt::Failed)?));
-                }
-                out.push(Data::map(tree));
-                Ok(())
-            }
-        }
+        encode_fields(each, self.form, self.shape, self.out)
     }
 }
 
@@ -91,28 +70,19 @@ const RESTARTS: usize = 16;
 /// How many values a block may have that take no bytes. Where there are more, each has one, at the end of the block.
 const FREE_ROWS: usize = 1 << 16;
 
-/// Writes a block: `write` is called with a sink for the values, perhaps several times.
-pub(crate) fn write_block(
-    count: usize,
+/// Writes values: `write` is called with a sink for them, perhaps several times.
+fn write_values(
+    form: Form,
     mut write: impl FnMut(&mut ValueSink<'_>) -> Result<(), Halt>,
-) -> Result<Vec<u8>, CodecError> {
+) -> Result<(Shape, Vec<u8>), CodecError> {
     let mut shape = Shape::Unknown;
     for round in 0..=RESTARTS {
         if round == RESTARTS {
             shape = Shape::Any;
         }
-        let mut values = Vec::new();
-        match write(&mut ValueSink::Compact { shape: &mut shape, out: &mut values }) {
-            Ok(()) => {
-                let mut block = Vec::with_capacity(values.len() + 32);
-                put_varint(&mut block, count as u64);
-                shape.write(&mut block);
-                block.append(&mut values);
-                if count > FREE_ROWS && block.len() < count {
-                    block.resize(count, 0);
-                }
-                return Ok(block);
-            }
+        let mut out = Vec::new();
+        match write(&mut ValueSink { form, shape: &mut shape, out: &mut out }) {
+            Ok(()) => return Ok((shape, out)),
             Err(Halt::Again) => {}
             Err(Halt::Contradiction) => shape = Shape::Any,
             Err(Halt::Failed(error)) => return Err(error),
@@ -121,11 +91,47 @@ pub(crate) fn write_block(
     Err(CodecError::new("values contradict each other's types"))
 }
 
+/// Writes a block.
+pub(crate) fn write_block(
+    count: usize,
+    write: impl FnMut(&mut ValueSink<'_>) -> Result<(), Halt>,
+) -> Result<Vec<u8>, CodecError> {
+    let (shape, mut values) = write_values(Form::Compact, write)?;
+    let mut block = Vec::with_capacity(values.len() + 32);
+    put_varint(&mut block, count as u64);
+    shape.write(&mut block);
+    block.append(&mut values);
+    if count > FREE_ROWS && block.len() < count {
+        block.resize(count, 0);
+    }
+    Ok(block)
+}
+
+/// Writes values for a readable format.
+pub(crate) fn write_run(
+    write: impl FnMut(&mut ValueSink<'_>) -> Result<(), Halt>,
+) -> Result<Run, CodecError> {
+    let (shape, bytes) = write_values(Form::Readable, write)?;
+    Ok(Run::new(shape, bytes))
+}
+
+/// The type of values, as far as they show it. One value tells enough, and it may not even agree with itself.
+pub(crate) fn shape_of(write: impl FnOnce(&mut ValueSink<'_>) -> Result<(), Halt>) -> Shape {
+    let (mut shape, mut out) = (Shape::Unknown, Vec::new());
+    let _ = write(&mut ValueSink { form: Form::Compact, shape: &mut shape, out: &mut out });
+    shape
+}
+
 /// Gives values one after the other.
 #[derive(Clone)]
 pub(crate) enum ValueSource {
     Compact(Blocks),
-    Tree { values: std::vec::IntoIter<Data>, readable: bool },
+    /// Values that say what they hold, and where each begins.
+    Tagged {
+        bytes: Arc<[u8]>,
+        starts: std::vec::IntoIter<usize>,
+        readable: bool,
+    },
 }
 
 /// The values of several blocks.
@@ -138,7 +144,7 @@ pub(crate) struct Blocks {
     count: u64,
     left: u64,
     shape: Shape,
-    allowance: u64,
+    budget: Budget,
 }
 
 impl ValueSource {
@@ -150,21 +156,33 @@ impl ValueSource {
             count: 0,
             left: 0,
             shape: Shape::Unknown,
-            allowance: 0,
+            budget: Budget::default(),
         })
     }
 
-    pub(crate) fn tree(values: Vec<Data>, readable: bool) -> Self {
-        Self::Tree { values: values.into_iter(), readable }
+    pub(crate) fn tree(values: &[Data], readable: bool) -> Self {
+        let mut bytes = Vec::new();
+        let starts = values.iter().map(|value| {
+            let start = bytes.len();
+            put_tagged(&mut bytes, value);
+            start
+        });
+        let starts: Vec<usize> = starts.collect();
+        Self::Tagged { bytes: bytes.into(), starts: starts.into_iter(), readable }
+    }
+
+    /// Values of a document that was read.
+    pub(crate) fn document(bytes: &Arc<[u8]>, starts: Vec<usize>) -> Self {
+        Self::Tagged { bytes: Arc::clone(bytes), starts: starts.into_iter(), readable: true }
     }
 
     /// The next value.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> Result<T, CodecError> {
         match self {
-            Self::Compact(blocks) => blocks.next(|reader, shape, allowance| decode(reader, shape, allowance)),
-            Self::Tree { values, readable } => {
-                let data = values.next().ok_or_else(|| CodecError::new("a value is missing"))?;
-                T::deserialize(FromData::new(data, *readable))
+            Self::Compact(blocks) => blocks.next(decode),
+            Self::Tagged { bytes, starts, readable } => {
+                let start = starts.next().ok_or_else(|| CodecError::new("a value is missing"))?;
+                T::deserialize(FromTagged::new(&mut Reader::at(bytes, start), *readable))
             }
         }
     }
@@ -173,13 +191,16 @@ impl ValueSource {
     pub(crate) fn next_tree(&mut self) -> Result<Data, CodecError> {
         match self {
             Self::Compact(blocks) => blocks.next(read_tree),
-            Self::Tree { values, .. } => values.next().ok_or_else(|| CodecError::new("a value is missing")),
+            Self::Tagged { bytes, starts, .. } => {
+                let start = starts.next().ok_or_else(|| CodecError::new("a value is missing"))?;
+                read_tagged(&mut Reader::at(bytes, start), 0)
+            }
         }
     }
 
     /// Whether trees come from a readable format.
     pub(crate) fn is_readable(&self) -> bool {
-        matches!(self, Self::Tree { readable: true, .. })
+        matches!(self, Self::Tagged { readable: true, .. })
     }
 
     /// Refuses values that nobody asked for.
@@ -192,8 +213,8 @@ impl ValueSource {
                     Some(_) => Err(CodecError::new("more values than there are rows")),
                 }
             }
-            Self::Tree { values, .. } if values.len() == 0 => Ok(()),
-            Self::Tree { .. } => Err(CodecError::new("more values than there are rows")),
+            Self::Tagged { starts, .. } if starts.len() == 0 => Ok(()),
+            Self::Tagged { .. } => Err(CodecError::new("more values than there are rows")),
         }
     }
 }
@@ -201,7 +222,7 @@ impl ValueSource {
 impl Blocks {
     fn next<T>(
         &mut self,
-        read: impl FnOnce(&mut Reader<'_>, &Shape, &mut u64) -> Result<T, CodecError>,
+        read: impl FnOnce(&mut Reader<'_>, &Shape, &mut Budget) -> Result<T, CodecError>,
     ) -> Result<T, CodecError> {
         while self.left == 0 {
             self.end_block()?;
@@ -218,12 +239,12 @@ impl Blocks {
             self.left = self.count;
             self.shape = Shape::read(&mut reader)?;
             self.at = reader.position();
-            self.allowance = 4096 + 16 * self.bytes.len() as u64;
+            self.budget = Budget::new(4096 + 16 * self.bytes.len() as u64);
         }
         let mut reader = Reader::at(&self.bytes, self.at);
         // A row without bytes has its parts all the same; how many rows there are is known from elsewhere.
-        self.allowance += 64;
-        let value = read(&mut reader, &self.shape, &mut self.allowance)?;
+        self.budget.parts += 64;
+        let value = read(&mut reader, &self.shape, &mut self.budget)?;
         self.left -= 1;
         self.at = reader.position();
         Ok(value)

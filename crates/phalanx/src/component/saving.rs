@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use hashbrown::HashSet;
 use phalanx_store::{
-    AnyColId, ColId, ColumnSink, Entity, Existing, InSet, OpenColumn, Store, Tick, Values, Write,
+    AnyColId, ColId, ColumnRows, ColumnSink, Entity, Existing, InSet, OpenColumn, Store, Tick, Values, Write,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -194,6 +194,11 @@ impl LoadedColumns {
         self.columns[at].fill(open);
     }
 
+    /// All values that are left, by column.
+    pub(crate) fn take_rows(&mut self) -> impl Iterator<Item = ColumnRows> + '_ {
+        self.columns.iter_mut().map(|column| column.take_rows())
+    }
+
     /// Puts the next value in the place of the one that an entity has.
     pub(crate) fn replace(&mut self, store: &mut Store, entity: Entity, leftovers: &mut Vec<Leftover>) {
         for column in &mut self.columns {
@@ -205,6 +210,7 @@ impl LoadedColumns {
 trait LoadedColumn: Any + Send + Sync {
     fn id(&self) -> AnyColId;
     fn fill(&mut self, open: OpenColumn<'_>);
+    fn take_rows(&mut self) -> ColumnRows;
     fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover>;
 }
 
@@ -223,6 +229,10 @@ impl<T: Send + Sync + 'static> LoadedColumn for Typed<T> {
         if let Some(value) = self.values.pop_front() {
             open.fill(self.id, value);
         }
+    }
+
+    fn take_rows(&mut self) -> ColumnRows {
+        ColumnRows::new(self.id, Vec::from(std::mem::take(&mut self.values)))
     }
 
     fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover> {

@@ -161,7 +161,7 @@ fn load_table(world: &mut World, table: DecodedTable, ids: &[Option<ComponentId>
             rows.push(column);
         }
     }
-    world.load_rows(pools[pool], in_table.into_iter().collect(), &entities, &mut rows);
+    world.load_table(pools[pool], in_table.into_iter().collect(), &entities, &mut rows);
     for (component, column) in elsewhere {
         load_late(
             world,

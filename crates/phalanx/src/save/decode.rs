@@ -12,7 +12,7 @@ use super::image::{ComponentImage, GroupImage, Image, KeptImage, MessageImage, R
 use super::kept::KeptComponent;
 use super::migration::{Migration, Path};
 use super::registry::{ComponentEntry, SaveRegistry};
-use crate::codec::{CodecError, Data, FromData, ValueSource};
+use crate::codec::{CodecError, Data, ValueSource, from_data};
 use crate::component::LoadedColumns;
 use crate::messages::LoadedChannel;
 use crate::registry::Components;
@@ -215,8 +215,7 @@ impl Decoder<'_> {
                 let read = value.ok_or_else(|| CodecError::new(format_args!("field `{name}` is missing")));
                 let column = info.columns()[at];
                 let pushed = read.and_then(|value| {
-                    let value = FromData::new(value, readable);
-                    push_scalar(field, column, value, |put| put.put(&mut loaded, at))
+                    push_scalar(field, column, &value, readable, |put| put.put(&mut loaded, at))
                 });
                 pushed.map_err(|error| (row, error.within(format_args!("field `{name}`"))))?;
             }
@@ -253,8 +252,8 @@ impl Decoder<'_> {
         let (storage, fields) = (crate::schema::StorageKind::Table, None);
         self.resolve(&ComponentImage { name, version, storage, fields })?;
         let component = self.resolved.len() - 1;
-        let trees = values.into_iter().map(|(_, value)| value).collect();
-        let column = self.column(component, &entities, ValueSource::tree(trees, readable))?;
+        let trees: Vec<Data> = values.into_iter().map(|(_, value)| value).collect();
+        let column = self.column(component, &entities, ValueSource::tree(&trees, readable))?;
         late.push(DecodedSet { component, entities, holes: Vec::new(), column });
         Ok(())
     }
@@ -312,7 +311,7 @@ fn migrated(
         values.push(value);
     }
     source.finish().map_err(|error| (count, error))?;
-    Ok(ValueSource::tree(values, readable))
+    Ok(ValueSource::tree(&values, readable))
 }
 
 fn trees(
@@ -344,29 +343,31 @@ impl<T: Send + Sync + 'static> Put for (ColId<T>, T) {
 fn push_scalar(
     field: FieldType,
     column: phalanx_store::AnyColId,
-    value: FromData,
+    value: &Data,
+    readable: bool,
     put: impl FnOnce(Box<dyn Put>),
 ) -> Result<(), CodecError> {
     fn read<T: DeserializeOwned + Send + Sync + 'static>(
         column: phalanx_store::AnyColId,
-        value: FromData,
+        value: &Data,
+        readable: bool,
     ) -> Result<Box<dyn Put>, CodecError> {
         let column: ColId<T> = column.typed().expect("a field has a column of its type");
-        Ok(Box::new((column, T::deserialize(value)?)))
+        Ok(Box::new((column, from_data::<T>(value, readable)?)))
     }
     let read = match field {
-        FieldType::F32 => read::<f32>(column, value),
-        FieldType::F64 => read::<f64>(column, value),
-        FieldType::U8 => read::<u8>(column, value),
-        FieldType::U16 => read::<u16>(column, value),
-        FieldType::U32 => read::<u32>(column, value),
-        FieldType::U64 => read::<u64>(column, value),
-        FieldType::I8 => read::<i8>(column, value),
-        FieldType::I16 => read::<i16>(column, value),
-        FieldType::I32 => read::<i32>(column, value),
-        FieldType::I64 => read::<i64>(column, value),
-        FieldType::Bool => read::<bool>(column, value),
-        FieldType::Entity => read::<Entity>(column, value),
+        FieldType::F32 => read::<f32>(column, value, readable),
+        FieldType::F64 => read::<f64>(column, value, readable),
+        FieldType::U8 => read::<u8>(column, value, readable),
+        FieldType::U16 => read::<u16>(column, value, readable),
+        FieldType::U32 => read::<u32>(column, value, readable),
+        FieldType::U64 => read::<u64>(column, value, readable),
+        FieldType::I8 => read::<i8>(column, value, readable),
+        FieldType::I16 => read::<i16>(column, value, readable),
+        FieldType::I32 => read::<i32>(column, value, readable),
+        FieldType::I64 => read::<i64>(column, value, readable),
+        FieldType::Bool => read::<bool>(column, value, readable),
+        FieldType::Entity => read::<Entity>(column, value, readable),
     };
     put(read?);
     Ok(())

@@ -53,6 +53,26 @@ impl LoadError {
         Self::Invalid { place: place.to_string(), message: message.to_string() }
     }
 
+    /// The same error, within a field or an element (`[3]`).
+    #[cold]
+    pub(crate) fn inside(self, step: &str) -> Self {
+        match self {
+            Self::Invalid { place, message } => {
+                let dot = if place.is_empty() || place.starts_with('[') { "" } else { "." };
+                Self::Invalid { place: format!("{step}{dot}{place}"), message }
+            }
+            other => other,
+        }
+    }
+
+    /// The same error, at a place that has a name where it had none.
+    pub(crate) fn somewhere_in(self, whole: &str) -> Self {
+        match self {
+            Self::Invalid { place, message } if place.is_empty() => Self::invalid(whole, message),
+            other => other,
+        }
+    }
+
     pub(crate) fn value(place: impl fmt::Display, error: &CodecError) -> Self {
         Self::Value { place: place.to_string(), message: error.to_string() }
     }
@@ -63,11 +83,15 @@ impl fmt::Display for LoadError {
         match self {
             Self::Format { message } => write!(f, "the save cannot be read: {message}"),
             Self::Invalid { place, message } => write!(f, "the save is not valid, in {place}: {message}"),
-            Self::Unknown { kind, name } => write!(
-                f,
-                "the save has a {kind} `{name}` that is not registered: add it to the `SaveRegistry`, or allow \
-                 unknown types with `SaveRegistry::unknown`"
-            ),
+            Self::Unknown { kind, name } => {
+                write!(
+                    f,
+                    "the save has a {kind} `{name}` that is not registered: add it to the `SaveRegistry`"
+                )?;
+                // Only components can be kept.
+                let keep = ", or allow unknown components with `SaveRegistry::unknown`";
+                f.write_str(if *kind == "component" { keep } else { "" })
+            }
             Self::Version { name, saved, current } if saved > current => write!(
                 f,
                 "`{name}` has version {saved} in the save, but version {current} in this program, which is older"

@@ -127,6 +127,7 @@ impl World {
 
     fn write_pieces(&self, path: &Path, since: Option<&FileMark>) -> Result<FileMark, FileError> {
         let plan = Plan::new(self, &SaveFilter::new());
+        plan.check().map_err(FileError::Save)?;
         let (mut pieces, mut sources) = (HashMap::new(), HashMap::new());
         let mut written = 0;
         let chain = replace_file(path, |out| {

@@ -5,7 +5,7 @@
 //! the world added to them on its own stays. Everything that can fail happens before the first change.
 
 use hashbrown::{HashMap, HashSet};
-use phalanx_store::{Entity, EntityMap, SlotState, entity_map_scope};
+use phalanx_store::{Entity, EntityMap, FirstPanic, SlotState, entity_map_scope};
 use serde::de::Deserializer;
 
 use super::decode::{Decoded, Resolved, decode};
@@ -129,11 +129,15 @@ impl Loader {
         build::check_pools(world, &decoded, &ids, &pools)?;
         self.check_homes(world, &decoded, &map, &pools)?;
         let put_back = self.set_links_aside(world, &map, &ids);
-        let done = self.apply(world, decoded, map, &fresh, &ids, &pools);
+        let (done, leftovers) = self.apply(world, decoded, map, &fresh, &ids, &pools);
         world.relations.all_changed();
         put_back.into_iter().for_each(|put_back| put_back(world));
         world.flush();
         debug_assert_eq!(world.check_relations(), Ok(()));
+        // Values that were replaced are the user's: they go last, all of them.
+        let mut panics = FirstPanic::default();
+        leftovers.into_iter().for_each(|leftover| panics.guard(|| drop(leftover)));
+        panics.resume();
         Ok(done)
     }
 
@@ -198,7 +202,7 @@ impl Loader {
         fresh: &[Entity],
         ids: &[Option<ComponentId>],
         pools: &[PoolId],
-    ) -> LoadedInto {
+    ) -> (LoadedInto, Vec<Leftover>) {
         let gone: Vec<Entity> = self
             .known
             .iter()
@@ -260,7 +264,7 @@ impl Loader {
             leftovers.extend(resource.insert(world));
         }
         (self.known, self.given) = (map, given);
-        done
+        (done, leftovers)
     }
 }
 

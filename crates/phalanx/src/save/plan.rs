@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashSet;
 use phalanx_store::{DirectoryState, Entity, SlotState, TableId, Tick};
 
 use super::chunk::Part;
@@ -109,6 +110,20 @@ impl<'w> Plan<'w> {
         plan.add_kept(&left_out);
         plan.left_out = left_out;
         plan
+    }
+
+    /// # Errors
+    /// When what is written could not be loaded, because names are not unique.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let resources = self.resources.iter().map(|(name, _)| ("resources", &**name));
+        let messages = self.messages.iter().map(|(name, ..)| ("messages", &**name));
+        let mut names = HashSet::new();
+        match resources.chain(messages).find(|&named| !names.insert(named)) {
+            Some((kind, name)) => Err(format!(
+                "two {kind} are called `{name}`, so that nobody could load them: give one of them another name"
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Writes the values of these entities.

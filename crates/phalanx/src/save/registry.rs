@@ -3,14 +3,14 @@
 //! A world knows how to save what it holds. One that is to be loaded holds nothing yet: the registry lists the types
 //! that may come, under the names that saves have for them, with the migrations from their older versions.
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
 use super::migration::Migration;
 use crate::app::{Fixed, Real, Time, Virtual};
-use crate::component::{AnyComponent, ComponentSaving, Descriptor};
+use crate::component::{AnyComponent, ComponentSaving, Descriptor, Disabled, DisabledByTree, DisabledTree};
 use crate::messages::{Message, MessageSaving};
 use crate::name::Name;
 use crate::pool::{Pool, PoolId};
@@ -61,8 +61,8 @@ pub enum Unknown {
 /// ```
 pub struct SaveRegistry {
     components: HashMap<String, ComponentEntry>,
-    resources: HashMap<String, ResourceSaving>,
-    messages: HashMap<String, MessageSaving>,
+    resources: HashMap<String, (TypeId, ResourceSaving)>,
+    messages: HashMap<String, (TypeId, MessageSaving)>,
     pools: HashMap<&'static str, RegisterPool>,
     pub(super) migrations: Vec<Migration>,
     unknown: Unknown,
@@ -84,7 +84,7 @@ pub(super) struct ComponentEntry {
 
 impl SaveRegistry {
     /// A registry with the types of this library that are saved: [`ChildOf`](crate::relation::ChildOf),
-    /// [`Children`](crate::relation::Children), [`Name`] and the clocks of apps ([`Time`]).
+    /// [`Children`](crate::relation::Children), [`Name`], [`Disabled`] and its siblings, and the clocks of apps ([`Time`]).
     pub fn new() -> Self {
         let mut registry = Self {
             components: HashMap::new(),
@@ -97,6 +97,9 @@ impl SaveRegistry {
         registry.component::<ChildOf>();
         registry.component::<Children>();
         registry.component::<Name>();
+        registry.component::<Disabled>();
+        registry.component::<DisabledTree>();
+        registry.component::<DisabledByTree>();
         registry.resource::<Time>();
         registry.resource::<Time<Real>>();
         registry.resource::<Time<Virtual>>();
@@ -141,8 +144,8 @@ impl SaveRegistry {
         let saving = descriptor.saving.expect("a derived component with `save` says how");
         let entry = ComponentEntry { saving, register: Components::register::<C> };
         let known = self.components.insert(descriptor.name.to_string(), entry);
-        let other = known.is_some_and(|known| !std::ptr::fn_addr_eq(known.register, entry.register));
-        assert!(!other, "two components are called `{}`: give one of them another name", descriptor.name);
+        let is_same = known.map(|known| std::ptr::fn_addr_eq(known.register, entry.register));
+        expect_one("components", is_same, &descriptor.name);
     }
 
     /// For edges with `#[component(save)]`: both of their ends.
@@ -155,16 +158,23 @@ impl SaveRegistry {
 
     /// For types with `#[resource(save)]`.
     #[doc(hidden)]
+    #[track_caller]
     pub fn resource<R: Resource>(&mut self) {
         let saving = R::saving().expect("a derived resource with `save` says how");
-        self.resources.insert(saving.name().into_owned(), saving);
+        let (name, type_id) = (saving.name().into_owned(), TypeId::of::<R>());
+        let known = self.resources.insert(name, (type_id, saving));
+        expect_one("resources", known.map(|(known, _)| known == type_id), &saving.name());
     }
 
     /// For types with `#[states(save)]`.
     #[doc(hidden)]
+    #[track_caller]
     pub fn state<S: States>(&mut self) {
         let saving = S::saving().expect("a derived state with `save` says how");
-        self.resources.extend(saving.all().map(|saving| (saving.name().into_owned(), saving)));
+        for saving in saving.all() {
+            let known = self.resources.insert(saving.name().into_owned(), (TypeId::of::<S>(), saving));
+            expect_one("states", known.map(|(known, _)| known == TypeId::of::<S>()), &saving.name());
+        }
     }
 
     /// Adds a computed state that says how it is [saved](crate::state::ComputedStates::saving).
@@ -181,9 +191,12 @@ impl SaveRegistry {
 
     /// For types with `#[message(save)]`.
     #[doc(hidden)]
+    #[track_caller]
     pub fn message<M: Message>(&mut self) {
         let saving = M::saving().expect("a derived message with `save` says how");
-        self.messages.insert(saving.name().into_owned(), saving);
+        let (name, type_id) = (saving.name().into_owned(), TypeId::of::<M>());
+        let known = self.messages.insert(name, (type_id, saving));
+        expect_one("messages", known.map(|(known, _)| known == type_id), &saving.name());
     }
 
     pub(super) fn find_component(&self, name: &str) -> Option<ComponentEntry> {
@@ -191,11 +204,11 @@ impl SaveRegistry {
     }
 
     pub(super) fn find_resource(&self, name: &str) -> Option<ResourceSaving> {
-        self.resources.get(name).copied()
+        self.resources.get(name).map(|(_, saving)| *saving)
     }
 
     pub(super) fn find_message(&self, name: &str) -> Option<MessageSaving> {
-        self.messages.get(name).copied()
+        self.messages.get(name).map(|(_, saving)| *saving)
     }
 
     pub(super) fn find_pool(&self, name: &str) -> Option<RegisterPool> {
@@ -205,6 +218,12 @@ impl SaveRegistry {
     pub(super) fn keeps_unknown(&self) -> bool {
         self.unknown == Unknown::Keep
     }
+}
+
+/// Panics where another type has the name already.
+#[track_caller]
+fn expect_one(kind: &str, is_same: Option<bool>, name: &str) {
+    assert!(is_same != Some(false), "two {kind} are called `{name}`: give one of them another name");
 }
 
 /// The name of a resource or message in saves: as given, else the path of the type.

@@ -3,7 +3,7 @@
 //! Everything here was checked before: who has which component, in which pool, in which order. Hooks, observers and
 //! commands hear nothing of it.
 
-use phalanx_store::{AnyColId, Entity, SetGroupId, SetId, TableId};
+use phalanx_store::{AnyColId, ColumnRows, Entity, SetGroupId, SetId, TableId};
 
 use super::World;
 use super::groups::arrange;
@@ -22,8 +22,34 @@ pub(crate) struct SavedGroup<'w> {
 }
 
 impl World {
-    /// Brings entities without a row into an archetype, one row each, in order. The columns are those of the
-    /// archetype's components.
+    /// Brings entities without a row into an archetype, all at once, one row each in order. The columns are those of the
+    /// archetype's components, with a value for each entity.
+    pub(crate) fn load_table(
+        &mut self,
+        pool: PoolId,
+        signature: Signature,
+        entities: &[Entity],
+        columns: &mut [LoadedColumns],
+    ) {
+        let target = self.archetype(pool, signature);
+        let table = self.archetypes.table(target).expect("the archetype was found or made just now");
+        if entities.is_empty() || table == TableId::ROWLESS {
+            return;
+        }
+        let given: Vec<AnyColId> =
+            columns.iter().flat_map(LoadedColumns::ids).chain(self.pool_marks(pool)).collect();
+        let edge = self.store.fill_edge(TableId::ROWLESS, table, &given, &[]);
+        let edge = edge.expect("the columns are those of the archetype");
+        let marks = self.pool_marks(pool).into_iter().map(|mark| {
+            let mark = mark.typed().expect("pools mark their tables so");
+            ColumnRows::new(mark, entities.iter().map(|_| PoolMark).collect())
+        });
+        let rows = columns.iter_mut().flat_map(LoadedColumns::take_rows).chain(marks).collect();
+        self.store.reserve_rows(table, entities.len());
+        self.store.insert_columns(entities, &edge, rows);
+    }
+
+    /// As `load_table`, for entities whose values are the next ones of the columns.
     pub(crate) fn load_rows(
         &mut self,
         pool: PoolId,
