@@ -16,7 +16,10 @@ use phalanx_mpi::{
 #[path = "../examples/cluster/models.rs"]
 #[allow(dead_code)]
 mod models;
+#[path = "common/mortal.rs"]
+mod mortal;
 use models::*;
+use mortal::Mortal;
 
 const AGENTS: u64 = 200;
 
@@ -329,28 +332,6 @@ fn a_rank_that_dies_is_named_and_leaves_the_last_checkpoint_whole() {
         assert!(matches!(end, Err(ClusterError::Lost { .. })), "{end:?}");
     }
     assert_eq!(restart(Model::Epidemic, 2, &folder, 50), undisturbed);
-}
-
-/// A rank that is gone after so many exchanges.
-struct Mortal {
-    transport: LocalTransport,
-    left: usize,
-}
-
-impl Transport for Mortal {
-    fn rank(&self) -> usize {
-        self.transport.rank()
-    }
-
-    fn ranks(&self) -> usize {
-        self.transport.ranks()
-    }
-
-    fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, ClusterError> {
-        let here = self.rank();
-        self.left = self.left.checked_sub(1).ok_or(ClusterError::Lost { here, rank: here })?;
-        self.transport.exchange(parts)
-    }
 }
 
 /// Ranks write over the very checkpoint from which they restarted, and one of them dies: at each step, and each rank.

@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 #[path = "../examples/cluster/models.rs"]
 #[allow(dead_code)]
 mod models;
+#[path = "common/mortal.rs"]
+mod mortal;
 use models::*;
+use mortal::Mortal;
 
 const AGENTS: u64 = 200;
 
@@ -167,28 +170,6 @@ fn a_base_that_was_replaced_is_not_the_base_any_more() {
     });
     assert_eq!((base(&folder, 5), base(&folder, 10)), (None, Some(5)));
     assert_eq!(finish(Model::Boids, 2, &place(&folder, 10), 20), undisturbed(Model::Boids, 20));
-}
-
-/// A rank that is gone after so many exchanges.
-struct Mortal {
-    transport: LocalTransport,
-    left: usize,
-}
-
-impl Transport for Mortal {
-    fn rank(&self) -> usize {
-        self.transport.rank()
-    }
-
-    fn ranks(&self) -> usize {
-        self.transport.ranks()
-    }
-
-    fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, ClusterError> {
-        let here = self.rank();
-        self.left = self.left.checked_sub(1).ok_or(ClusterError::Lost { here, rank: here })?;
-        self.transport.exchange(parts)
-    }
 }
 
 /// Each rank dies, at each exchange of a run that writes whole checkpoints and differences.
