@@ -45,7 +45,7 @@ pub enum BundleKey {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a component or a bundle of components",
     label = "expected a component, a tuple of components or a `#[derive(Bundle)]` struct",
-    note = "add `#[derive(Component)]` to `{Self}`",
+    note = "add `#[derive(Component)]` to `{Self}`; a type that is not yours goes into a struct of your own",
     note = "a tuple has at most 15 parts: nest tuples for more"
 )]
 pub trait Bundle: Sized + Send + Sync + 'static {

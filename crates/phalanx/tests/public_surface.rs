@@ -127,7 +127,10 @@ fn sparse_sets_and_groups() -> Outcome {
     assert_eq!((stunned.len(), burning.len()), (4, 4));
     assert!(world.sort_by::<Stunned>(|a, b| a.left.total_cmp(&b.left)).is_err(), "the group owns it");
     group.sort_by(&mut world, |(a, _), (b, _)| a.left.total_cmp(&b.left))?;
-    assert_eq!(world.sparse::<Burning>().slice().unwrap()[..4].iter().map(|burning| burning.dps).sum::<f32>(), 6.0);
+    assert_eq!(
+        world.sparse::<Burning>().slice().unwrap()[..4].iter().map(|burning| burning.dps).sum::<f32>(),
+        6.0
+    );
     world.ungroup(group)?;
     world.sort_by::<Stunned>(|a, b| a.left.total_cmp(&b.left))?;
     world.sort_as::<Burning, Stunned>()?;

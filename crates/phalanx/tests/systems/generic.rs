@@ -152,13 +152,13 @@ fn only_a_write_through_mut_marks_a_row() {
 }
 
 #[test]
-fn mut_compares_and_prints_as_its_value() {
+fn mut_compares_as_its_value_and_prints_as_in_bevy() {
     let mut world = World::new();
     let [a, b] = [3, 2].map(|n| world.spawn(Plain(n)).id());
     let mut query = world.view_mut::<&mut Plain>();
     let [a, b] = query.get_many_mut([a, b]).unwrap();
     assert!(a != b);
-    assert_eq!(format!("{a:?}"), "Plain(3)");
+    assert_eq!(format!("{a:?}"), "Mut(Plain(3))");
 }
 
 #[test]

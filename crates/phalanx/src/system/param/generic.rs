@@ -1,4 +1,7 @@
 //! Parameters for generic code: one that stands for a type alone, and one that is known by its trait only.
+//!
+//! `PhantomData` uses nothing and is always there. [`StaticSystemParam`] leaves everything to the parameter inside; it is
+//! there because the compiler cannot see that the item of an unknown parameter is a parameter again.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -7,6 +10,7 @@ use super::super::failed::ParamError;
 use super::super::kept::StateVisitor;
 use super::super::meta::{Run, SystemMeta};
 use super::SystemParam;
+use super::optional::like_inner;
 use crate::world::{SharedWorld, World};
 
 /// Uses nothing: so that a struct of parameters can have a type parameter that no other field has.
@@ -74,19 +78,9 @@ impl<'w, P: SystemParam + 'static> DerefMut for StaticSystemParam<'w, '_, P> {
 }
 
 impl<P: SystemParam + 'static> SystemParam for StaticSystemParam<'_, '_, P> {
-    type State = P::State;
-    type Guard<'w> = P::Guard<'w>;
+    like_inner!();
     type Item<'g> = StaticSystemParam<'g, 'g, P>;
 
-    fn init(world: &mut World, meta: &mut SystemMeta) -> P::State {
-        P::init(world, meta)
-    }
-    fn update(state: &mut P::State, world: &World) {
-        P::update(state, world);
-    }
-    fn lock<'w>(state: &'w P::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> P::Guard<'w> {
-        P::lock(state, world, run)
-    }
     fn check(guard: &mut P::Guard<'_>) -> Result<(), ParamError> {
         P::check(guard)
     }
@@ -95,14 +89,5 @@ impl<P: SystemParam + 'static> SystemParam for StaticSystemParam<'_, '_, P> {
     }
     fn item<'g>(guard: &'g mut P::Guard<'_>) -> StaticSystemParam<'g, 'g, P> {
         StaticSystemParam { item: P::item(guard), of: PhantomData }
-    }
-    fn apply(state: &mut P::State, world: &mut World) {
-        P::apply(state, world);
-    }
-    fn discard(state: &mut P::State) {
-        P::discard(state);
-    }
-    fn visit_state(state: &mut P::State, visitor: &mut dyn StateVisitor) {
-        P::visit_state(state, visitor);
     }
 }

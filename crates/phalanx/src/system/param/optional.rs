@@ -54,7 +54,7 @@ impl<P> DerefMut for If<P> {
     }
 }
 
-/// What all three leave to the parameter inside.
+/// What parameters around another one leave to that.
 macro_rules! like_inner {
     () => {
         type State = P::State;
@@ -81,6 +81,7 @@ macro_rules! like_inner {
         }
     };
 }
+pub(super) use like_inner;
 
 impl<P: SystemParam> SystemParam for Option<P> {
     like_inner!();

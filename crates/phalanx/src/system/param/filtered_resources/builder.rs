@@ -1,4 +1,7 @@
 //! What names the resources of a parameter, and what makes the parameter of that.
+//!
+//! A builder sees the world once, when the system is built: resources that come later are not among those that it names
+//! by "all". What it named is declared to the system, which is refused if another of its parameters is in the way.
 
 use super::super::super::access::Access;
 use super::super::super::meta::SystemMeta;
