@@ -35,7 +35,12 @@ fn block(mut attack: On<Attack>, armour: Query<(&Armour, &Name)>, mut out: ResMu
         attack.propagate(false);
     }
 }
-fn hurt(attack: On<Attack>, mut health: Query<(&mut HitPoints, &Name)>, mut commands: Commands, mut out: ResMut<Out>) {
+fn hurt(
+    attack: On<Attack>,
+    mut health: Query<(&mut HitPoints, &Name)>,
+    mut commands: Commands,
+    mut out: ResMut<Out>,
+) {
     let Ok((mut points, name)) = health.get_mut(attack.entity) else { return };
     points.0 = points.0.saturating_sub(attack.damage);
     writeln!(out.0, "{name} has {}", points.0).unwrap();
@@ -50,17 +55,15 @@ fn died(died: On<Died>, names: Query<NameOrEntity>, mut out: ResMut<Out>) {
 }
 
 fn set_up(mut commands: Commands) {
-    commands
-        .spawn((Name::new("goblin"), HitPoints(25)))
-        .observe(hurt)
-        .with_children(|parent| {
-            parent.spawn((Name::new("helmet"), Armour(5))).observe(block);
-            parent.spawn((Name::new("socks"), Armour(10))).observe(block);
-            parent.spawn((Name::new("shirt"), Armour(15))).observe(block);
-        });
+    commands.spawn((Name::new("goblin"), HitPoints(25))).observe(hurt).with_children(|parent| {
+        parent.spawn((Name::new("helmet"), Armour(5))).observe(block);
+        parent.spawn((Name::new("socks"), Armour(10))).observe(block);
+        parent.spawn((Name::new("shirt"), Armour(15))).observe(block);
+    });
 }
 fn attack(pieces: Query<(Entity, &Name), With<Armour>>, mut round: Local<usize>, mut commands: Commands) {
-    let mut pieces: Vec<(&str, Entity)> = pieces.iter().map(|(entity, name)| (name.as_str(), entity)).collect();
+    let mut pieces: Vec<(&str, Entity)> =
+        pieces.iter().map(|(entity, name)| (name.as_str(), entity)).collect();
     pieces.sort();
     if pieces.is_empty() {
         return;

@@ -15,7 +15,8 @@ struct Unique(i32);
 fn tell(world: &World, entity: Entity, out: &mut String) {
     let entity = world.entity(entity);
     let title = entity.get::<Title>().map(|title| title.0.as_str());
-    let (health, armour) = (entity.get::<Health>().map(|health| health.0), entity.get::<Armour>().map(|armour| armour.0));
+    let (health, armour) =
+        (entity.get::<Health>().map(|health| health.0), entity.get::<Armour>().map(|armour| armour.0));
     let unique = entity.get::<Unique>().map(|unique| unique.0);
     let children = entity.get::<Children>().map_or(0, |children| children.len());
     writeln!(out, "{title:?} {health:?} {armour:?} {unique:?}, {children} children").unwrap();

@@ -62,8 +62,11 @@ fn follow(followers: Query<&Follows>, mut bodies: Query<(&Mass, &mut Position)>,
     }
 }
 fn report(all: Query<(&Mass, &Position)>, mut out: ResMut<Out>) {
-    let rows: Vec<_> =
-        all.iter().sort_by_key::<(&Mass, &Position), _>(|(mass, _)| mass.0).map(|(mass, at)| (mass.0, *at)).collect();
+    let rows: Vec<_> = all
+        .iter()
+        .sort_by_key::<(&Mass, &Position), _>(|(mass, _)| mass.0)
+        .map(|(mass, at)| (mass.0, *at))
+        .collect();
     writeln!(out.0, "{rows:?}").unwrap();
 }
 

@@ -44,7 +44,12 @@ impl SystemBuffer for Shouts {
     }
 }
 
-fn watch(criminals: Query<&Criminal>, mut alarm: Deferred<AlarmFlag>, known: Res<Alarm>, mut shouts: Deferred<Shouts>) {
+fn watch(
+    criminals: Query<&Criminal>,
+    mut alarm: Deferred<AlarmFlag>,
+    known: Res<Alarm>,
+    mut shouts: Deferred<Shouts>,
+) {
     for _ in &criminals {
         alarm.flag();
         shouts.0.push(if known.0 { 2 } else { 1 });

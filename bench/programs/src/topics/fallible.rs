@@ -48,7 +48,9 @@ fn damage(mut players: Query<&mut Health, With<Player>>) -> Result<(), BevyError
     Ok(())
 }
 fn is_high(total: Res<Total>) -> Result<bool> {
-    if total.0 < 0 { Err(TooLarge(total.0))? }
+    if total.0 < 0 {
+        Err(TooLarge(total.0))?
+    }
     Ok(total.0 > 5)
 }
 fn look_up(world: &mut World) -> Result {

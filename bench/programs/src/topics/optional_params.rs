@@ -46,7 +46,10 @@ fn both(single: Single<&Player>, others: Query<&Player>, mut out: ResMut<Out>) {
 pub fn program() -> String {
     let mut app = App::new();
     app.init_resource::<Out>().add_message::<Ping>();
-    app.add_systems(Update, (one_player, maybe_player, if_enemies, if_config, maybe_config, pinged, both).chain());
+    app.add_systems(
+        Update,
+        (one_player, maybe_player, if_enemies, if_config, maybe_config, pinged, both).chain(),
+    );
     let mut spawned = Vec::new();
     for frame in 0..7 {
         let world = app.world_mut();

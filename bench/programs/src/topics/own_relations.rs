@@ -34,7 +34,8 @@ fn ids(world: &World, entities: impl IntoIterator<Item = Entity>) -> Vec<u32> {
     entities.into_iter().map(|entity| world.get::<Id>(entity).map_or(0, |id| id.0)).collect()
 }
 fn tell(world: &mut World, out: &mut String) {
-    let mut all = world.query::<(&Id, Option<&WorksFor>, Option<&Workers>, Option<&DockedAt>, Option<&Docked>)>();
+    let mut all =
+        world.query::<(&Id, Option<&WorksFor>, Option<&Workers>, Option<&DockedAt>, Option<&Docked>)>();
     let mut rows = Vec::new();
     for (id, employer, workers, port, docked) in all.iter(world) {
         rows.push((

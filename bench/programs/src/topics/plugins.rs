@@ -80,10 +80,14 @@ fn ending(app: &mut App) {
 pub fn program() -> String {
     let mut app = App::new();
     app.add_plugins(Standard.set(Physics { gravity: 3 }).disable::<Crash>().add_after::<Sound>(Music));
-    app.add_plugins((greeting, (ending, |app: &mut App| {
-        app.insert_resource(Gravity(4));
-    })));
-    let gravities: Vec<i32> = app.get_added_plugins::<Physics>().iter().map(|physics| physics.gravity).collect();
+    app.add_plugins((
+        greeting,
+        (ending, |app: &mut App| {
+            app.insert_resource(Gravity(4));
+        }),
+    ));
+    let gravities: Vec<i32> =
+        app.get_added_plugins::<Physics>().iter().map(|physics| physics.gravity).collect();
     let added = (app.is_plugin_added::<Music>(), app.is_plugin_added::<Crash>());
     writeln!(app.world_mut().resource_mut::<Out>().0, "{gravities:?} {added:?}").unwrap();
     app.set_runner(|mut app| {

@@ -29,7 +29,10 @@ struct Counted<T, S: States> {
 }
 impl<T: Component, S: States> Plugin for Counted<T, S> {
     fn build(&self, app: &mut App) {
-        app.add_systems(PostUpdate, count::<T>.run_if(in_state(self.screen.clone()).and_then(any_with_component::<T>)));
+        app.add_systems(
+            PostUpdate,
+            count::<T>.run_if(in_state(self.screen.clone()).and_then(any_with_component::<T>)),
+        );
     }
     fn name(&self) -> &str {
         "counted"
@@ -59,7 +62,9 @@ fn splash(app: &mut App) {
         commands.insert_resource(SplashTimer(Timer::from_seconds(1.0, TimerMode::Once)));
     });
     app.add_systems(Update, leave_splash.run_if(in_state(Screen::Splash)));
-    app.add_systems(OnExit(Screen::Splash), |mut commands: Commands| commands.remove_resource::<SplashTimer>());
+    app.add_systems(OnExit(Screen::Splash), |mut commands: Commands| {
+        commands.remove_resource::<SplashTimer>()
+    });
 }
 fn leave_splash(time: Res<Time>, mut timer: ResMut<SplashTimer>, mut next: ResMut<NextState<Screen>>) {
     if timer.tick(time.delta()).is_finished() {
@@ -82,7 +87,8 @@ fn menu(app: &mut App) {
         Update,
         (
             click.run_if(in_state(Page::Main).or_else(in_state(Page::Settings))),
-            (|mut out: ResMut<Out>| out.0.push_str("  menu only\n")).run_if(in_state(Screen::Menu).and_then(not(in_state(Page::Settings)))),
+            (|mut out: ResMut<Out>| out.0.push_str("  menu only\n"))
+                .run_if(in_state(Screen::Menu).and_then(not(in_state(Page::Settings)))),
         )
             .chain(),
     );
@@ -129,9 +135,12 @@ pub fn program() -> String {
         Counted::<Button, _> { screen: Screen::Menu, of: PhantomData },
         Counted::<Button, _> { screen: Page::Settings, of: PhantomData },
     ));
-    app.add_systems(Last, |page: Option<Res<State<Page>>>, screen: Res<State<Screen>>, mut out: ResMut<Out>| {
-        writeln!(out.0, "{:?} {:?}", screen.get(), page.map(|page| *page.get())).unwrap();
-    });
+    app.add_systems(
+        Last,
+        |page: Option<Res<State<Page>>>, screen: Res<State<Screen>>, mut out: ResMut<Out>| {
+            writeln!(out.0, "{:?} {:?}", screen.get(), page.map(|page| *page.get())).unwrap();
+        },
+    );
     frame_of(&mut app, Duration::ZERO);
     for _ in 0..36 {
         frame_of(&mut app, Duration::from_millis(200));

@@ -12,7 +12,12 @@ struct Blink(Timer);
 #[derive(Resource)]
 struct Fuse(Stopwatch);
 
-fn burn(mut commands: Commands, time: Res<Time>, mut bombs: Query<(Entity, &Name, &mut Bomb)>, mut out: ResMut<Out>) {
+fn burn(
+    mut commands: Commands,
+    time: Res<Time>,
+    mut bombs: Query<(Entity, &Name, &mut Bomb)>,
+    mut out: ResMut<Out>,
+) {
     for (entity, name, mut bomb) in &mut bombs {
         bomb.0.tick(time.delta());
         writeln!(out.0, "{name} {:.2} {:?}", bomb.0.fraction(), bomb.0.remaining()).unwrap();
@@ -61,8 +66,10 @@ pub fn program() -> String {
             burn,
             blink,
             measure,
-            (|mut out: ResMut<Out>| out.0.push_str("every third\n")).run_if(on_timer(Duration::from_millis(300))),
-            (|mut out: ResMut<Out>| out.0.push_str("after a while\n")).run_if(once_after_delay(Duration::from_millis(450))),
+            (|mut out: ResMut<Out>| out.0.push_str("every third\n"))
+                .run_if(on_timer(Duration::from_millis(300))),
+            (|mut out: ResMut<Out>| out.0.push_str("after a while\n"))
+                .run_if(once_after_delay(Duration::from_millis(450))),
             report,
         )
             .chain(),

@@ -41,7 +41,8 @@ pub fn program() -> String {
     let [mut a, mut b] = world.entity_mut([entities[0], entities[1]]);
     std::mem::swap(&mut *a.get_mut::<Money>().unwrap(), &mut *b.get_mut::<Money>().unwrap());
     let mut all = world.query::<(Entity, &Money, Option<&Debt>)>();
-    let mut rows: Vec<_> = all.iter(&world).map(|(_, money, debt)| (money.0, debt.map(|debt| debt.0))).collect();
+    let mut rows: Vec<_> =
+        all.iter(&world).map(|(_, money, debt)| (money.0, debt.map(|debt| debt.0))).collect();
     rows.sort();
     writeln!(out, "{rows:?} {}", all.iter(&world).len()).unwrap();
     writeln!(out, "{:?}", all.get(&world, entities[3]).map(|(_, money, _)| money.0)).unwrap();
@@ -65,12 +66,14 @@ pub fn program() -> String {
     let removed = world.remove_resource::<Bank>();
     writeln!(out, "{removed:?} {:?}", world.get_resource_or_init::<Bank>()).unwrap();
     let gone = entities[0];
-    writeln!(out, "{} {} {}", world.despawn(gone), world.despawn(gone), world.get_entity(gone).is_err()).unwrap();
+    writeln!(out, "{} {} {}", world.despawn(gone), world.despawn(gone), world.get_entity(gone).is_err())
+        .unwrap();
     world.entity_mut(entities[1]).world_scope(|world| {
         world.spawn((Money(99), Hidden));
     });
     let count = world.query::<&Money>().iter(&world).count();
-    let total = world.run_system_once(|all: Query<&Money>| all.iter().map(|money| money.0).sum::<i32>()).unwrap();
+    let total =
+        world.run_system_once(|all: Query<&Money>| all.iter().map(|money| money.0).sum::<i32>()).unwrap();
     writeln!(out, "{count} {total}").unwrap();
     out
 }
