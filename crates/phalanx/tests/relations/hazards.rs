@@ -1,6 +1,7 @@
 //! What must never go wrong with relations: dead ends, cycles, long chains, many children. Hazards 72 to 79; those of order,
 //! disabling, indexes and names stand with their subjects.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
 use phalanx::prelude::*;
@@ -192,6 +193,56 @@ fn a_relation_can_be_removed_while_it_is_announced() {
     let parent = world.spawn_empty().id();
     let child = world.spawn((Mark(1), ChildOf(parent))).id();
     assert!(is_unlinked(&world, child) && world.get::<Children>(parent).is_none());
+    world.check().unwrap();
+}
+
+/// Applies all commands, though some panic: each flush ends with the next of these.
+pub fn flush_despite_panics(world: &mut World) {
+    while catch_unwind(AssertUnwindSafe(|| world.flush())).is_err() {}
+}
+
+/// Silently, because no panic hook is called.
+pub fn panic_in_command(_: &mut World) {
+    resume_unwind(Box::new("a command"))
+}
+
+#[test]
+fn no_link_to_a_dead_target_stays_though_commands_of_handlers_panic() {
+    let (mut world, _) = world();
+    let [target, other] = [(); 2].map(|()| world.spawn_empty().id());
+    // Before the list of the target is inserted, of which the links of the batch are to be part.
+    let ends = world.add_observer(move |_: On<Add<ChildOf>>, mut commands: Commands| {
+        commands.entity(target).try_despawn();
+    });
+    world.add_observer(|_: On<Remove<ChildOf>>, mut commands: Commands| commands.queue(panic_in_command));
+    let spawn = || world.spawn_batch([(); 4].map(|()| (Mark(1), ChildOf(target)))).count();
+    assert!(catch_unwind(AssertUnwindSafe(spawn)).is_err(), "the panic of a command is passed on");
+    flush_despite_panics(&mut world);
+    assert!(!world.contains(target));
+    assert_eq!(world.view::<&ChildOf>().count(), 0);
+    assert_eq!(world.view::<&Mark>().count(), 4, "they lived without a list, so they are not linked");
+    world.check().unwrap();
+
+    // One that got another target meanwhile keeps it.
+    world.remove_observer(ends);
+    let target = world.spawn_empty().id();
+    world.add_observer(move |_: On<Add<ChildOf>>, mut commands: Commands| {
+        commands.entity(target).try_despawn();
+    });
+    let last = world.view_filtered::<Entity, With<Mark>>().into_iter().max().unwrap();
+    world.add_observer(move |on: On<Remove<ChildOf>>, mut commands: Commands| {
+        if on.entity != last {
+            commands.entity(last).insert(ChildOf(other));
+        }
+    });
+    let batch: Vec<(Entity, ChildOf)> = world
+        .view_filtered::<Entity, With<Mark>>()
+        .into_iter()
+        .map(|entity| (entity, ChildOf(target)))
+        .collect();
+    let _ = catch_unwind(AssertUnwindSafe(|| world.insert_batch(batch)));
+    flush_despite_panics(&mut world);
+    assert!(!world.contains(target));
     world.check().unwrap();
 }
 

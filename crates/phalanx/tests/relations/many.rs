@@ -1,10 +1,12 @@
 //! Relations of many to many, with values on their edges: both ends agree whatever happens.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx::prelude::*;
 use phalanx::world::{EntityCloner, LinkError, LinkedBy, Links};
 
+use crate::hazards::{flush_despite_panics, panic_in_command};
 use crate::random::Random;
 
 #[derive(Component, Clone, Debug, PartialEq)]
@@ -104,6 +106,24 @@ fn the_death_of_either_end_takes_the_edge_away() {
     assert!(world.related::<Knows>(c).is_empty(), "symmetric ones go at both ends");
     world.entity_mut(c).remove::<LinkedBy<Likes>>();
     assert!(world.related::<Likes>(b).is_empty());
+    world.check().unwrap();
+}
+
+#[test]
+fn ends_without_edges_go_though_commands_of_handlers_panic() {
+    let (mut world, [a, b, c]) = three();
+    for (source, whom) in [(a, c), (b, c), (c, a), (c, b)] {
+        world.link(source, Likes { whom, amount: 1 }).unwrap();
+    }
+    world
+        .add_observer(|_: On<Remove<Links<Likes>>>, mut commands: Commands| commands.queue(panic_in_command));
+    world.add_observer(|_: On<Remove<LinkedBy<Likes>>>, mut commands: Commands| {
+        commands.queue(panic_in_command)
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| world.despawn(c))).is_err(), "the panic is passed on");
+    flush_despite_panics(&mut world);
+    assert!(!world.contains(c));
+    assert_eq!(world.view::<&Links<Likes>>().count() + world.view::<&LinkedBy<Likes>>().count(), 0);
     world.check().unwrap();
 }
 

@@ -12,11 +12,12 @@
 use std::ops::Deref;
 
 use phalanx_derive::Component;
-use phalanx_store::Entity;
+use phalanx_store::{Entity, FirstPanic};
 
 use super::LinkError;
 use crate::names::short_type;
 use crate::relation::ManyRelationship;
+use crate::world::batch::for_each_despite_panics;
 use crate::world::{Commands, DeferredWorld, HookContext, World};
 
 pub(crate) use describe::EdgeKind;
@@ -289,12 +290,15 @@ impl World {
 
     /// Removes lists in which nothing is left.
     fn remove_empty<R: ManyRelationship>(&mut self, source: Entity, target: Entity) {
+        // Handlers that hear of one may queue what panics.
+        let mut panics = FirstPanic::default();
         if self.get::<Links<R>>(source).is_some_and(|links| links.is_empty()) {
-            let _ = self.remove::<Links<R>>(source);
+            panics.guard(|| drop(self.remove::<Links<R>>(source)));
         }
         if self.get::<LinkedBy<R>>(target).is_some_and(|list| list.is_empty()) {
-            let _ = self.remove::<LinkedBy<R>>(target);
+            panics.guard(|| drop(self.remove::<LinkedBy<R>>(target)));
         }
+        panics.resume();
     }
 }
 
@@ -348,7 +352,9 @@ fn end_edges<R: ManyRelationship>(mut world: DeferredWorld<'_>, mut gone: Vec<(E
     let ends: Vec<(Entity, Entity)> = gone.iter().map(|(source, edge)| (*source, edge.target())).collect();
     if !ends.is_empty() {
         world.commands().queue(move |world: &mut World| {
-            ends.into_iter().for_each(|(source, target)| world.remove_empty::<R>(source, target));
+            for_each_despite_panics(ends.into_iter(), |(source, target)| {
+                world.remove_empty::<R>(source, target);
+            });
         });
     }
     // Values of edges are the user's: they go last.

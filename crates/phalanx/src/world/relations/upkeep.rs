@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hashbrown::{HashMap, HashSet};
 #[cfg(feature = "serde")]
 use phalanx_store::AnyColId;
-use phalanx_store::Entity;
+use phalanx_store::{Entity, FirstPanic};
 
 use super::LinkError;
 use super::despawn::{Linked, is_cyclic};
@@ -332,12 +332,20 @@ impl World {
         let may_fail = self.archetypes.pools().len() > 1 || !self.contains(target);
         let sources: Vec<Entity> = if may_fail { list.iter().collect() } else { Vec::new() };
         if let Err(error) = self.insert(target, list) {
+            let mut panics = FirstPanic::default();
             for source in sources {
-                let _ = self.remove::<S::Relationship>(source);
+                // Handlers that hear of one may queue what panics, or what gives another one a new target.
+                panics.guard(|| {
+                    if self.get::<S::Relationship>(source).is_some_and(|link| link.get() == target) {
+                        let _ = self.remove::<S::Relationship>(source);
+                    }
+                });
             }
             if self.contains(target) {
-                self.fail(SystemError::new(Failed::Command, short_type::<S::Relationship>(), error.into()));
+                let name = short_type::<S::Relationship>();
+                panics.guard(|| self.fail(SystemError::new(Failed::Command, name, error.into())));
             }
+            panics.resume();
         }
     }
 
