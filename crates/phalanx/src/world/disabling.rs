@@ -3,7 +3,7 @@
 //! Queries do the rest: their conditions ask that the components are lacking which they do not mention. A component that
 //! begins to disable lets all kept queries match afresh (ADR 0057).
 
-use phalanx_store::Entity;
+use phalanx_store::{Entity, FirstPanic};
 
 use super::{DeferredWorld, EntityRef, EntityWorldMut, HookContext, World};
 use crate::component::{AnyComponent, DisabledByTree, DisabledTree, disabling_name};
@@ -85,6 +85,7 @@ impl World {
 
     /// Brings entities, and all below them, in line with what is above them.
     pub(super) fn renew_disabled(&mut self, mut entities: Vec<Entity>) {
+        let mut panics = FirstPanic::default();
         while let Some(entity) = entities.pop() {
             let disables = |above: Entity| {
                 self.get::<DisabledTree>(above).is_some() || self.get::<DisabledByTree>(above).is_some()
@@ -93,16 +94,20 @@ impl World {
             if !self.contains(entity) || inherits == self.get::<DisabledByTree>(entity).is_some() {
                 continue;
             }
-            // A pool that does not declare the component refuses it: its entities cannot be disabled.
-            let changed = if inherits {
-                self.insert(entity, DisabledByTree).is_ok()
-            } else {
-                self.remove::<DisabledByTree>(entity).is_ok()
-            };
+            // A pool that does not declare the component refuses it: its entities cannot be disabled. Handlers that hear of one
+            // entity may queue what panics; those below it follow all the same.
+            panics.guard(|| {
+                let _ = match inherits {
+                    true => self.insert(entity, DisabledByTree),
+                    false => self.remove::<DisabledByTree>(entity),
+                };
+            });
+            let changed = inherits == self.get::<DisabledByTree>(entity).is_some();
             if changed && let Some(children) = self.get::<Children>(entity) {
                 entities.extend(children.iter().copied());
             }
         }
+        panics.resume();
     }
 }
 

@@ -150,7 +150,7 @@ impl World {
                 Err(LinkError::ItsOwnTarget { relation: relation(), entity: source })
             };
         }
-        if R::CYCLIC || self.sources_of::<R::RelationshipTarget>(source).is_none() {
+        if R::CYCLIC || !self.has_sources::<R::RelationshipTarget>(source) {
             return Ok(());
         }
         if self.ancestors_of::<R>(target).any(|ancestor| ancestor == source) {

@@ -1,7 +1,11 @@
 //! Entities that are disabled: no query visits them unless it mentions why, on every path; trees are disabled as one.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use phalanx::component::DisabledByTree;
 use phalanx::prelude::*;
+
+use crate::hazards::{flush_despite_panics, panic_in_command};
 
 #[derive(Component, Clone, Debug, PartialEq, Eq, Hash)]
 struct Health(u32);
@@ -238,6 +242,30 @@ fn tree(world: &mut World) -> [Entity; 4] {
     let b = world.spawn((Health(2), ChildOf(a))).id();
     let c = world.spawn((Health(3), ChildOf(root))).id();
     [root, a, b, c]
+}
+
+#[test]
+fn a_tree_is_disabled_whole_though_commands_of_handlers_panic() {
+    let mut world = World::new();
+    let all @ [root, ..] = tree(&mut world);
+    world.add_observer(|_: On<Add<DisabledByTree>>, mut commands: Commands| commands.queue(panic_in_command));
+    world.add_observer(|_: On<Remove<DisabledByTree>>, mut commands: Commands| {
+        commands.queue(panic_in_command)
+    });
+    for disabled in [true, false] {
+        let change = || {
+            let mut root = world.entity_mut(root);
+            if disabled {
+                root.insert(DisabledTree);
+            } else {
+                root.remove::<DisabledTree>();
+            }
+        };
+        assert!(catch_unwind(AssertUnwindSafe(change)).is_err(), "the panic of a command is passed on");
+        flush_despite_panics(&mut world);
+        assert_eq!(asleep(&world, &all), [disabled; 4]);
+    }
+    world.check().unwrap();
 }
 
 // Hazard 76.

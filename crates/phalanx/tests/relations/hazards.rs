@@ -89,6 +89,51 @@ fn a_cycle_made_by_commands_of_one_flush_is_refused() {
     world.check().unwrap();
 }
 
+#[test]
+fn no_handler_meets_a_cycle_before_its_link_is_refused() {
+    let (mut world, errors) = world();
+    let [a, b, c] = [(); 3].map(|()| world.spawn(Mark(1)).id());
+    world.insert(b, ChildOf(a)).unwrap();
+    world.insert(c, ChildOf(b)).unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    world.add_observer(move |on: On<Insert<ChildOf>>, links: Query<&ChildOf>| {
+        let above = links.iter_ancestors::<ChildOf>(on.entity).take(9).count();
+        noted.lock().unwrap().push((links.get(on.entity).unwrap().parent(), above));
+    });
+    // Queued before the refusal: the walk that looks for a cycle must end.
+    world.add_observer(move |on: On<Add<ChildOf>>, mut commands: Commands| {
+        if on.entity == a {
+            commands.spawn((Mark(2), children![Mark(3)])).insert(ChildOf(c));
+        }
+    });
+    world.insert(a, ChildOf(c)).unwrap();
+    assert!(is_unlinked(&world, a));
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen[0], (Entity::PLACEHOLDER, 1), "a link that is refused points at nobody");
+    assert!(seen.iter().all(|&(_, above)| above < 9), "{seen:?}");
+    assert_eq!(errors.lock().unwrap().len(), 1);
+    assert_eq!(world.get::<Children>(c).unwrap().len(), 1);
+    world.check().unwrap();
+}
+
+#[test]
+fn a_cycle_is_refused_while_the_list_of_its_target_waits() {
+    let (mut world, errors) = world();
+    let parent = world.spawn_empty().id();
+    // Queued before the hook of the link queues the first list of the parent.
+    world.add_observer(move |on: On<Add<ChildOf>>, mut commands: Commands| {
+        if on.entity != parent {
+            commands.entity(parent).insert(ChildOf(on.entity));
+        }
+    });
+    let child = world.spawn(ChildOf(parent)).id();
+    assert!(is_unlinked(&world, parent) && world.get::<Children>(child).is_none());
+    assert_eq!(world.get::<Children>(parent).unwrap()[..], [child]);
+    assert!(errors.lock().unwrap()[0].contains("close the cycle"), "{errors:?}");
+    world.check().unwrap();
+}
+
 // Hazard 72.
 #[test]
 fn source_and_target_die_in_one_flush_in_either_order() {

@@ -140,7 +140,7 @@ fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, T
 #[inline]
 fn join<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, target: Entity) {
     // As `check_link`; who has a list lives, and the list is looked up here anyway.
-    let no_cycle = R::CYCLIC || world.sources_of::<R::RelationshipTarget>(source).is_none();
+    let no_cycle = R::CYCLIC || !world.has_sources::<R::RelationshipTarget>(source);
     if (source == target || !no_cycle)
         && let Err(error) = world.check_link::<R>(source, target)
     {
@@ -156,9 +156,7 @@ fn join<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, tar
         add(list, relations.places(id))
     } else if let Err(error) = world.check_link::<R>(source, target) {
         return world.refuse_link::<R>(source, target, error);
-    } else if let Some((list, places)) =
-        world.relations.waiting_list::<R::RelationshipTarget>(target, id)
-    {
+    } else if let Some((list, places)) = world.relations.waiting_list::<R::RelationshipTarget>(target, id) {
         add(list, places)
     } else {
         let mut list = <R::RelationshipTarget as RelationshipTarget>::Collection::new();
@@ -197,6 +195,12 @@ impl World {
             Some((column, _)) => self.store.set_value(column, target),
             None => self.get::<S>(target),
         }
+    }
+
+    /// Whether anybody points at an entity, the list of whom may still wait to be inserted.
+    #[inline]
+    pub(super) fn has_sources<S: RelationshipTarget>(&self, target: Entity) -> bool {
+        self.sources_of::<S>(target).is_some() || self.relations.has_waiting_list::<S>(target)
     }
 
     /// Gives a target its first list, at once where nobody hears of it.

@@ -80,6 +80,12 @@ impl Relations {
         Some((list.downcast_mut::<S>()?.collection_mut_risky(), &mut self.places[relation.index()]))
     }
 
+    /// Whether the first list of a target waits to be inserted.
+    #[inline]
+    pub(super) fn has_waiting_list<S: RelationshipTarget>(&self, target: Entity) -> bool {
+        !self.waiting.is_empty() && self.waiting.contains_key(&(TypeId::of::<S>(), target))
+    }
+
     /// Takes note that links of a relation come or go.
     pub(super) fn link_changes(&mut self, relation: ComponentId) {
         if self.changes.len() <= relation.index() {
@@ -195,9 +201,15 @@ fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
         world.renew_disabled_child(source);
     }
     if let Err(error) = world.check_link::<R>(source, target) {
-        return world
-            .commands()
-            .queue(move |world: &mut World| world.refuse_link::<R>(source, target, error));
+        // Until it goes, the link points at nobody: no walk that a handler begins meets a cycle.
+        let mut held = target;
+        if let Some(column) = R::column()
+            && let Some(link) = world.world_mut().store.set_value_mut(column, None, source)
+        {
+            held = Entity::PLACEHOLDER;
+            link.set_risky(held);
+        }
+        return world.commands().queue(move |world: &mut World| world.refuse_link::<R>(source, held, error));
     }
     let id = context.component_id;
     if let Some(rival) = world.with_list::<R::RelationshipTarget, _>(target, id, |list, places| {
@@ -349,10 +361,10 @@ impl World {
         }
     }
 
-    /// Takes away a link that must not be, and tells the error handler.
+    /// Takes away a link that must not be, unless its source points at another entity by now, and tells the error handler.
     #[cold]
-    pub(super) fn refuse_link<R: Relationship>(&mut self, source: Entity, target: Entity, error: LinkError) {
-        if self.get::<R>(source).is_some_and(|link| link.get() == target) {
+    pub(super) fn refuse_link<R: Relationship>(&mut self, source: Entity, held: Entity, error: LinkError) {
+        if self.get::<R>(source).is_some_and(|link| link.get() == held) {
             let _ = self.remove::<R>(source);
         }
         let name = format!("insert {}", short_type::<R>());
