@@ -132,8 +132,9 @@ fn write<C: Saved>(
         let row = store.get::<C::Read>(entity, C::ids()).map(C::wrap_ref);
         row.ok_or_else(|| Halt::Failed(CodecError::new("an entity lacks the component")))
     };
+    let some_are_left_out = C::IN_RELATION && !left_out.is_empty();
     for &entity in entities {
-        if let Rest::Part(rest) = rest::<C>(get(entity)?, left_out) {
+        if some_are_left_out && let Rest::Part(rest) = rest::<C>(get(entity)?, left_out) {
             sink.push(&rest)?;
             continue;
         }
