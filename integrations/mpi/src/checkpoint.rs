@@ -200,6 +200,9 @@ impl<T: Transport> Cluster<T> {
     /// Goes on from a checkpoint, which may have been written by another number of ranks. The world must have no entities
     /// with a [`GlobalId`].
     ///
+    /// Entities that came and went between the checkpoints that this one stands on do so while it is read: hooks and
+    /// observers hear of them.
+    ///
     /// # Errors
     /// When a rank is gone, or a file cannot be read or is not the one that the manifest tells of.
     pub fn restart(&mut self, world: &mut World, place: &Path) -> Result<(), ClusterError> {
