@@ -48,6 +48,23 @@ fn without_the_token_host_or_site_everything_is_forbidden() {
 }
 
 #[test]
+fn only_loopback_is_listened_on() {
+    let app = Running::start(Inspector::default());
+    // Where the system lists its sockets: 127.0.0.1 in the order of its bytes, the port, and that it listens.
+    let Ok(sockets) = std::fs::read_to_string("/proc/net/tcp") else { return };
+    let port = format!(":{:04X}", app.address.port);
+    let listening: Vec<&str> = sockets
+        .lines()
+        .map(|line| line.split_whitespace().skip(1).step_by(2).take(2).collect::<Vec<_>>())
+        .filter(|socket| socket[0].ends_with(&port) && socket[1] == "0A")
+        .map(|socket| socket[0])
+        .collect();
+    assert_eq!(listening, [format!("0100007F{port}")]);
+    let sockets = std::fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
+    assert!(!sockets.contains(&format!("{port} 00000000000000000000000000000000:0000 0A")), "{sockets}");
+}
+
+#[test]
 fn no_answer_allows_other_sites_or_is_kept() {
     let app = Running::start(Inspector::default());
     let page = app
