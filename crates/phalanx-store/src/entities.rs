@@ -90,8 +90,6 @@ pub struct Entities {
     /// How often an entity died, or came to be without a row: what happened to the others, rows show.
     changes: u64,
     limit: u32,
-    /// How many slots there can be before something must grow or the limit is reached: at most as many as have room.
-    prompt: usize,
     /// By slot, the free slot before it where that is known: see `claim`.
     before: Vec<u32>,
     spawn_ticks: SpawnTicks,
@@ -114,7 +112,6 @@ impl Entities {
             rowless: 0,
             changes: 0,
             limit: max_slots,
-            prompt: 0,
             before: Vec::new(),
             spawn_ticks: SpawnTicks::new(),
         }
@@ -195,7 +192,8 @@ impl Entities {
     pub(crate) fn is_prompt(&mut self) -> bool {
         let (is_settled, head) = (self.is_settled(), self.list_head());
         let len = self.slots.len();
-        is_settled && ((head as usize) < len || len < self.prompt)
+        let has_room = || len < self.slots.capacity() && len < self.limit as usize;
+        is_settled && ((head as usize) < len || has_room())
     }
 
     /// As [`Entities::alloc_at`], without a call: for the store alone.
@@ -241,7 +239,6 @@ impl Entities {
         }
         // What can fail comes first: afterwards each entity gets its row.
         self.slots.reserve(appended as usize);
-        self.note_room();
         // No overflow: no table has more rows than there are slots.
         let location = |i| EntityLocation::new(table, Row::new(first_row.get() + i));
         if self.keeps_spawn_ticks() {
@@ -278,7 +275,6 @@ impl Entities {
         if self.slots.try_reserve(slots).is_err() {
             panic!("there is no memory for {slots} more entity slots");
         }
-        self.note_room();
     }
 
     /// Ends an entity and returns where it was, or `None` if it was not alive: for the store alone.
@@ -407,7 +403,6 @@ impl Entities {
     /// Gives memory back that no slot uses. Slots themselves are never given up: they remember generations.
     pub fn shrink_to_fit(&mut self) {
         self.slots.shrink_to_fit();
-        self.note_room();
     }
 
     /// Puts the living or free slot `index` forward to a generation, and returns its id there.
@@ -465,7 +460,6 @@ impl Entities {
             return Err(Exhausted);
         }
         self.slots.push(Slot::new(location, FIRST));
-        self.note_room();
         Ok(Entity::new(index, FIRST))
     }
 

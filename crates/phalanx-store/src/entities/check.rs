@@ -22,9 +22,6 @@ impl Entities {
         if self.slots() > self.limit {
             return Err(format!("{} slots, limit {}", self.slots(), self.limit));
         }
-        if self.prompt > self.slots.capacity().min(self.limit as usize) {
-            return Err(format!("room for {} slots is promised, which is not there", self.prompt));
-        }
         self.check_list()?;
         self.check_slots()?;
         self.check_spawn_ticks()?;

@@ -51,12 +51,6 @@ impl Entities {
         self.retired as usize
     }
 
-    /// To be called when there may be room for more slots, and must be when there is room for fewer.
-    #[inline]
-    pub(super) fn note_room(&mut self) {
-        self.prompt = self.slots.capacity().min(self.limit as usize);
-    }
-
     /// Returns how many slots there can be without another allocation.
     #[inline]
     pub fn capacity(&self) -> usize {

@@ -233,11 +233,6 @@ fn the_prompt_ways_leave_what_needs_care_to_the_others() {
     assert!(!e.is_prompt(), "there is no memory yet");
     e.reserve_slots(2);
     assert!(e.is_prompt());
-    e.shrink_to_fit();
-    assert!(!e.is_prompt(), "the memory was given back");
-    checked(&e);
-    e.reserve_slots(2);
-    assert!(e.is_prompt());
     // SAFETY: locally: asked just now.
     let first = unsafe { e.alloc_prompt(at(0)) };
     assert_eq!((first, e.locate(first)), (id(0, 0), Some(at(0))));
