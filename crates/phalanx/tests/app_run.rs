@@ -8,6 +8,10 @@ use std::time::{Duration, Instant};
 
 use phalanx::prelude::*;
 
+#[cfg(feature = "ctrl_c")]
+#[path = "bevy_idioms/ctrl_c.rs"]
+mod bevy_ctrl_c;
+
 #[derive(Resource, Default)]
 struct Frames(u32);
 

@@ -169,15 +169,6 @@ fn app_schedule_runner_plugin() {
     assert!(once.run().is_success());
 }
 
-#[cfg(feature = "ctrl_c")]
-#[test]
-fn app_terminal_ctrl_c() {
-    let mut app = App::new();
-    app.add_plugins(phalanx::app::TerminalCtrlCHandlerPlugin);
-    app.update();
-    assert_eq!(app.should_exit(), None);
-}
-
 #[test]
 fn app_first_and_last() {
     let mut app = App::new();

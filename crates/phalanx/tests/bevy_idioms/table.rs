@@ -12,6 +12,7 @@ const FILES: &[&str] = &[
     include_str!("by_id.rs"),
     include_str!("commands.rs"),
     include_str!("commands_more.rs"),
+    include_str!("ctrl_c.rs"),
     include_str!("entity.rs"),
     include_str!("entity_more.rs"),
     include_str!("generic.rs"),
