@@ -84,11 +84,52 @@ struct Registry {
 }
 
 impl Registry {
-    fn add<T: Send + Sync + 'static>(&mut self) -> u32 {
+    fn add(&mut self, column: ColumnType) -> u32 {
         // Column types live as long as the process, as their ids do.
-        self.types.push(Box::leak(Box::new(ColumnType::of::<T>())));
+        self.types.push(Box::leak(Box::new(column)));
         u32::try_from(self.types.len()).expect("fewer than 2^32 column types")
     }
+}
+
+// Not in generic functions: these are compiled once, and not for each type of column.
+
+fn id_of_marker(marker: TypeId, column: ColumnType) -> u32 {
+    let key = (marker, column.type_id);
+    with_registry(|registry| match registry.markers.get(&key) {
+        Some(&id) => id,
+        None => {
+            let id = registry.add(column);
+            registry.markers.insert(key, id);
+            id
+        }
+    })
+}
+
+fn id_of_name(name: &str, column: ColumnType) -> u32 {
+    let key = (column.type_id, name.to_owned());
+    with_registry(|registry| match registry.names.get(&key) {
+        Some(&id) => id,
+        None => {
+            let id = registry.add(column);
+            registry.names.insert(key, id);
+            id
+        }
+    })
+}
+
+/// The id in a cell, which is given now if the cell has none.
+#[cold]
+fn assign(cell: &AtomicU32, column: ColumnType) -> u32 {
+    with_registry(|registry| {
+        // Another thread may have been first; the lock decides.
+        let known = cell.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        let id = registry.add(column);
+        cell.store(id, Ordering::Relaxed);
+        id
+    })
 }
 
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
@@ -150,30 +191,14 @@ impl<T> ColId<T> {
 impl<T: Send + Sync + 'static> ColId<T> {
     /// The column of `T` that belongs to the marker type `M`, the same in every call.
     pub fn of_marker<M: 'static>() -> Self {
-        let key = (TypeId::of::<M>(), TypeId::of::<T>());
-        Self::new(with_registry(|registry| match registry.markers.get(&key) {
-            Some(&id) => id,
-            None => {
-                let id = registry.add::<T>();
-                registry.markers.insert(key, id);
-                id
-            }
-        }))
+        Self::new(id_of_marker(TypeId::of::<M>(), ColumnType::of::<T>()))
     }
 
     /// The column of `T` that belongs to `name`, the same in every call.
     ///
     /// Equal names with different types are different columns.
     pub fn named(name: &str) -> Self {
-        let key = (TypeId::of::<T>(), name.to_owned());
-        Self::new(with_registry(|registry| match registry.names.get(&key) {
-            Some(&id) => id,
-            None => {
-                let id = registry.add::<T>();
-                registry.names.insert(key, id);
-                id
-            }
-        }))
+        Self::new(id_of_name(name, ColumnType::of::<T>()))
     }
 }
 
@@ -206,7 +231,7 @@ impl AnyColId {
 
     /// The typed id, when the column holds `T`.
     pub fn typed<T: 'static>(self) -> Option<ColId<T>> {
-        (self.column_type().type_id == TypeId::of::<T>()).then_some(ColId::new(self.0))
+        if self.column_type().type_id == TypeId::of::<T>() { Some(ColId::new(self.0)) } else { None }
     }
 
     /// The name of the column's type.
@@ -262,23 +287,9 @@ impl<T: ThreadSafe + 'static> ColCell<T> {
     pub fn id(&'static self) -> ColId<T> {
         // Relaxed: the id is only a number; what it stands for is read under the registry's lock.
         match self.id.load(Ordering::Relaxed) {
-            0 => self.assign(),
+            0 => ColId::new(assign(&self.id, ColumnType::of::<T>())),
             id => ColId::new(id),
         }
-    }
-
-    #[cold]
-    fn assign(&'static self) -> ColId<T> {
-        with_registry(|registry| {
-            // Another thread may have been first; the lock decides.
-            let known = self.id.load(Ordering::Relaxed);
-            if known != 0 {
-                return ColId::new(known);
-            }
-            let id = registry.add::<T>();
-            self.id.store(id, Ordering::Relaxed);
-            ColId::new(id)
-        })
     }
 }
 

@@ -19,6 +19,13 @@ impl Store {
         self.metas.get(table.index()).map_or(&[], TableMeta::entities)
     }
 
+    /// Those of some rows of a table that are no holes.
+    #[doc(hidden)]
+    pub fn full_rows(&self, table: TableId, rows: Range<usize>) -> Vec<usize> {
+        let owners = self.table_entities(table);
+        rows.filter(|&row| owners[row] != Entity::PLACEHOLDER).collect()
+    }
+
     /// A column of a table; `None` when the table lacks it, or is that of a set with holes.
     pub fn column<T: Send + Sync + 'static>(&self, table: TableId, id: ColId<T>) -> Option<&[T]> {
         self.column_rows(table, id, 0..self.table_len(table))

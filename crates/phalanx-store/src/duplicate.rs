@@ -17,8 +17,13 @@ pub struct Duplicate<T> {
 impl<T: Copy> Duplicate<T> {
     /// As bytes.
     pub const fn bytes() -> Self {
-        Self { one: |value| *value, many: Some(<[T]>::to_vec) }
+        Self { one: copied::<T>, many: Some(<[T]>::to_vec) }
     }
+}
+
+/// Not a closure, for which a second function would be compiled that calls it.
+fn copied<T: Copy>(value: &T) -> T {
+    *value
 }
 
 impl<T> Duplicate<T> {
@@ -41,7 +46,13 @@ impl<T> Duplicate<T> {
     pub fn many(&self, values: &[T]) -> Vec<T> {
         match self.many {
             Some(many) => many(values),
-            None => values.iter().map(self.one).collect(),
+            None => {
+                let mut copies = Vec::with_capacity(values.len());
+                for value in values {
+                    copies.push((self.one)(value));
+                }
+                copies
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::fetch::{Fetch, ReadFetch};
+use crate::fetch::{Access, Fetch, ReadFetch};
 use crate::location::{EntityLocation, TableId};
 use crate::prepared::find_alias;
 use crate::store::Store;
@@ -153,10 +153,14 @@ impl<'s> EntityCell<'s> {
 #[inline]
 fn lends<F: Fetch>(ids: F::Ids, except: &[AnyColId]) -> bool {
     let mut lends = true;
-    F::visit(ids, &mut |access| {
-        lends &= access.whole.is_none() && (except.is_empty() || !except.contains(&access.column));
-    });
+    F::visit(ids, &mut lending(&mut lends, except));
     lends
+}
+
+/// A closure that is compiled once, since it stands in no generic function.
+#[inline(always)]
+fn lending<'a>(lends: &'a mut bool, except: &'a [AnyColId]) -> impl FnMut(Access) {
+    move |access| *lends &= access.whole.is_none() && (except.is_empty() || !except.contains(&access.column))
 }
 
 /// One entity of a store, for reading.

@@ -151,6 +151,9 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Whether nothing but sets is asked, and one of them can drive.
     #[doc(hidden)]
     const SETS_ALONE: bool = Self::TABLELESS && Self::IN_SETS;
+    /// Whether `visit` reports one column, so that no two parts can alias.
+    #[doc(hidden)]
+    const SINGLE: bool = false;
     /// Whether a walk may pass over rows, and whole blocks, that are not newer than its moment.
     #[doc(hidden)]
     const SKIPS: bool = false;

@@ -235,7 +235,7 @@ macro_rules! single_value {
             #[inline(always)]
             unsafe fn take(pointers: *mut T, mask: bool, row: usize) -> Option<T> {
                 // SAFETY: a masked column is initialised at the row (I2), and the caller forgets it there.
-                mask.then(|| unsafe { pointers.add(row).read() })
+                if mask { Some(unsafe { pointers.add(row).read() }) } else { None }
             }
             #[inline(always)]
             unsafe fn shift(pointers: *mut T, mask: bool, from: usize, to: usize) {

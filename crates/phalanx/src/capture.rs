@@ -31,7 +31,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use phalanx_store::{ColId, ColumnCopy, Duplicate, Entity, Store, TableId};
+use phalanx_store::{ColId, ColumnCopy, Duplicate, Store, TableId};
 
 pub use digest::{Digest, DigestHasher, Digestible};
 
@@ -184,7 +184,11 @@ impl<T> Capture<T> {
 
     /// Adds a value to a digest; false when it has none.
     pub fn digest(&self, value: &T, hasher: &mut DigestHasher) -> bool {
-        self.digest_skipped || self.digest.is_some_and(|digest| digest(value, hasher))
+        match self.digest {
+            _ if self.digest_skipped => true,
+            Some(digest) => digest(value, hasher),
+            None => false,
+        }
     }
 
     /// The fields of a value; a value of which nothing is known is one field.
@@ -244,6 +248,7 @@ struct Typed<T> {
     capture: Capture<T>,
 }
 
+// Compiled once per component of a program: loops and matches here, not adapters with closures.
 impl<T: Send + Sync + 'static> AnyColumn for Typed<T> {
     fn type_name(&self) -> &'static str {
         std::any::type_name::<T>()
@@ -261,8 +266,10 @@ impl<T: Send + Sync + 'static> AnyColumn for Typed<T> {
     }
 
     fn with_copy(&self, duplicate: &dyn Any) -> Option<ColumnCapture> {
-        let copy = *duplicate.downcast_ref::<Duplicate<T>>()?;
-        Some(ColumnCapture::new(self.id, self.capture.copying(Copying::By(copy))))
+        match duplicate.downcast_ref::<Duplicate<T>>() {
+            Some(copy) => Some(ColumnCapture::new(self.id, self.capture.copying(Copying::By(*copy)))),
+            None => None,
+        }
     }
 
     fn is_skipped(&self) -> bool {
@@ -271,19 +278,28 @@ impl<T: Send + Sync + 'static> AnyColumn for Typed<T> {
 
     fn digest(&self, store: &Store, table: TableId, rows: Range<usize>) -> Option<Digest> {
         let mut hasher = DigestHasher::new();
-        let mut all = |values: &[T]| values.iter().all(|value| self.capture.digest(value, &mut hasher));
-        let complete = match store.column_rows(table, self.id, rows.clone()) {
-            Some(values) => all(values),
-            // Holes are among the rows: the others, one by one.
-            None => rows
-                .filter(|&row| store.table_entities(table)[row] != Entity::PLACEHOLDER)
-                .all(|row| store.column_rows(table, self.id, row..row + 1).is_some_and(&mut all)),
-        };
-        complete.then(|| hasher.finish())
+        if let Some(values) = store.column_rows(table, self.id, rows.clone()) {
+            for value in values {
+                if !self.capture.digest(value, &mut hasher) {
+                    return None;
+                }
+            }
+            return Some(hasher.finish());
+        }
+        // Holes are among the rows: the others, one by one.
+        for row in store.full_rows(table, rows) {
+            let Some([value]) = store.column_rows(table, self.id, row..row + 1) else { return None };
+            if !self.capture.digest(value, &mut hasher) {
+                return None;
+            }
+        }
+        Some(hasher.finish())
     }
 
     fn show(&self, store: &Store, table: TableId, row: usize) -> Vec<Shown> {
-        let value = store.column_rows(table, self.id, row..row + 1).and_then(<[T]>::first);
-        value.map(|value| self.capture.show(value)).unwrap_or_default()
+        match store.column_rows(table, self.id, row..row + 1) {
+            Some([value]) => self.capture.show(value),
+            _ => Vec::new(),
+        }
     }
 }

@@ -196,7 +196,9 @@ fn read<'s, C: Fields>(
 ) {
     let Some(id) = column.typed::<C>() else { return };
     let Some(column) = store.column_rows(table, id, within) else { return };
-    rows.for_each(|row| visit(column[row].field(at)));
+    for row in rows {
+        visit(column[row].field(at));
+    }
 }
 
 #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]

@@ -444,10 +444,15 @@ impl Components {
                 descriptor.storage::<C>();
                 descriptor.attach(Copier::of::<C>());
                 descriptor.type_id = Some(TypeId::of::<C>());
-                let before = self.len();
-                self.add(descriptor).inspect_err(|_| self.forget_after(before))
+                self.add_or_forget(descriptor)
             }
         }
+    }
+
+    /// As `add`; after an error nothing has changed.
+    fn add_or_forget(&mut self, descriptor: Descriptor) -> Result<ComponentId, RegisterError> {
+        let before = self.len();
+        self.add(descriptor).inspect_err(|_| self.forget_after(before))
     }
 
     /// Says how values of a whole component are copied.

@@ -57,6 +57,7 @@ macro_rules! column_term {
             const DENSE: bool = true;
             const ROWED: bool = true;
             const MARKS: bool = $marks;
+            const SINGLE: bool = true;
             const WRITES: bool = $writes;
 
             #[inline(always)]

@@ -12,7 +12,6 @@ use std::sync::{Arc, OnceLock};
 
 use crate::column_id::{AnyColId, ColId};
 use crate::duplicate::Duplicate;
-use crate::entity::Entity;
 use crate::image::restore::Fresh;
 use crate::location::TableId;
 use crate::panics::FirstPanic;
@@ -65,7 +64,8 @@ struct Rows<T>(Vec<T>);
 
 impl<T> Drop for Rows<T> {
     fn drop(&mut self) {
-        if needs_drop::<T>() {
+        // Evaluated before code is made: nothing is compiled for types without drop glue.
+        if const { needs_drop::<T>() } {
             let mut panics = FirstPanic::default();
             self.0.drain(..).for_each(|value| panics.guard(|| drop(value)));
             panics.resume_unless_panicking();
@@ -90,19 +90,26 @@ struct Typed<T> {
 
 impl<T: Send + Sync + 'static> Typed<T> {
     fn rows<'b>(&self, block: &'b Block) -> &'b [T] {
-        block.rows().expect("a block holds values of its column's type")
+        match block.rows() {
+            Some(rows) => rows,
+            None => unreachable!("a block holds values of its column's type"),
+        }
     }
 }
 
 impl<T: Send + Sync + 'static> Ops for Typed<T> {
+    // A loop, not a chain of adapters: all of this is compiled once per component of a program.
     fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block {
         let values = match store.column_rows(table, self.id, rows.clone()) {
             Some(values) => self.copy.many(values),
             None => {
-                let owners = store.table_entities(table);
-                let full = rows.filter(|&row| owners[row] != Entity::PLACEHOLDER);
-                let one = |row| store.column_rows(table, self.id, row..row + 1).and_then(<[T]>::first);
-                full.filter_map(one).map(|value| self.copy.one(value)).collect()
+                let mut values = Vec::with_capacity(rows.len());
+                for row in store.full_rows(table, rows) {
+                    if let Some([value]) = store.column_rows(table, self.id, row..row + 1) {
+                        values.push(self.copy.one(value));
+                    }
+                }
+                values
             }
         };
         let bytes = size_of_val(values.as_slice());
@@ -111,7 +118,7 @@ impl<T: Send + Sync + 'static> Ops for Typed<T> {
 
     fn bytes(&self, block: &Block) -> Option<(*const u8, usize)> {
         let rows = self.rows(block);
-        self.copy.is_bytes().then_some((rows.as_ptr().cast(), rows.len()))
+        if self.copy.is_bytes() { Some((rows.as_ptr().cast(), rows.len())) } else { None }
     }
 
     fn fresh(&self, block: &Block) -> Box<dyn Fresh> {

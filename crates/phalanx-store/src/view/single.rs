@@ -36,6 +36,7 @@ impl<F: Fetch> Found<F> {
     /// # Safety
     /// The pointers are those of the table, in a live store where the row is the entity's; it has the row that is known.
     #[inline(always)]
+    #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
     pub(crate) unsafe fn in_row(
         ptrs: F::Ptrs,
         location: EntityLocation,
@@ -43,7 +44,7 @@ impl<F: Fetch> Found<F> {
         known: Known,
     ) -> Option<Self> {
         // SAFETY: forwarded.
-        let sparse_rows = unsafe { F::sparse_rows(ptrs, entity, known) }?;
+        let Some(sparse_rows) = (unsafe { F::sparse_rows(ptrs, entity, known) }) else { return None };
         Some(Self { ptrs, table: location.table, row: location.row.index(), sparse_rows })
     }
 
@@ -145,10 +146,11 @@ impl Store {
         now: Tick,
     ) -> Option<F::Item<'_>> {
         let cells = F::cells(self, ids, now);
-        let location = match F::TABLELESS && F::IN_SETS {
+        let location = if F::TABLELESS && F::IN_SETS {
             // What is in a set is alive (I10).
-            true => EntityLocation::new(TableId::ROWLESS, Row::new(0)),
-            false => location_in::<F>(self.entities.as_slots(), entity)?,
+            EntityLocation::new(TableId::ROWLESS, Row::new(0))
+        } else {
+            location_in::<F>(self.entities.as_slots(), entity)?
         };
         // SAFETY: the directory gave the location, which is the entity's (I5), unless only sets are asked; access is granted
         // by the caller.
@@ -167,14 +169,20 @@ impl Store {
         now: Tick,
     ) -> Option<F::Item<'_>> {
         // SAFETY: forwarded.
-        unsafe { Some(find_anywhere::<F>(cells, location, &entity, &self.entities)?.item(cells, now)) }
+        unsafe {
+            match find_anywhere::<F>(cells, location, &entity, &self.entities) {
+                Some(found) => Some(found.item(cells, now)),
+                None => None,
+            }
+        }
     }
 }
 
 /// As [`Entities::locate`]; for a fetch that needs a column, the dead may be where none is.
 #[inline(always)]
 pub(crate) fn location_in<F: Fetch>(slots: &[Slot], entity: Entity) -> Option<EntityLocation> {
-    Entities::find_in(slots, entity).filter(|location| F::ROWED || location.table != TableId::DEAD)
+    let location = Entities::find_in(slots, entity)?;
+    if F::ROWED || location.table != TableId::DEAD { Some(location) } else { None }
 }
 
 /// The parts of an entity that is at a place, if the table there has the columns.
@@ -183,6 +191,7 @@ pub(crate) fn location_in<F: Fetch>(slots: &[Slot], entity: Entity) -> Option<En
 /// The cells are of a live store, whose directory this is and in which the location is the entity's, unless the fetch
 /// is of sets alone. The id stays where it is while the parts are used.
 #[inline(always)]
+#[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
 unsafe fn find_anywhere<F: Fetch>(
     cells: F::Cells,
     location: EntityLocation,
@@ -195,7 +204,7 @@ unsafe fn find_anywhere<F: Fetch>(
         if F::TABLELESS && F::IN_SETS {
             return Found::rowless(cells, entity, Known::Nothing);
         }
-        let ptrs = F::find(cells, location.table.index())?;
+        let Some(ptrs) = F::find(cells, location.table.index()) else { return None };
         if !F::ROWED && location.table == TableId::ROWLESS {
             return Found::rowless(cells, directory.rowless_id(*entity)?, Known::Nothing);
         }

@@ -32,16 +32,19 @@ impl<T: Send + Sync + 'static> Cell for Typed<T> {
     fn is_full(&self) -> bool {
         self.value.is_some()
     }
+    #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
     fn clear(&mut self) -> Option<Leftover> {
-        leftover(self.value.take()?)
+        let Some(value) = self.value.take() else { return None };
+        leftover(value)
     }
     fn fill(&mut self, column: OpenColumn<'_>) {
         if let Some(value) = self.value.take() {
             column.fill(self.id, value);
         }
     }
+    #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
     fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover> {
-        let value = self.value.take()?;
+        let Some(value) = self.value.take() else { return None };
         leftover(match store.get_mut::<Write<T>>(entity, self.id) {
             Some(place) => std::mem::replace(place, value),
             None => value,
@@ -51,7 +54,7 @@ impl<T: Send + Sync + 'static> Cell for Typed<T> {
 
 /// Boxes a value whose drop may run the user's code; any other is forgotten at once.
 fn leftover<T: Send + Sync + 'static>(value: T) -> Option<Leftover> {
-    if std::mem::needs_drop::<T>() { Some(Box::new(value)) } else { None }
+    if const { std::mem::needs_drop::<T>() } { Some(Box::new(value)) } else { None }
 }
 
 /// The cells of one entity's values.
@@ -72,24 +75,35 @@ pub(crate) struct Cells {
 impl ColumnSink for Cells {
     fn column<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing) {
         let column = id.any();
-        if self.cells.len() <= column.index() {
-            self.cells.resize_with(column.index() + 1, || None);
-        }
-        let cell = self.cells[column.index()].get_or_insert_with(|| Box::new(Typed { id, value: None }));
-        let cell: &mut dyn Any = &mut **cell;
-        let cell: &mut Typed<T> = cell.downcast_mut().expect("a column has one type");
         let keeps = existing == Existing::Keep || self.existing == Some(Existing::Keep);
-        let spare = if keeps && (cell.value.is_some() || self.held.contains(&column)) {
+        let keeps_held = keeps && self.held.contains(&column);
+        let cell = self.cell(column);
+        if cell.is_none() {
+            *cell = Some(Box::new(Typed { id, value: None::<T> }));
+        }
+        let Some(cell) = cell else { unreachable!("it was made") };
+        let cell: &mut dyn Any = &mut **cell;
+        let Some(cell) = cell.downcast_mut::<Typed<T>>() else { unreachable!("a column has one type") };
+        let spare = if keeps_held || keeps && cell.value.is_some() {
             Some(value)
         } else {
+            let spare = cell.value.replace(value);
             self.touched.push(column);
-            cell.value.replace(value)
+            spare
         };
         self.leave_over(spare);
     }
 }
 
 impl Cells {
+    /// The cell of a column.
+    fn cell(&mut self, column: AnyColId) -> &mut Option<Box<dyn Cell>> {
+        if self.cells.len() <= column.index() {
+            self.cells.resize_with(column.index() + 1, || None);
+        }
+        &mut self.cells[column.index()]
+    }
+
     /// Forgets what the cells hold; it is left over.
     pub(crate) fn clear(&mut self) {
         self.held.clear();
@@ -107,7 +121,11 @@ impl Cells {
 
     /// A value that nobody keeps.
     pub(crate) fn leave_over<T: Send + Sync + 'static>(&mut self, value: Option<T>) {
-        self.leftovers.extend(value.and_then(leftover));
+        if let Some(value) = value
+            && let Some(leftover) = leftover(value)
+        {
+            self.leftovers.push(leftover);
+        }
     }
 
     /// Drops what nobody keeps, all of it; the first panic is passed on.

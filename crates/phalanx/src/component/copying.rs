@@ -200,28 +200,42 @@ pub(crate) struct Copier {
 impl Copier {
     pub(crate) fn of<C: AnyComponent>() -> Self {
         Self {
-            capture: |store, entity, mapper| {
-                let row = store.get::<C::Read>(entity, C::ids())?;
-                let mut value = C::copy_row(C::wrap_ref(row))?;
-                value.map_entities(mapper);
-                Some(Init::new(C::column_ids(), move |now: Tick| {
-                    let copy = value.copy_value();
-                    copy.expect("what was copied once is copied again").into_column_values(now)
-                }))
-            },
+            capture: capture::<C>,
             has_entities: C::HAS_ENTITIES,
             register: Components::register::<C>,
-            unbox: |value, store, sets, entity, cells| {
-                let value = value.downcast::<C>().unwrap_or_else(|_| unreachable!("its type was asked"));
-                let (values, sparse) = value.into_values(store.tick());
-                if <C as Bundle>::Sparse::ANY {
-                    let mut writer = store.set_writer(entity).expect("the entity was found alive");
-                    let replaced = sparse.insert(&mut writer, sets, Existing::Replace);
-                    writer.finish();
-                    cells.leave_over(Some(replaced));
-                }
-                values.scatter(C::value_ids(), cells);
-            },
+            unbox: unbox::<C>,
         }
     }
+}
+
+// Functions and not closures, for which a second function each would be compiled that calls it; and no `?`, which is
+// compiled for each type as well.
+
+#[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
+fn capture<C: AnyComponent>(store: &Store, entity: Entity, mapper: &mut dyn EntityMapper) -> Option<Init> {
+    let Some(row) = store.get::<C::Read>(entity, C::ids()) else { return None };
+    let Some(mut value) = C::copy_row(C::wrap_ref(row)) else { return None };
+    value.map_entities(mapper);
+    Some(Init::new(C::column_ids(), move |now: Tick| match value.copy_value() {
+        Some(copy) => copy.into_column_values(now),
+        None => unreachable!("what was copied once is copied again"),
+    }))
+}
+
+fn unbox<C: AnyComponent>(
+    value: Boxed,
+    store: &mut Store,
+    sets: &SetEntries,
+    entity: Entity,
+    cells: &mut Cells,
+) {
+    let Ok(value) = value.downcast::<C>() else { unreachable!("its type was asked") };
+    let (values, sparse) = value.into_values(store.tick());
+    if <C as Bundle>::Sparse::ANY {
+        let Some(mut writer) = store.set_writer(entity) else { unreachable!("the entity was found alive") };
+        let replaced = sparse.insert(&mut writer, sets, Existing::Replace);
+        writer.finish();
+        cells.leave_over(Some(replaced));
+    }
+    values.scatter(C::value_ids(), cells);
 }

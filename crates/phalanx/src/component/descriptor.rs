@@ -91,6 +91,37 @@ pub(crate) type Attached = Box<dyn Any + Send + Sync>;
 /// Declares a sparse component's set to a store, and plans how values of a Rust type go in and out.
 pub(crate) type DeclareSet = fn(&mut Store, &[AnyColId]) -> (SetId, Option<SetPlan>);
 
+// Functions and not closures, for which a second function each would be compiled that calls it; and no `?`, which is
+// compiled for each type as well.
+
+fn get<C: Component>(store: &Store, entity: Entity) -> Option<&dyn Any> {
+    match store.get::<C::Read>(entity, C::ids()) {
+        Some(row) => Some(C::wrap_ref(row)),
+        None => None,
+    }
+}
+
+fn get_mut<C: Component>(store: &mut Store, entity: Entity) -> Option<&mut dyn Any> {
+    match store.get_mut::<C::Write>(entity, C::ids()) {
+        Some(row) => Some(C::wrap_mut(row, Tick::ZERO).into_inner()),
+        None => None,
+    }
+}
+
+fn peek<C: Component>(peek: EntityPeek<'_>) -> Option<&dyn Any> {
+    match peek.get::<C::Read>(C::ids()) {
+        Some(row) => Some(C::wrap_ref(row)),
+        None => None,
+    }
+}
+
+fn cell<C: Component>(cell: EntityCell<'_>) -> Option<&mut dyn Any> {
+    match cell.into_get_mut::<C::Write>(C::ids()) {
+        Some(row) => Some(C::wrap_mut(row, Tick::ZERO).into_inner()),
+        None => None,
+    }
+}
+
 impl Descriptor {
     pub(crate) fn new() -> Self {
         Self {
@@ -133,18 +164,7 @@ impl Descriptor {
 
     /// Declares that values are kept whole, so that they can be lent without naming their type.
     pub fn any<C: Component>(&mut self) -> &mut Self {
-        self.any = Some(AnyAccess {
-            get: |store, entity| Some(store.get::<C::Read>(entity, C::ids()).map(C::wrap_ref)?),
-            get_mut: |store, entity| {
-                let row = store.get_mut::<C::Write>(entity, C::ids())?;
-                Some(C::wrap_mut(row, Tick::ZERO).into_inner())
-            },
-            peek: |peek| Some(peek.get::<C::Read>(C::ids()).map(C::wrap_ref)?),
-            cell: |cell| {
-                let row = cell.into_get_mut::<C::Write>(C::ids())?;
-                Some(C::wrap_mut(row, Tick::ZERO).into_inner())
-            },
-        });
+        self.any = Some(AnyAccess { get: get::<C>, get_mut: get_mut::<C>, peek: peek::<C>, cell: cell::<C> });
         self
     }
 

@@ -3,7 +3,7 @@
 //! [`QueryData`] maps what the user writes (`(&mut Position, Option<&Health>)`) to the store's fetch and
 //! wraps the items. Everything here inlines away; the loops are the store's.
 
-use phalanx_store::{Entity, EntityIds, Fetch, Opt, ReadFetch, Tick};
+use phalanx_store::{Access, Entity, EntityIds, Fetch, Opt, ReadFetch, Tick};
 
 use super::condition::Condition;
 use super::moment::Moment;
@@ -92,8 +92,13 @@ impl Term {
 /// How many columns a fetch uses.
 pub(crate) fn columns_of<F: Fetch>(ids: F::Ids) -> usize {
     let mut columns = 0;
-    F::visit(ids, &mut |_| columns += 1);
+    F::visit(ids, &mut counting(&mut columns));
     columns
+}
+
+/// A closure that is compiled once, since it stands in no generic function.
+fn counting(columns: &mut usize) -> impl FnMut(Access) {
+    |_| *columns += 1
 }
 
 /// The data of a query, as they were written.

@@ -124,11 +124,11 @@ impl World {
 /// Drops both, the second one even if the first one's drop panics; the first panic is passed on.
 #[inline]
 pub(crate) fn drop_both<A, B>(a: A, b: B) {
-    if !std::mem::needs_drop::<A>() || !std::mem::needs_drop::<B>() {
-        return;
+    // Evaluated before code is made: most bundles have no use for the guards, and do not compile them.
+    if const { std::mem::needs_drop::<A>() && std::mem::needs_drop::<B>() } {
+        let mut panics = FirstPanic::default();
+        panics.guard(|| drop(a));
+        panics.guard(|| drop(b));
+        panics.resume();
     }
-    let mut panics = FirstPanic::default();
-    panics.guard(|| drop(a));
-    panics.guard(|| drop(b));
-    panics.resume();
 }
