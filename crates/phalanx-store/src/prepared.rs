@@ -137,6 +137,11 @@ impl Admission<'_> {
         self.visits.confined = confined;
     }
 
+    /// As [`Prepared::split`].
+    pub fn split(&mut self, columns: &[AnyColId]) {
+        self.visits.split(columns);
+    }
+
     /// As [`Store::admit`].
     ///
     /// # Panics
@@ -222,13 +227,21 @@ fn whole(uses: &[Access]) -> Option<Access> {
 /// All uses of columns.
 fn uses<F: Fetch>(ids: F::Ids) -> Vec<Access> {
     let mut uses = Vec::new();
-    F::visit(ids, &mut |access| uses.push(access));
+    F::visit(ids, &mut pushing(&mut uses));
     uses
+}
+
+/// A closure that is compiled once, since it stands in no generic function.
+fn pushing(uses: &mut Vec<Access>) -> impl FnMut(Access) {
+    |access| uses.push(access)
 }
 
 /// The first two uses of one column of which one writes; for single entities, where all of it is known when compiling.
 #[inline(always)]
 pub(crate) fn find_alias<F: Fetch>(ids: F::Ids) -> Option<Alias> {
+    if F::SINGLE {
+        return None;
+    }
     let mut found = None;
     let mut second = 0;
     F::visit(ids, &mut |later| {
@@ -325,12 +338,7 @@ impl Store {
     }
 
     #[inline(always)]
-    pub(crate) fn expect_fresh<F: Fetch>(&self, query: &Prepared<F>) {
-        self.expect_stamp(query.visits.stamp);
-    }
-
-    #[inline(always)]
-    fn expect_stamp(&self, stamp: u64) {
+    pub(crate) fn expect_stamp(&self, stamp: u64) {
         if stamp != self.stamp {
             stale_query();
         }

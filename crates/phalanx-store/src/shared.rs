@@ -106,7 +106,7 @@ impl Shared<'_> {
         query: &'a Prepared<F>,
         now: Tick,
     ) -> Result<Locked<'a, F>, Conflict> {
-        self.store.expect_fresh(query);
+        self.store.expect_stamp(query.visits.stamp);
         match self.hold(&query.visits) {
             Ok(held) => Ok(Locked { held, query, now }),
             Err(conflict) => Err(conflict),

@@ -141,7 +141,7 @@ impl Store {
         query: &'w Prepared<F>,
         now: Tick,
     ) -> View<'w, F> {
-        self.expect_fresh(query);
+        self.expect_stamp(query.visits.stamp);
         View {
             cells: F::cells(self, query.ids, now),
             metas: &self.metas,
@@ -159,6 +159,17 @@ impl Store {
             access: PhantomData,
         }
     }
+}
+
+/// What is known of a table; in no generic function, so that it is compiled once.
+///
+/// # Safety
+/// The table is one of these.
+#[inline(always)]
+unsafe fn meta_of(metas: &[TableMeta], table: TableId) -> &TableMeta {
+    debug_assert!(table.index() < metas.len());
+    // SAFETY: forwarded.
+    unsafe { metas.get_unchecked(table.index()) }
 }
 
 /// # Safety
@@ -296,14 +307,14 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The length of a member table.
     #[inline(always)]
     fn table_len(&self, table: TableId) -> usize {
-        self.meta(table).len as usize
+        // SAFETY: as for `meta`.
+        unsafe { meta_of(self.metas, table).len as usize }
     }
 
     #[inline(always)]
     fn meta(&self, table: TableId) -> &'w TableMeta {
-        debug_assert!(table.index() < self.metas.len());
         // SAFETY: a table that a fresh query visits exists (I6), so it has a meta (I4); only such tables are asked for.
-        unsafe { self.metas.get_unchecked(table.index()) }
+        unsafe { meta_of(self.metas, table) }
     }
 
     fn rowless_len(&self) -> usize {

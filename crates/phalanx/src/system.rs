@@ -68,7 +68,7 @@ pub use crate::query::{Query, QueryLens};
 pub use crate::world::{
     BoxedError, Command, Commands, EntityCommand, EntityCommands, EntityEntryCommands, NonSend, NonSendMut,
 };
-pub(crate) use output::{BoxedSystem, Nothing};
+pub(crate) use output::BoxedSystem;
 
 mod access;
 mod asked;

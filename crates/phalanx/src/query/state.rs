@@ -203,7 +203,7 @@ pub(crate) fn prepare<D: QueryData, F: QueryFilter>(
                 return Err(conflict);
             }
             let conditions = [D::condition, F::condition];
-            let asked = Asked::new(conditions, prepared.admission(), store, archetypes, components);
+            let asked = Asked::new(conditions, &mut prepared.admission(), store, archetypes, components);
             Ok(FetchState { prepared, asked })
         }
         Err(alias) => Err(QueryConflict::new(alias, columns_of::<F::Fetch>(ids.0), D::terms)),
@@ -230,9 +230,7 @@ impl<C: Fetch> FetchState<C> {
     /// Catches up with the archetypes that came and went. One comparison when none did.
     #[inline]
     pub(crate) fn update(&mut self, store: &Store, archetypes: &Archetypes, components: &Components) {
-        if !self.asked.is_current(archetypes) {
-            self.asked.catch_up(self.prepared.admission(), store, archetypes, components);
-        }
+        self.asked.update(&mut self.prepared.admission(), store, archetypes, components);
     }
 
     /// Admits the table of one more match, in its place among those that are visited.
@@ -242,14 +240,14 @@ impl<C: Fetch> FetchState<C> {
 
     /// Admits the tables of all matches, and no others.
     pub(crate) fn admit_all(&mut self, store: &Store, archetypes: &Archetypes) {
-        self.asked.admit_all(self.prepared.admission(), store, archetypes);
+        self.asked.admit_all(&mut self.prepared.admission(), store, archetypes);
     }
 }
 
 impl Asked {
     fn new(
         [data, filter]: [fn() -> Condition; 2],
-        prepared: Admission<'_>,
+        prepared: &mut Admission<'_>,
         store: &Store,
         archetypes: &Archetypes,
         components: &Components,
@@ -261,7 +259,7 @@ impl Asked {
     /// A query of which entities must also meet another condition.
     pub(crate) fn narrowed(
         condition: Condition,
-        prepared: Admission<'_>,
+        prepared: &mut Admission<'_>,
         store: &Store,
         archetypes: &Archetypes,
         components: &Components,
@@ -274,6 +272,20 @@ impl Asked {
         let mut asked = Self { condition, disabling, matches, open, stale: true, driver };
         asked.admit_all(prepared, store, archetypes);
         asked
+    }
+
+    /// As [`FetchState::update`].
+    #[inline]
+    pub(crate) fn update(
+        &mut self,
+        prepared: &mut Admission<'_>,
+        store: &Store,
+        archetypes: &Archetypes,
+        components: &Components,
+    ) {
+        if !self.is_current(archetypes) {
+            self.catch_up(prepared, store, archetypes, components);
+        }
     }
 
     /// A query of which no table is admitted yet, nor will be when archetypes come.
@@ -308,7 +320,7 @@ impl Asked {
     #[inline(never)]
     fn catch_up(
         &mut self,
-        mut prepared: Admission<'_>,
+        prepared: &mut Admission<'_>,
         store: &Store,
         archetypes: &Archetypes,
         components: &Components,
@@ -322,7 +334,7 @@ impl Asked {
         };
         match caught {
             Caught::Added(ids) if !self.stale => {
-                ids.into_iter().for_each(|id| admit(id, &mut prepared, store, archetypes));
+                ids.into_iter().for_each(|id| admit(id, prepared, store, archetypes));
             }
             _ => self.admit_all(prepared, store, archetypes),
         }
@@ -372,7 +384,7 @@ impl Asked {
         self.matches = matches;
     }
 
-    fn admit_all(&mut self, mut prepared: Admission<'_>, store: &Store, archetypes: &Archetypes) {
+    fn admit_all(&mut self, prepared: &mut Admission<'_>, store: &Store, archetypes: &Archetypes) {
         prepared.reset(store);
         // Tables that have the columns may be passed over, once there are entities that can be disabled.
         prepared.confine(self.disabling > 0);

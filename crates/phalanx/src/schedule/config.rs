@@ -8,9 +8,7 @@
 
 use std::marker::PhantomData;
 
-use crate::system::{
-    BoxedSystem, ConditionShape, Finish, Nothing, ParamConflict, System, SystemCondition, SystemOutput,
-};
+use crate::system::{BoxedSystem, ConditionShape, ParamConflict, System, SystemCondition, SystemOutput};
 use crate::world::World;
 
 use super::ambiguity::Excepted;
@@ -373,9 +371,13 @@ impl<S: System<In = (), Out: SystemOutput>> IntoSystemConfigs<IsSystem> for S {
 }
 
 /// One system, about which nothing is said yet.
-pub(crate) fn single(system: impl System<In = (), Out: SystemOutput>) -> SystemConfigs {
+pub(crate) fn single<Out: SystemOutput>(system: impl System<In = (), Out = Out>) -> SystemConfigs {
+    single_boxed(Out::boxed(system))
+}
+
+fn single_boxed(system: BoxedSystem) -> SystemConfigs {
     SystemConfigs(Config::One(Box::new(NodeConfig {
-        system: Box::new(Finish::<_, Nothing>::new(system)),
+        system,
         name: None,
         sets: Vec::new(),
         before: Vec::new(),

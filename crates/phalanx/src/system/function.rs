@@ -133,7 +133,9 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         let run = Run { name: self.meta.name(), now, since: self.last_run };
         let out = {
             let mut guard = F::Param::lock(state, world, run);
-            F::Param::check(&mut guard)?;
+            if F::Param::ACTIVE {
+                F::Param::check(&mut guard)?;
+            }
             self.function.run(input, F::Param::item(&mut guard))
         };
         self.last_run = now;
@@ -143,18 +145,24 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         run_in_own_session(self, input, world)
     }
     fn apply(&mut self, world: &mut World) {
-        if let Some(state) = &mut self.state {
+        if F::Param::ACTIVE
+            && let Some(state) = &mut self.state
+        {
             F::Param::apply(state, world);
         }
     }
     fn discard(&mut self) {
-        if let Some(state) = &mut self.state {
+        if F::Param::ACTIVE
+            && let Some(state) = &mut self.state
+        {
             F::Param::discard(state);
         }
     }
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         visit_tick(&mut self.last_run, visitor);
-        if let Some(state) = &mut self.state {
+        if F::Param::ACTIVE
+            && let Some(state) = &mut self.state
+        {
             F::Param::visit_state(state, visitor);
         }
     }

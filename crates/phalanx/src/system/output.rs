@@ -1,7 +1,7 @@
 //! What systems of a schedule return: nothing, or a `Result` whose error goes to the error handler.
 //!
-//! A schedule keeps systems of one shape, so each is wrapped: its result becomes a [`BoxedError`] or nothing. Conditions are
-//! wrapped by the same type, and their results become a `bool` or an error (`asked`).
+//! A schedule keeps systems of one shape, so each that returns something is wrapped: its result becomes a [`BoxedError`]
+//! or nothing. Conditions are wrapped by the same type, and their results become a `bool` or an error (`asked`).
 
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -27,12 +27,26 @@ pub trait SystemOutput {
     /// # Errors
     /// When the system returned one.
     fn into_result(self) -> Result<(), BoxedError>;
+
+    /// A system that returns this, as a schedule keeps it.
+    #[doc(hidden)]
+    fn boxed<S: System<In = (), Out = Self>>(system: S) -> Box<dyn System<In = (), Out = ()>>
+    where
+        Self: Sized,
+    {
+        Box::new(Finish::<_, Nothing>::new(system))
+    }
 }
 
 impl SystemOutput for () {
     #[inline]
     fn into_result(self) -> Result<(), BoxedError> {
         Ok(())
+    }
+
+    /// It has the shape already: no wrapper is compiled for it.
+    fn boxed<S: System<In = (), Out = ()>>(system: S) -> BoxedSystem {
+        Box::new(system)
     }
 }
 
@@ -76,7 +90,7 @@ pub trait Reads<Out>: 'static {
 }
 
 /// What a system of a schedule returns is nothing or an error.
-pub(crate) enum Nothing {}
+enum Nothing {}
 
 impl<Out: SystemOutput> Reads<Out> for Nothing {
     type Value = ();

@@ -93,6 +93,11 @@ pub trait SystemParam {
     /// What the function gets.
     type Item<'g>;
 
+    /// Whether `check` can fail, or something is recorded or kept from run to run. Where it is false, `check`,
+    /// `is_available`, `apply`, `discard` and `visit_state` are not called, and not compiled for each system.
+    #[doc(hidden)]
+    const ACTIVE: bool = true;
+
     /// Makes the state, and declares what the parameter uses.
     fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State;
     /// Catches up with archetypes and components that came or went.
@@ -139,6 +144,8 @@ macro_rules! param_tuple {
             type Guard<'w> = ($($name::Guard<'w>,)*);
             type Item<'g> = ($($name::Item<'g>,)*);
 
+            const ACTIVE: bool = false $(|| $name::ACTIVE)*;
+
             fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
                 ($($name::init(world, meta),)*)
             }
@@ -151,25 +158,36 @@ macro_rules! param_tuple {
             }
             #[inline]
             fn check(guard: &mut Self::Guard<'_>) -> Result<(), ParamError> {
-                $($name::check(&mut guard.$at)?;)*
+                $(if $name::ACTIVE {
+                    $name::check(&mut guard.$at)?;
+                })*
                 Ok(())
             }
             #[inline]
             fn is_available(guard: &mut Self::Guard<'_>) -> bool {
-                true $(&& $name::is_available(&mut guard.$at))*
+                $(if $name::ACTIVE && !$name::is_available(&mut guard.$at) {
+                    return false;
+                })*
+                true
             }
             #[inline]
             fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {
                 ($($name::item(&mut guard.$at),)*)
             }
             fn apply(state: &mut Self::State, world: &mut World) {
-                $($name::apply(&mut state.$at, world);)*
+                $(if $name::ACTIVE {
+                    $name::apply(&mut state.$at, world);
+                })*
             }
             fn discard(state: &mut Self::State) {
-                $($name::discard(&mut state.$at);)*
+                $(if $name::ACTIVE {
+                    $name::discard(&mut state.$at);
+                })*
             }
             fn visit_state(state: &mut Self::State, visitor: &mut dyn StateVisitor) {
-                $($name::visit_state(&mut state.$at, visitor);)*
+                $(if $name::ACTIVE {
+                    $name::visit_state(&mut state.$at, visitor);
+                })*
             }
         }
     };

@@ -192,6 +192,6 @@ fn narrower<N: QueryData, G: QueryFilter>(
     conditions.push(own);
     let condition = Condition::All(conditions);
     let World { store, archetypes, components, .. } = world;
-    let asked = Asked::narrowed(condition, prepared.admission(), store, archetypes, components);
+    let asked = Asked::narrowed(condition, &mut prepared.admission(), store, archetypes, components);
     QueryState { fetch: FetchState { prepared, asked } }
 }

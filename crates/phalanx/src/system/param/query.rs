@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use phalanx_store::{Fetch, Locked};
+use phalanx_store::{Access, Admission, Fetch, Locked};
 
 use super::super::meta::{Run, SystemMeta};
 use super::super::names::short_type;
 use super::super::reach::SplitColumns;
 use super::SystemParam;
 use crate::query::{
-    Context, Extent, FetchState, Moment, Query, QueryData, QueryFilter, prepare, reads_whole,
+    Asked, Context, Extent, FetchState, Moment, Query, QueryData, QueryFilter, Term, prepare, reads_whole,
 };
 use crate::world::{SharedWorld, World};
 
@@ -52,9 +52,7 @@ pub(super) fn init_query<D: QueryData, F: QueryFilter>(
 ) -> Kept<Columns<D, F>> {
     match prepare::<D, F>(&world.store, &world.archetypes, &world.components) {
         Ok(state) => {
-            let extent = Extent::of(&state.asked.written());
-            let whole = reads_whole(D::terms);
-            let split = meta.declare_query(world, name, state.prepared.uses(), whole, extent);
+            let split = declare((state.prepared.uses(), &state.asked), D::terms, world, meta, name);
             Kept { state: Some(state), split, known: 0 }
         }
         Err(conflict) => {
@@ -64,21 +62,46 @@ pub(super) fn init_query<D: QueryData, F: QueryFilter>(
     }
 }
 
+/// Declares what a query of any type uses.
+fn declare(
+    (uses, asked): (&[Access], &Asked),
+    terms_of: fn(&mut Vec<Term>),
+    world: &World,
+    meta: &mut SystemMeta,
+    name: String,
+) -> Arc<SplitColumns> {
+    let extent = Extent::of(&asked.written());
+    meta.declare_query(world, name, uses, reads_whole(terms_of), extent)
+}
+
+/// Brings a query of any type up to date.
+fn update(
+    (mut prepared, asked): (Admission<'_>, &mut Asked),
+    split: &SplitColumns,
+    known: &mut usize,
+    world: &World,
+) {
+    asked.update(&mut prepared, &world.store, &world.archetypes, &world.components);
+    if split.count() != *known {
+        let columns = split.all();
+        prepared.split(&columns);
+        *known = columns.len();
+    }
+}
+
 impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, '_, D, F> {
     type State = Kept<Columns<D, F>>;
     type Guard<'w> = QueryGuard<'w, D, F>;
     type Item<'g> = Query<'g, 'g, D, F>;
 
+    const ACTIVE: bool = false;
+
     fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
         init_query::<D, F>(world, meta, short_type::<Self>())
     }
     fn update(state: &mut Self::State, world: &World) {
-        let Kept { state: Some(state), split, known } = state else { return };
-        state.update(&world.store, &world.archetypes, &world.components);
-        if split.count() != *known {
-            let columns = split.all();
-            state.prepared.split(&columns);
-            *known = columns.len();
+        if let Kept { state: Some(state), split, known } = state {
+            update((state.prepared.admission(), &mut state.asked), split, known, world);
         }
     }
     #[inline]
