@@ -34,12 +34,12 @@ impl Signature {
     pub fn from_ids(ids: impl IntoIterator<Item = ComponentId>) -> Self {
         let mut words = Vec::new();
         for id in ids {
-            let (word, bit) = location(id);
-            if word >= words.len() {
-                words.resize(word + 1, 0);
-            }
-            words[word] |= bit;
+            add_to(&mut words, id);
         }
+        Self::from_words(&words)
+    }
+
+    fn from_words(words: &[u64]) -> Self {
         Self::build(words.len(), |i| words.get(i).copied().unwrap_or(0))
     }
 
@@ -212,6 +212,14 @@ impl std::iter::FusedIterator for Ids<'_> {}
 #[inline]
 fn location(id: ComponentId) -> (usize, u64) {
     (id.index() / BITS, 1 << (id.index() % BITS))
+}
+
+fn add_to(words: &mut Vec<u64>, id: ComponentId) {
+    let (word, bit) = location(id);
+    if word >= words.len() {
+        words.resize(word + 1, 0);
+    }
+    words[word] |= bit;
 }
 
 #[cfg(test)]

@@ -46,17 +46,24 @@ impl Default for LocalCopies {
 
 impl LocalCopies {
     pub(crate) fn add<T: Clone + Send + 'static>(&mut self) {
-        let copy: CopyFn = |value| Some(Box::new(value.downcast_ref::<T>()?.clone()));
-        let swap: SwapFn = |one, other| {
-            if let (Some(one), Some(other)) = (one.downcast_mut::<T>(), other.downcast_mut::<T>()) {
-                std::mem::swap(one, other);
-            }
-        };
-        self.0.insert(TypeId::of::<T>(), (copy, swap));
+        self.0.insert(TypeId::of::<T>(), (copy::<T>, swap::<T>));
     }
 
     fn of(&self, value: &dyn Any) -> Option<(CopyFn, SwapFn)> {
         self.0.get(&value.type_id()).copied()
+    }
+}
+
+fn copy<T: Clone + Send + 'static>(value: &dyn Any) -> Option<Box<dyn Any + Send>> {
+    match value.downcast_ref::<T>() {
+        Some(value) => Some(Box::new(value.clone())),
+        None => None,
+    }
+}
+
+fn swap<T: 'static>(one: &mut dyn Any, other: &mut dyn Any) {
+    if let (Some(one), Some(other)) = (one.downcast_mut::<T>(), other.downcast_mut::<T>()) {
+        std::mem::swap(one, other);
     }
 }
 
