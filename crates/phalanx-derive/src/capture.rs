@@ -180,9 +180,7 @@ fn by_fields(p: &TokenStream, variants: &[Bound], is_enum: bool) -> (TokenStream
     });
     let digest = quote!(match *__value { #(#digests)* });
     let show = if is_enum {
-        let text = quote!((&&#p::CaptureProbe::of(__value)).__text(__value));
-        let digest = quote!(|__value, __hasher| #digest);
-        quote!(::std::vec::Vec::push(__fields, #p::shown("", __value, #text, #digest));)
+        show_field(p, "", &quote!(__value), &digest)
     } else {
         let arms = variants.iter().map(|Bound { pattern, fields }| {
             let all = fields.iter().map(|one| {
@@ -212,13 +210,18 @@ fn shown(p: &TokenStream, name: &str, value: &TokenStream, how: &DigestAttr) -> 
     if matches!(how, DigestAttr::Skip) {
         return TokenStream::new();
     }
-    let digest = digest_of(p, how, &quote!(__field));
-    quote! {
-        ::std::vec::Vec::push(
-            __fields,
-            #p::shown(#name, #value, (&&#p::CaptureProbe::of(#value)).__text(#value), |__field, __hasher| #digest),
-        );
-    }
+    show_field(p, name, value, &digest_of(p, how, value))
+}
+
+/// The same for a digest that is written out. Statements and no closure, which would be compiled for each field.
+fn show_field(p: &TokenStream, name: &str, value: &TokenStream, digest: &TokenStream) -> TokenStream {
+    quote! {{
+        let mut __digest = #p::DigestHasher::new();
+        let __hasher = &mut __digest;
+        let __has_digest = #digest;
+        let __text = (&&#p::CaptureProbe::of(#value)).__text(#value);
+        ::std::vec::Vec::push(__fields, #p::shown(#name, #value, __text, (__has_digest, __digest)));
+    }}
 }
 
 /// The variants of an enum, or the one of a struct; `None` where fields cannot be lent.

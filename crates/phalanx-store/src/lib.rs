@@ -49,8 +49,8 @@
 //!   members are the rows of a set without columns, which only this group writes, and no group names.
 //! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, no row of a visited table is passed over, nothing is
 //!   missed in sets, and slices can be lent; `ROWED`, it is present in no place without rows; `TABLELESS`, it reaches no
-//!   column of the visited table, and is found in any; `IN_SETS`, only entities of some set are found; `MARKS`, `mark`
-//!   writes ticks; not `WRITES`, it only reads.
+//!   column of the visited table, and is found in any; `IN_SETS`, only entities of some set are found; `SINGLE`, one
+//!   column is reached; `MARKS`, `mark` writes ticks; not `WRITES`, it only reads.
 //! - **I15 Images.** Each change of the owner of a row, each row that comes and each that goes marks the block of the owners
 //!   with the store's tick. The clock only rises; where it is set back, the base is forgotten, or the store becomes equal to
 //!   another image, its new base. So a block of owners whose tick is before the base's, and which has as many rows, is as in

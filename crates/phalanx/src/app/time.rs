@@ -109,10 +109,9 @@ impl<C: Send + Sync + 'static> Resource for Time<C> {
                 true
             };
             let show = |time: &Time<C>, fields: &mut Vec<Shown>| {
-                fields.push(shown("", time, Some(format!("{time:?}")), |time, hasher| {
-                    hasher.debug(time);
-                    true
-                }));
+                let mut hasher = DigestHasher::new();
+                hasher.debug(time);
+                fields.push(shown("", time, Some(format!("{time:?}")), (true, hasher)));
             };
             let copying = Copying::By(Duplicate::bytes());
             let capture: Capture<Time<C>> = Capture::none().copying(copying).digesting(digest, show);

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use phalanx_store::Duplicate;
 
-use super::{Copying, Digest, DigestHasher, Digestible, Shown};
+use super::{Copying, DigestHasher, Digestible, Shown};
 
 /// Stands for a type that is asked about.
 pub struct Probe<T>(PhantomData<fn() -> T>);
@@ -173,14 +173,16 @@ pub fn copied<T>(copy: Option<T>) -> T {
     copy.expect("fields are copied one by one only where all of them are `Copy`")
 }
 
-/// One field, shown.
+/// One field, shown: with its digest, if the value could be taken in.
 pub fn shown<T>(
     field: &'static str,
-    value: &T,
+    _: &T,
     text: Option<String>,
-    digest: impl FnOnce(&T, &mut DigestHasher) -> bool,
+    (has_digest, hasher): (bool, DigestHasher),
 ) -> Shown {
-    let mut hasher = DigestHasher::new();
-    let digest: Option<Digest> = digest(value, &mut hasher).then(|| hasher.finish());
-    Shown { digest, text, ..Shown::unknown::<T>(field) }
+    with_digest(Shown { text, ..Shown::unknown::<T>(field) }, has_digest, &hasher)
+}
+
+fn with_digest(shown: Shown, has_digest: bool, hasher: &DigestHasher) -> Shown {
+    Shown { digest: has_digest.then(|| hasher.finish()), ..shown }
 }
