@@ -265,11 +265,10 @@ impl<T: Send + Sync + 'static> AnyColumn for Typed<T> {
         self.capture.copy.kind()
     }
 
+    #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
     fn with_copy(&self, duplicate: &dyn Any) -> Option<ColumnCapture> {
-        match duplicate.downcast_ref::<Duplicate<T>>() {
-            Some(copy) => Some(ColumnCapture::new(self.id, self.capture.copying(Copying::By(*copy)))),
-            None => None,
-        }
+        let Some(copy) = duplicate.downcast_ref::<Duplicate<T>>() else { return None };
+        Some(ColumnCapture::new(self.id, self.capture.copying(Copying::By(*copy))))
     }
 
     fn is_skipped(&self) -> bool {

@@ -238,7 +238,9 @@ pub(crate) fn column_values(
 ) -> bool {
     each_scalar!(S => if let Some(id) = column.typed::<S>() {
         let column = store.column_rows(table, id, within).expect("the table has the column and these rows");
-        out.extend(rows.map(|row| column[row].into_value()));
+        for row in rows {
+            out.push(column[row].into_value());
+        }
         return true;
     });
     false

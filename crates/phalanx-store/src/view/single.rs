@@ -161,6 +161,7 @@ impl Store {
     /// The cells are this store's. The place is that of the entity, unless the fetch is of sets alone, and access is
     /// granted as for `get_unchecked`.
     #[inline(always)]
+    #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
     pub(crate) unsafe fn get_from<F: Fetch>(
         &self,
         location: EntityLocation,
@@ -170,10 +171,10 @@ impl Store {
     ) -> Option<F::Item<'_>> {
         // SAFETY: forwarded.
         unsafe {
-            match find_anywhere::<F>(cells, location, &entity, &self.entities) {
-                Some(found) => Some(found.item(cells, now)),
-                None => None,
-            }
+            let Some(found) = find_anywhere::<F>(cells, location, &entity, &self.entities) else {
+                return None;
+            };
+            Some(found.item(cells, now))
         }
     }
 }
