@@ -360,7 +360,7 @@ fn saves_and_rewinds() -> Outcome {
     let mut app = App::new();
     app.keep_history(600);
     app.add_systems(Update, |mut all: Query<&mut Health>| {
-        all.iter_mut().for_each(|mut health| health.0 += 1.0)
+        all.iter_mut().for_each(|mut health| health.0 += 1.0);
     });
     let e = app.world_mut().spawn(Health(0.0)).id();
     (0..40).for_each(|_| app.step(0.1));

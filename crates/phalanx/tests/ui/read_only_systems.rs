@@ -10,16 +10,10 @@ struct Score(u32);
 struct Scoring<'w> {
     score: ResMut<'w, Score>,
 }
-#[derive(Component)]
-#[component(immutable)]
-struct Owner(u32);
 
 fn ask(_: impl ReadOnlySystem) {}
 
 fn main() {
     ask(IntoSystem::into_system(|_: Query<&mut Health>| ()));
     ask(IntoSystem::into_system(|_: Res<Score>, _: Scoring| ()));
-    for owner in World::new().view_mut::<&mut Owner>() {
-        owner.0 = 3;
-    }
 }

@@ -1,4 +1,4 @@
-//! Systems that only read, and components that are replaced.
+//! Systems that only read.
 
 use phalanx::prelude::*;
 
@@ -10,17 +10,10 @@ struct Score(u32);
 struct Scoring<'w> {
     score: Res<'w, Score>,
 }
-#[derive(Component)]
-#[component(immutable)]
-struct Owner(u32);
 
 fn ask(_: impl ReadOnlySystem) {}
 
 fn main() {
     ask(IntoSystem::into_system(|all: Query<&Health>| _ = all.iter().map(|health| health.0).sum::<u32>()));
     ask(IntoSystem::into_system(|score: Res<Score>, scoring: Scoring| assert_eq!(score.0, scoring.score.0)));
-    let mut world = World::new();
-    let owned = world.spawn(Owner(2)).id();
-    world.entity_mut(owned).insert(Owner(3));
-    assert_eq!(world.get::<Owner>(owned).map(|owner| owner.0), Some(3));
 }
