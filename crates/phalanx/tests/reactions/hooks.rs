@@ -72,6 +72,21 @@ fn a_component_declares_its_hooks_by_name_path_closure_call_or_alone() {
 }
 
 #[test]
+fn declared_hooks_of_a_component_that_merged_commands_bring_first_are_called() {
+    #[derive(Component)]
+    #[component(on_add = |mut world, context| { world.commands().entity(context.entity).insert(Heard); })]
+    struct Bell;
+    #[derive(Component)]
+    struct Heard;
+    #[derive(Component)]
+    struct Other;
+    let mut world = World::new();
+    let entity = world.commands().spawn(Other).insert(Bell).id();
+    world.flush();
+    assert!(world.get::<Heard>(entity).is_some());
+}
+
+#[test]
 fn a_second_hook_for_the_same_event_is_an_error_that_names_both() {
     let mut world = logging();
     let second = catch_unwind(AssertUnwindSafe(|| {

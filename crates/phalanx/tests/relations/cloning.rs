@@ -152,6 +152,22 @@ fn a_cyclic_graph_is_cloned_once() {
     world.check().unwrap();
 }
 
+#[test]
+fn a_link_that_a_handler_puts_back_while_a_clone_comes_is_listed_once() {
+    let mut world = World::new();
+    let [parent, other] = [(); 2].map(|()| world.spawn_empty().id());
+    let source = world.spawn((Mark(1), ChildOf(parent))).id();
+    let target = world.spawn((Mark(2), ChildOf(other))).id();
+    world.add_observer(move |on: On<Remove<ChildOf>>, mut commands: Commands| {
+        commands.entity(on.entity).insert(ChildOf(other));
+    });
+    EntityCloner::build_opt_out(&mut world).finish().clone_entity(&mut world, source, target);
+    assert_eq!(world.get::<Mark>(target), Some(&Mark(1)));
+    assert_eq!(world.get::<ChildOf>(target), Some(&ChildOf(other)), "what the handler said stays");
+    assert_eq!(world.get::<Children>(other).unwrap()[..], [target]);
+    world.check().unwrap();
+}
+
 // Hazard 73.
 #[test]
 fn a_long_chain_is_cloned() {

@@ -134,6 +134,22 @@ fn a_cycle_is_refused_while_the_list_of_its_target_waits() {
     world.check().unwrap();
 }
 
+#[test]
+fn the_first_link_of_a_world_is_kept_although_its_command_is_merged_with_others() {
+    let (mut world, errors) = world();
+    let parent = world.spawn_empty().id();
+    let child = world.commands().spawn(Mark(1)).insert(ChildOf(parent)).id();
+    world.flush();
+    assert_eq!(world.get::<Children>(parent).unwrap()[..], [child]);
+    world.check().unwrap();
+    let (mut world, _) = self::world();
+    let alone = world.spawn_empty().id();
+    world.commands().entity(alone).insert(ChildOf(alone)).insert(Mark(1));
+    world.flush();
+    assert!(is_unlinked(&world, alone) && errors.lock().unwrap().is_empty());
+    world.check().unwrap();
+}
+
 // Hazard 72.
 #[test]
 fn source_and_target_die_in_one_flush_in_either_order() {

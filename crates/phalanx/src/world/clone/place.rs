@@ -67,7 +67,9 @@ impl World {
         let pool = self.archetypes.pool_of(from);
         let record = self.archetypes.pools().record(pool);
         let present = self.archetypes.signature(from).clone();
-        let fits = |made: &Made| record.allows(made.id) && !present.has(made.id);
+        // What a handler put back when it went stays, too.
+        let is_there = |id| self.get_entity(entity).is_ok_and(|entity| entity.contains_id(id));
+        let fits = |made: &Made| record.allows(made.id) && !is_there(made.id);
         let made: Vec<Made> = made.into_iter().filter(fits).collect();
         let (sparse, table): (Vec<Made>, Vec<Made>) =
             made.into_iter().partition(|made| self.components.info(made.id).is_sparse());

@@ -230,6 +230,8 @@ fn is_endless(rounds: usize, waiting: usize) -> bool {
 }
 
 fn apply_all(world: &mut World, work: &mut Queue) {
+    // Before it is asked whether anybody listens: relations, and hooks that a component declares, come with it.
+    work.meet_kinds(world);
     match world.commands.order {
         FlushOrder::Recorded => {
             let mut at = 0;

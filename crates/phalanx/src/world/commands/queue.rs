@@ -225,6 +225,8 @@ pub(crate) struct Queue {
     pub(crate) steps: Vec<Step>,
     types: Vec<TypeId>,
     pub(crate) kinds: Vec<Box<dyn Kind>>,
+    /// How many of the kinds the world whose queue this is has met.
+    met: usize,
     /// Behind a lock that nobody takes: functions need not be `Sync`, and a world is.
     calls: Mutex<Vec<Option<Call>>>,
 }
@@ -312,7 +314,10 @@ impl Queue {
     /// Moves all commands of `other` to the end. Both keep their memory.
     pub(crate) fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
-            return std::mem::swap(self, other);
+            std::mem::swap(self, other);
+            // They may be of different worlds.
+            (self.met, other.met) = (0, 0);
+            return;
         }
         // Where each kind of `other` goes, and after how many bundles.
         let mut places = Vec::with_capacity(other.kinds.len());
@@ -359,6 +364,15 @@ impl Queue {
         self.steps.clear();
         self.kinds.iter_mut().for_each(|kind| kind.drop_all(panics));
         drop_each(self.calls(), panics);
+    }
+
+    /// Lets a world meet all kinds of bundles: their components may be the first ones that somebody listens to.
+    pub(crate) fn meet_kinds(&mut self, world: &mut World) {
+        while let Some(kind) = self.kinds.get(self.met) {
+            // Counted first: a kind that cannot be registered is refused with its command.
+            self.met += 1;
+            kind.bundle(world);
+        }
     }
 
     /// Marks a step as done and says what it was.
