@@ -58,6 +58,14 @@ struct Stable(Box<u32>);
 #[derive(Component, Clone)]
 struct Tag;
 
+#[derive(Component, Clone, Debug)]
+#[relationship(many)]
+struct Likes {
+    #[target]
+    whom: Entity,
+    amount: u32,
+}
+
 /// A component without size that has drop glue.
 #[derive(Component, Clone, Debug)]
 struct Empty {
@@ -206,7 +214,17 @@ impl Run {
             31 => self.groups(),
             32 => self.world.shrink_to_fit(),
             33..=35 => self.relate(),
-            36 | 37 => self.change_dynamic(n as f32),
+            36 => {
+                if let (Some(source), Some(whom)) = (self.any(), self.any()) {
+                    // A pool that declares no edges refuses them.
+                    let _ = self.world.link(source, Likes { whom, amount: n });
+                    let first = self.world.related::<Likes>(whom).first().map(|likes| likes.whom);
+                    first
+                        .filter(|_| n.is_multiple_of(3))
+                        .map(|first| self.world.unlink::<Likes>(whom, first));
+                }
+            }
+            37 => self.change_dynamic(n as f32),
             38 => {
                 let (value, most) = (Tracked(n % 40), n as usize % 30);
                 let found = self.world.entities_with(&value);
@@ -344,7 +362,7 @@ impl Run {
             let one = world.entity(entity);
             let _ = writeln!(
                 text,
-                "{entity} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?}",
+                "{entity} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?}",
                 world.archetype_of(entity),
                 one.get::<Plain>(),
                 one.get::<Text>(),
@@ -357,6 +375,7 @@ impl Run {
                 one.contains::<Tag>(),
                 one.get::<ChildOf>(),
                 one.get::<Children>().map(|children| children.iter().collect::<Vec<_>>()),
+                (world.related::<Likes>(entity), world.edges_to::<Likes>(entity).collect::<Vec<_>>()),
                 self.dynamic.map(|id| ["hp", "who"].map(|field| world.get_field(entity, id, field).ok())),
             );
         }

@@ -202,6 +202,54 @@ fn an_older_version_is_migrated_column_by_column() {
 }
 
 #[test]
+fn migrations_follow_each_other_from_any_older_version() {
+    mod first {
+        use super::{Component, Deserialize, Serialize};
+        #[derive(Component, Serialize, Deserialize)]
+        #[component(save, name = "old.Engine")]
+        pub struct Engine {
+            pub watts: u32,
+        }
+    }
+    mod second {
+        use super::{Component, Deserialize, Serialize};
+        #[derive(Component, Serialize, Deserialize)]
+        #[component(save, name = "game.Engine", version = 2)]
+        pub struct Engine {
+            pub kilowatts: f64,
+        }
+    }
+    #[derive(Component, Serialize, Deserialize, PartialEq, Debug)]
+    #[component(save, name = "game.Engine", version = 4)]
+    struct Engine {
+        power: f64,
+        kind: String,
+    }
+    let (mut oldest, mut older) = (World::new(), World::new());
+    let e = oldest.spawn(first::Engine { watts: 1_500 }).id();
+    assert_eq!(older.spawn(second::Engine { kilowatts: 2.5 }).id(), e);
+    let mut types = SaveRegistry::new();
+    // In whatever order they are told.
+    types
+        .register::<Engine>()
+        .migrate(Migration::new("game.Engine", 3..4).rename("kilowatts", "power"))
+        .migrate(Migration::new("old.Engine", 1..2).becomes("game.Engine").change(|engine| {
+            let watts = engine.take("watts").and_then(|watts| watts.as_f64()).ok_or("no watts")?;
+            engine.set("kilowatts", watts / 1_000.0);
+            Ok(())
+        }));
+    let error = from_json(&to_json(&oldest), &types).map(|_| ()).expect_err("a step is missing");
+    assert_eq!(error, LoadError::Version { name: "game.Engine".into(), saved: 2, current: 4 });
+    types.migrate(Migration::new("game.Engine", 2..3).default("kind", "steam"));
+    for (world, power) in [(&oldest, 1.5), (&older, 2.5)] {
+        for loaded in [from_json(&to_json(world), &types), from_postcard(&to_postcard(world), &types)] {
+            let loaded = loaded.expect("migrated");
+            assert_eq!(loaded.get::<Engine>(e), Some(&Engine { power, kind: "steam".into() }));
+        }
+    }
+}
+
+#[test]
 fn a_version_from_the_future_is_refused() {
     let (world, _) = some_world();
     let mut types = SaveRegistry::new();

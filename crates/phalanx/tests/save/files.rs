@@ -154,7 +154,7 @@ fn damage_is_found_and_said_where() {
     let path = place.file("save");
     world.write_file(&path).expect("written");
     let bytes = std::fs::read(&path).expect("read");
-    let mut random = Random::new(1);
+    let (mut random, mut located) = (Random::new(1), 0);
     for round in 0..400 {
         let mut bad = bytes.clone();
         if round % 2 == 0 {
@@ -165,7 +165,9 @@ fn damage_is_found_and_said_where() {
         std::fs::write(&path, &bad).expect("written");
         let error = World::read_file(&path, &types).map(|_| ()).expect_err("damaged");
         assert!(matches!(error, FileError::Load(_)) && error.to_string().contains("save"), "{error}");
+        located += usize::from(error.to_string().contains("the piece at byte"));
     }
+    assert!(located > 100, "only {located} of 200 flipped bits were said where");
     for short in [&b"PHA"[..], b"\xff\xff\xff", b""] {
         std::fs::write(&path, short).expect("written");
         assert!(World::read_file(&path, &types).is_err());
