@@ -320,10 +320,11 @@ pub(crate) unsafe fn swap_values(a: *mut u8, b: *mut u8, size: usize) {
     }
 }
 
-/// As [`swap_values`]; apart, because it needs many registers.
+/// As [`swap_values`]; apart, because it needs many registers, which nobody shall clear ahead of it.
 ///
 /// # Safety
 /// As for [`swap_values`].
+#[cold]
 #[inline(never)]
 unsafe fn swap_long(a: *mut u8, b: *mut u8, size: usize) {
     // SAFETY: forwarded.

@@ -138,7 +138,8 @@ impl Store {
         self.entities.alloc()
     }
 
-    /// Inserts values into an entity that stands at the edge's source.
+    /// Inserts values into an entity that stands at the edge's source. What is left over of values that were there is
+    /// returned, to be dropped when the caller likes.
     ///
     /// # Errors
     /// Gives the values back when the entity is dead or stands elsewhere.
@@ -152,33 +153,13 @@ impl Store {
         edge: &Edge,
         values: V,
         existing: Existing,
-    ) -> Result<(), V> {
-        drop(self.replace(entity, edge, values, existing)?);
-        Ok(())
-    }
-
-    /// As [`Store::insert`]; what is left over of values that were there is returned, to be dropped when the caller
-    /// likes.
-    ///
-    /// # Errors
-    /// Gives the values back when the entity is dead or stands elsewhere.
-    ///
-    /// # Panics
-    /// When the edge is stale.
-    #[inline]
-    pub fn replace<V: Values>(
-        &mut self,
-        entity: Entity,
-        edge: &Edge,
-        values: V,
-        existing: Existing,
     ) -> Result<V::Old, V> {
         self.expect_edge::<V>(edge, false);
         let edge_from = |table| (table == edge.source).then_some(edge);
-        self.replace_along(entity, values, existing, edge_from).map_err(NotInserted::into_values)
+        self.insert_along(entity, values, existing, edge_from).map_err(NotInserted::into_values)
     }
 
-    /// As [`Store::replace`], along the edge that `edge_from` names for the table where the entity stands.
+    /// As [`Store::insert`], along the edge that `edge_from` names for the table where the entity stands.
     ///
     /// # Errors
     /// Gives the values back when the entity is dead or no edge is known.
@@ -186,7 +167,7 @@ impl Store {
     /// # Panics
     /// When the edge is stale.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn replace_along<'e, V: Values>(
+    pub fn insert_along<'e, V: Values>(
         &mut self,
         entity: Entity,
         values: V,
@@ -223,8 +204,7 @@ impl Store {
     /// # Panics
     /// When the edge is stale.
     pub fn remove<V: Values>(&mut self, entity: Entity, edge: &Edge) -> bool {
-        self.expect_edge::<V>(edge, true);
-        self.detach_along::<V>(entity, |table| (table == edge.source).then_some(edge)).is_ok()
+        self.detach::<V>(entity, edge).is_some()
     }
 
     /// Removes what the entity has of `V`, along the edge that `edge_from` names for the table where it stands. What it
@@ -245,8 +225,19 @@ impl Store {
         let edge = edge_from(location.table)
             .filter(|edge| edge.source == location.table)
             .ok_or(Some(location.table))?;
-        // SAFETY: the entity stands there (I5), at the edge's source.
-        Ok(unsafe { self.take_present::<V>(entity, location.row.index(), edge) })
+        self.expect_edge::<V>(edge, true);
+        let (row, mask) = (location.row.index(), V::mask(&mut edge.present.iter()));
+        // SAFETY: the edge is fresh, as was asked above, and the entity stands at its source (I5). Masked columns are columns
+        // of the source (I1, I7), initialised at the entity's row (I2); the row is closed next, and the target has none of
+        // them.
+        Ok(unsafe {
+            // A function for each, as above.
+            if edge.plain {
+                self.relocate_plainly(entity, row, edge, |_| V::take(edge.pointers::<V>(), mask, row))
+            } else {
+                self.relocate_with_care(entity, row, edge, |_| V::take(edge.pointers::<V>(), mask, row))
+            }
+        })
     }
 
     /// Removes `V` and returns it. `None`, and nothing happens, when the entity is dead, stands elsewhere, or
@@ -270,29 +261,7 @@ impl Store {
     #[inline]
     pub fn detach<V: Values>(&mut self, entity: Entity, edge: &Edge) -> Option<V::Old> {
         self.expect_edge::<V>(edge, true);
-        let location = self.entities.locate(entity).filter(|location| location.table == edge.source)?;
-        // SAFETY: the entity stands there (I5), at the edge's source.
-        Some(unsafe { self.take_present::<V>(entity, location.row.index(), edge) })
-    }
-
-    /// Moves what the row has of `V` out.
-    ///
-    /// # Safety
-    /// The entity stands at the row, at the edge's source.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn take_present<V: Values>(&mut self, entity: Entity, row: usize, edge: &Edge) -> V::Old {
-        self.expect_edge::<V>(edge, true);
-        let mask = V::mask(&mut edge.present.iter());
-        // SAFETY: forwarded; the edge is fresh. Masked columns are columns of the source (I1, I7), initialised at the
-        // entity's row (I2, I5); the row is closed next, and the target has none of them.
-        unsafe {
-            // A function for each, as above.
-            if edge.plain {
-                self.relocate_plainly(entity, row, edge, |_| V::take(edge.pointers::<V>(), mask, row))
-            } else {
-                self.relocate_with_care(entity, row, edge, |_| V::take(edge.pointers::<V>(), mask, row))
-            }
-        }
+        self.detach_along::<V>(entity, |table| (table == edge.source).then_some(edge)).ok()
     }
 
     /// Despawns an entity and drops its values. False when it was dead already.

@@ -101,7 +101,7 @@ fn a_plan_of_another_store_is_refused() {
     let ((mut store, plan), (_other, foreign)) = (store_with(id, false), store_with(id, false));
     let entity = spawn(&mut store, 1)[0];
     assert!(catch_unwind(AssertUnwindSafe(|| store.set_take::<Col<u32>>(&foreign, id, entity))).is_err());
-    let insert = || store.set_replace(&foreign, id, entity, Col(1), Existing::Replace);
+    let insert = || store.set_insert(&foreign, id, entity, Col(1), Existing::Replace);
     assert!(catch_unwind(AssertUnwindSafe(insert)).is_err());
     assert_eq!(store.set_len(plan.set()), 0);
     store.check().unwrap();
@@ -116,7 +116,9 @@ fn values_of_any_size_go_in_and_out_over_many_blocks() {
             let (mut store, plan) = store_with(id, stable);
             let ids = spawn(&mut store, COUNT);
             for (n, &entity) in ids.iter().enumerate() {
-                assert!(store.set_insert(&plan, id, entity, Col(value(n)), Existing::Replace).unwrap());
+                assert!(
+                    store.set_insert(&plan, id, entity, Col(value(n)), Existing::Replace).unwrap().is_none()
+                );
             }
             for (n, &entity) in ids.iter().enumerate().filter(|(n, _)| n % 3 > 0) {
                 assert_eq!(store.set_take::<Col<_>>(&plan, id, entity), Some(Col(value(n))));
@@ -129,9 +131,9 @@ fn values_of_any_size_go_in_and_out_over_many_blocks() {
             // What is there is replaced or kept; what is not comes anew, into holes first.
             for (n, &entity) in ids.iter().enumerate() {
                 let there = n % 3 == 0;
-                let kept = store.set_replace(&plan, id, entity, Col(value(n + 1)), Existing::Keep).unwrap();
+                let kept = store.set_insert(&plan, id, entity, Col(value(n + 1)), Existing::Keep).unwrap();
                 assert_eq!(kept, there.then(|| Some(value(n + 1))));
-                let old = store.set_replace(&plan, id, entity, Col(value(n + 2)), Existing::Replace).unwrap();
+                let old = store.set_insert(&plan, id, entity, Col(value(n + 2)), Existing::Replace).unwrap();
                 assert_eq!(old, Some(Some(value(if there { n } else { n + 1 }))));
             }
             assert_eq!((store.set_rows(plan.set()), store.set_holes(plan.set())), (COUNT, 0));
@@ -153,18 +155,18 @@ fn the_dead_and_those_of_another_generation_have_nothing_and_get_nothing() {
         let (mut store, plan) = store_with(id, stable);
         let value = Arc::new(7);
         let dead = spawn(&mut store, 1)[0];
-        assert!(store.set_insert(&plan, id, dead, Col(value.clone()), Existing::Replace).unwrap());
+        assert!(store.set_insert(&plan, id, dead, Col(value.clone()), Existing::Replace).unwrap().is_none());
         assert!(store.despawn(dead));
         assert_eq!(Arc::strong_count(&value), 1);
         let next = spawn(&mut store, 1)[0];
         assert_eq!(next.index(), dead.index());
         let far = Entity::from_bits(dead.to_bits() | 0x00ff_ff00).unwrap();
         for entity in [dead, far, Entity::PLACEHOLDER] {
-            let refused = store.set_replace(&plan, id, entity, Col(value.clone()), Existing::Replace);
+            let refused = store.set_insert(&plan, id, entity, Col(value.clone()), Existing::Replace);
             assert_eq!(refused.unwrap_err(), Col(value.clone()));
             assert_eq!(store.set_take::<Col<_>>(&plan, id, entity), None);
         }
-        assert!(store.set_insert(&plan, id, next, Col(value.clone()), Existing::Replace).unwrap());
+        assert!(store.set_insert(&plan, id, next, Col(value.clone()), Existing::Replace).unwrap().is_none());
         let refused = store.set_insert(&plan, id, dead, Col(value.clone()), Existing::Replace);
         assert!(refused.is_err() && store.set_take::<Col<_>>(&plan, id, dead).is_none());
         drop(refused);
@@ -175,7 +177,9 @@ fn the_dead_and_those_of_another_generation_have_nothing_and_get_nothing() {
         let reserved = store.reserve_entity().unwrap();
         assert!(store.set_insert(&plan, id, reserved, Col(value.clone()), Existing::Replace).is_err());
         store.flush();
-        assert!(store.set_insert(&plan, id, reserved, Col(value.clone()), Existing::Replace).unwrap());
+        assert!(
+            store.set_insert(&plan, id, reserved, Col(value.clone()), Existing::Replace).unwrap().is_none()
+        );
         drop(store);
         assert_eq!(Arc::strong_count(&value), 1);
     }
@@ -208,7 +212,11 @@ fn a_value_without_size_whose_drop_panics_is_out_of_the_set_before() {
         let mut count =
             |run: &mut dyn FnMut()| panics += usize::from(catch_unwind(AssertUnwindSafe(run)).is_err());
         for &entity in &ids {
-            assert!(store.set_insert(&plan, id, entity, Col(Grain), Existing::Replace).is_ok_and(|new| new));
+            assert!(
+                store
+                    .set_insert(&plan, id, entity, Col(Grain), Existing::Replace)
+                    .is_ok_and(|old| old.is_none())
+            );
         }
         for &entity in &ids[2..6] {
             count(&mut || drop(store.set_insert(&plan, id, entity, Col(Grain), Existing::Replace)));
@@ -232,7 +240,7 @@ fn each_change_marks_the_blocks_in_which_rows_came_went_or_moved() {
     let table = store.set_table(plan.set());
     let ids = spawn(&mut store, 3 * BLOCK_ROWS);
     for &entity in &ids {
-        assert!(store.set_insert(&plan, id, entity, Col(1), Existing::Replace).unwrap());
+        assert!(store.set_insert(&plan, id, entity, Col(1), Existing::Replace).unwrap().is_none());
     }
     let mut marked = |change: &mut dyn FnMut(&mut Store)| {
         let now = store.advance_tick();
@@ -241,7 +249,7 @@ fn each_change_marks_the_blocks_in_which_rows_came_went_or_moved() {
     };
     let replaced = ids[BLOCK_ROWS + 1];
     let replace = |store: &mut Store| {
-        assert!(!store.set_insert(&plan, id, replaced, Col(2), Existing::Replace).unwrap());
+        assert!(store.set_insert(&plan, id, replaced, Col(2), Existing::Replace).unwrap().is_some());
     };
     assert_eq!(marked(&mut { replace }), [false, true, false]);
     // The last row fills the gap: two blocks.
@@ -258,8 +266,9 @@ fn each_change_marks_the_blocks_in_which_rows_came_went_or_moved() {
         marked(&mut |store| assert!(store.set_take::<Col<_>>(&plan, id, last).is_some())),
         [false, false, true]
     );
-    let come =
-        |store: &mut Store| assert!(store.set_insert(&plan, id, last, Col(1), Existing::Keep).unwrap());
+    let come = |store: &mut Store| {
+        assert!(store.set_insert(&plan, id, last, Col(1), Existing::Keep).unwrap().is_none())
+    };
     assert_eq!(marked(&mut { come }), [false, false, true]);
     assert_eq!(marked(&mut |store| assert!(bring(store, plan.set(), last, 0))), [true, false, true]);
     assert_eq!(marked(&mut |_| ()), [false; 3]);
@@ -273,7 +282,7 @@ fn an_entity_is_brought_to_a_row_by_exchange() {
     let set = plan.set();
     let ids = spawn(&mut store, 5);
     for (n, &entity) in (0..).zip(&ids[..4]) {
-        assert!(store.set_insert(&plan, id, entity, Col([n; 3]), Existing::Replace).unwrap());
+        assert!(store.set_insert(&plan, id, entity, Col([n; 3]), Existing::Replace).unwrap().is_none());
     }
     assert!(bring(&mut store, set, ids[3], 1) && bring(&mut store, set, ids[0], 0));
     assert_eq!(store.set_entities(set), [ids[0], ids[3], ids[2], ids[1]]);
@@ -293,7 +302,7 @@ fn a_plan_leads_to_its_set_however_many_sets_come_later() {
         let later = ColId::<u32>::named(&format!("plan late {at}"));
         store.declare(later.any());
         store.declare_set(&[later.any()]);
-        assert_eq!(store.set_insert(&plan, id, entity, Col(at), Existing::Replace), Ok(true));
+        assert_eq!(store.set_insert(&plan, id, entity, Col(at), Existing::Replace), Ok(None));
     }
     store.check().unwrap();
     for (at, &entity) in (0u32..).zip(&entities) {

@@ -131,7 +131,10 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
     let entities: Vec<_> = (0..8).map(|_| store.spawn_rowless().unwrap()).collect();
     for &entity in &entities {
         assert!(
-            store.set_insert(&plan, STABLE.id(), entity, Col("a".repeat(50)), Existing::Replace).unwrap()
+            store
+                .set_insert(&plan, STABLE.id(), entity, Col("a".repeat(50)), Existing::Replace)
+                .unwrap()
+                .is_none()
         );
     }
     assert!(store.set_remove(set, entities[5]));
@@ -143,7 +146,10 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
     for _ in 0..40 {
         let entity = store.spawn_rowless().unwrap();
         assert!(
-            store.set_insert(&plan, STABLE.id(), entity, Col("b".repeat(50)), Existing::Replace).unwrap()
+            store
+                .set_insert(&plan, STABLE.id(), entity, Col("b".repeat(50)), Existing::Replace)
+                .unwrap()
+                .is_none()
         );
     }
     store.check().unwrap();
@@ -162,7 +168,12 @@ fn a_seat_is_not_misled_by_a_set_that_has_the_number_of_its_table() {
     assert!(store.drop_table(near));
     let set = store.declare_set(&[NAME.id().any()]);
     let plan = store.set_plan::<Col<String>>(set, NAME.id()).unwrap();
-    assert!(store.set_insert(&plan, NAME.id(), entity, Col("seven".to_owned()), Existing::Replace).unwrap());
+    assert!(
+        store
+            .set_insert(&plan, NAME.id(), entity, Col("seven".to_owned()), Existing::Replace)
+            .unwrap()
+            .is_none()
+    );
     // The set's row belongs to the entity, but it is not where the entity stands.
     assert_eq!(store.get_at::<Opt<Read<u64>>>(cached_location, AGE.id()), None);
     assert_eq!(store.get_at::<Read<String>>(cached_location, NAME.id()), None);

@@ -93,7 +93,7 @@ fn an_edge_copies_fills_makes_and_drops_columns() {
     let name: Arc<str> = "n".into();
     let entities: Vec<_> =
         (0_u64..3).map(|n| store.spawn(&spawn, (Col(n), Col(name.clone()))).expect("ids")).collect();
-    assert_eq!(store.insert(entities[0], &edge, Col(5_u32), Existing::Replace), Ok(()));
+    assert_eq!(store.insert(entities[0], &edge, Col(5_u32), Existing::Replace), Ok(None));
     assert_eq!(store.get::<(Read<u64>, Read<u32>)>(entities[0], (A.id(), B.id())), Some((&0, &5)));
     assert!(store.get::<Read<Arc<str>>>(entities[0], NAME.id()).is_none());
     assert_eq!(Arc::strong_count(&name), 3, "the moved entity's name was dropped, the others' were not");

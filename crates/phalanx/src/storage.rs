@@ -294,7 +294,7 @@ impl<C: AnyComponent> SparseParts for SparsePart<C> {
         entity: Entity,
         existing: Existing,
     ) -> Result<Self::Replaced, Self> {
-        store.set_replace(plan, ids, entity, self.values, existing).map_err(|values| Self { values })
+        store.set_insert(plan, ids, entity, self.values, existing).map_err(|values| Self { values })
     }
     #[inline(always)]
     fn take_alone(store: &mut Store, (plan, ids): (&SetPlan, Self::Ids), entity: Entity) -> Option<Self> {

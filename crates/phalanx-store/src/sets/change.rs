@@ -58,26 +58,7 @@ impl SetWriter<'_> {
 }
 
 impl Store {
-    /// Inserts a row, or merges with the one there is. Returns whether the entity is new in the set.
-    ///
-    /// # Errors
-    /// Gives the values back when the entity is dead.
-    ///
-    /// # Panics
-    /// When the plan is another store's or made for other values.
-    #[inline(always)]
-    pub fn set_insert<V: Values>(
-        &mut self,
-        plan: &SetPlan,
-        ids: V::Ids,
-        entity: Entity,
-        values: V,
-        existing: Existing,
-    ) -> Result<bool, V> {
-        Ok(self.set_replace(plan, ids, entity, values, existing)?.is_none())
-    }
-
-    /// As [`Store::set_insert`]; what is left over of a row that was there is returned, to be dropped when the
+    /// Inserts a row, or merges with the one there is; what is left over of that one is returned, to be dropped when the
     /// caller likes.
     ///
     /// # Errors
@@ -86,7 +67,7 @@ impl Store {
     /// # Panics
     /// When the plan is another store's or made for other values.
     #[inline(always)]
-    pub fn set_replace<V: Values>(
+    pub fn set_insert<V: Values>(
         &mut self,
         plan: &SetPlan,
         ids: V::Ids,
@@ -187,24 +168,37 @@ impl Store {
     /// When the set is that of a group's members.
     pub fn set_insert_made(&mut self, set: SetId, entity: Entity, inits: &[Init]) -> Result<bool, PlanError> {
         self.expect_writable(set);
-        let SparseSet { table, naming, .. } = *self.set(set);
-        if !self.entities.contains(entity) || self.set(set).find(entity).is_some() {
+        if !self.can_enter(set, entity) {
             return Ok(false);
         }
-        let edge = self.set_edge(table, inits)?;
-        let row = self.vacant_row(table);
-        // SAFETY: the edge was made just now, so it is fresh, and its functions fill all the set's columns (I7). There is room
-        // for the vacant row (I3), which holds nothing (I2, I11). The entity lives, and is not in the set, as was asked above.
-        unsafe {
-            self.run_inits(&edge, row).keep();
-            self.fill_vacant_row(set, entity, row);
-        }
-        self.settle_groups(entity, naming);
+        let edge = self.set_edge(self.set(set).table, inits)?;
+        // SAFETY: the edge was made just now, so it is fresh, and its functions fill all the set's columns (I7), in the row
+        // that is offered, for which there is room (I3). The entity can enter, as was asked above.
+        unsafe { self.fill_row(set, entity, |store, row| store.run_inits(&edge, row).keep()) };
         Ok(true)
     }
 
+    /// Whether an entity lives, and is not in a set.
+    pub(super) fn can_enter(&self, set: SetId, entity: Entity) -> bool {
+        self.entities.contains(entity) && self.set(set).find(entity).is_none()
+    }
+
+    /// Adds a row that is filled by a function, and brings groups in line.
+    ///
+    /// # Safety
+    /// The function fills all columns of the set, in the row that it is given, for which there is room, and which holds
+    /// nothing. The entity can enter.
+    pub(super) unsafe fn fill_row(&mut self, set: SetId, entity: Entity, fill: impl FnOnce(&Self, usize)) {
+        let SparseSet { table, naming, .. } = *self.set(set);
+        let row = self.vacant_row(table);
+        fill(self, row);
+        // SAFETY: forwarded: the row is the vacant one, and was filled.
+        unsafe { self.fill_vacant_row(set, entity, row) };
+        self.settle_groups(entity, naming);
+    }
+
     /// The row that the next entity of a set gets, with room for it: the hole made last, or the one behind the end.
-    pub(super) fn vacant_row(&mut self, table: TableId) -> usize {
+    fn vacant_row(&mut self, table: TableId) -> usize {
         match self.tables[table.index()].holes.last() {
             Some(&hole) => hole as usize,
             None => self.next_row(table),
@@ -216,7 +210,7 @@ impl Store {
     /// # Safety
     /// `row` is what `vacant_row` gave for the set's table, and all its columns were written since. The entity lives, and
     /// is not in the set.
-    pub(super) unsafe fn fill_vacant_row(&mut self, set: SetId, entity: Entity, row: usize) {
+    unsafe fn fill_vacant_row(&mut self, set: SetId, entity: Entity, row: usize) {
         let table = self.set(set).table;
         *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
         // SAFETY: forwarded: the row is the last hole of the list, which is in range (I11), or the one behind the end, with

@@ -29,21 +29,20 @@ impl Store {
         mut fill: impl FnMut(usize, OpenColumn<'_>),
     ) -> Result<bool, PlanError> {
         self.expect_writable(set);
-        let SparseSet { table, naming, .. } = *self.set(set);
-        let edge = self.set_fill_edge(table, columns)?;
-        if !self.entities.contains(entity) || self.set(set).find(entity).is_some() {
+        let edge = self.set_fill_edge(self.set(set).table, columns)?;
+        if !self.can_enter(set, entity) {
             return Ok(false);
         }
-        let row = self.vacant_row(table);
-        for (at, (column, &wanted)) in edge.slots.iter().zip(columns).enumerate() {
-            // SAFETY: the edge was made just now, so the column is that of the set's table (I7), which has room for the
-            // row (I3); the row holds nothing yet (I2, I11).
-            unsafe { OpenColumn::offer(column, row, wanted, |open| fill(at, open)) };
+        // SAFETY: the edge was made just now, so its columns are all those of the set's table (I7); each of them is written in
+        // the row that is offered, with room for it (I3), which holds nothing yet (I2, I11), or `offer` panics. The entity can
+        // enter, as was asked above.
+        unsafe {
+            self.fill_row(set, entity, |_, row| {
+                for (at, (column, &wanted)) in edge.slots.iter().zip(columns).enumerate() {
+                    OpenColumn::offer(column, row, wanted, |open| fill(at, open));
+                }
+            });
         }
-        // SAFETY: the row is the vacant one, and all its columns were written since, which are those of the edge (I7). The
-        // entity lives, and is not in the set, as was asked above.
-        unsafe { self.fill_vacant_row(set, entity, row) };
-        self.settle_groups(entity, naming);
         Ok(true)
     }
 

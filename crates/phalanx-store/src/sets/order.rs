@@ -33,12 +33,13 @@ impl SparseSet {
         unsafe {
             let table = tables.get_unchecked(self.table.index());
             let meta = metas.get_unchecked_mut(self.table.index());
-            table.columns.iter().for_each(|column| column.rows().swap(a, b));
             let (first, second) = (meta.owner(a), meta.owner(b));
             meta.set_owner(a, second, now);
             meta.set_owner(b, first, now);
             self.move_member(second, a);
             self.move_member(first, b);
+            // Last, because long values are exchanged by a call.
+            table.columns.iter().for_each(|column| column.rows().swap(a, b));
         }
     }
 }

@@ -17,7 +17,7 @@ use super::View;
 use super::single::Found;
 use crate::entities::Entities;
 use crate::entity::Entity;
-use crate::fetch::{self, Fetch};
+use crate::fetch::{Fetch, Known};
 use crate::location::{EntityLocation, Row, TableId};
 
 /// Entities with the one above each: no entity is below two others, nor below itself. Each entity stands after the one
@@ -210,7 +210,7 @@ impl<'w, F: Fetch> View<'w, F> {
                 // SAFETY: the row is the entity's (I5). The item is gone when the next one is lent, and the view is
                 // borrowed exclusively (I6).
                 unsafe {
-                    if let Some(found) = Found::in_row(ptrs, location, entity, fetch::Known::Alive) {
+                    if let Some(found) = Found::in_row(ptrs, location, entity, Known::Alive) {
                         each(self.lend(&found));
                     }
                 }
@@ -234,7 +234,7 @@ impl<'w, F: Fetch> View<'w, F> {
         mut each: impl FnMut(Option<<F::ReadOnly as Fetch>::Item<'_>>, F::Item<'_>),
     ) {
         let reader = self.read_only();
-        let (mut known, mut known_above) = (Known::new(), Known::new());
+        let (mut known, mut known_above) = (LastTable::new(), LastTable::new());
         let mut start = 0;
         for family in &tree.families {
             let above = known_above.find(&reader, family.parent);
@@ -290,7 +290,7 @@ impl<F: Fetch> LevelPart<'_, F> {
         let families = &levels.siblings[families];
         let first = families.partition_point(|family| family.children.end <= children.start);
         let reader = view.read_only();
-        let (mut known, mut known_above) = (Known::new(), Known::new());
+        let (mut known, mut known_above) = (LastTable::new(), LastTable::new());
         for family in &families[first..] {
             if family.children.start >= children.end {
                 break;
@@ -308,12 +308,12 @@ impl<F: Fetch> LevelPart<'_, F> {
 }
 
 /// The table in which an entity was last found, with its pointers: siblings are often in one table.
-struct Known<F: Fetch> {
+struct LastTable<F: Fetch> {
     table: TableId,
     ptrs: Option<F::Ptrs>,
 }
 
-impl<F: Fetch> Known<F> {
+impl<F: Fetch> LastTable<F> {
     fn new() -> Self {
         Self { table: TableId::NOWHERE, ptrs: None }
     }
@@ -326,7 +326,7 @@ impl<F: Fetch> Known<F> {
         {
             // SAFETY: the pointers are those of a table that the view visits (I6), and the directory's row is in range
             // (I5).
-            return unsafe { Found::in_row(ptrs, location, entity, fetch::Known::Alive) };
+            return unsafe { Found::in_row(ptrs, location, entity, Known::Alive) };
         }
         let found = view.find(entity)?;
         if location.table.has_rows() {

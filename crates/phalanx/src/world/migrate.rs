@@ -138,9 +138,9 @@ impl World {
                 world.with_required(entity, id, |world| {
                     let edge = world.archetypes.edges.at(at);
                     let old = if To::IS_GENERAL {
-                        world.store.replace(entity, edge, values, Existing::Replace).ok()
+                        world.store.insert(entity, edge, values, Existing::Replace).ok()
                     } else {
-                        let old = world.store.replace(entity, edge, marked(values), Existing::Replace);
+                        let old = world.store.insert(entity, edge, marked(values), Existing::Replace);
                         old.ok().map(|(old, ..)| old)
                     };
                     (old, world.put_sparse(entity, sparse, Existing::Replace))

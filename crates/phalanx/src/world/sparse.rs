@@ -108,7 +108,7 @@ impl<C: SparseComponent> SparseMut<'_, C> {
         };
         let values = C::into_column_values(value, store.tick());
         match store.set_insert(plan, ids, entity, values, Existing::Replace) {
-            Ok(new) => Ok(new),
+            Ok(old) => Ok(old.is_none()),
             Err(_) => Err(NoSuchEntity::new(entity).into()),
         }
     }

@@ -355,7 +355,7 @@ impl World {
         existing: Existing,
     ) -> Result<OldValues<B>, ChangeError> {
         let archetypes = &mut self.archetypes;
-        let inserted = self.store.replace_along(entity, values, existing, |table| {
+        let inserted = self.store.insert_along(entity, values, existing, |table| {
             archetypes.edge(Kind::Insert, table, bundle.index())
         });
         match inserted {
@@ -385,7 +385,7 @@ impl World {
             return Err(error);
         }
         let at = self.plan_insertion::<B>(from, bundle);
-        let inserted = self.store.replace(entity, self.archetypes.edges.at(at), values, existing);
+        let inserted = self.store.insert(entity, self.archetypes.edges.at(at), values, existing);
         inserted.map_err(|_| NoSuchEntity::new(entity).into())
     }
 }
