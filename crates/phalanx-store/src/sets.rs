@@ -216,14 +216,6 @@ impl SparseSet {
         self.pages[page] = Some(Box::new([Entry::ABSENT; PAGE_ENTRIES]));
     }
 
-    /// Notes another row of an entity that is in the set.
-    #[inline(always)]
-    fn repoint(&mut self, entity: Entity, row: usize) {
-        if let Some(entry) = entry_in(&mut self.pages, entity) {
-            *entry = Entry::new(entity, row);
-        }
-    }
-
     /// The entry of an entity that is in the set.
     ///
     /// # Safety
@@ -235,7 +227,7 @@ impl SparseSet {
         unsafe { &mut self.pages.get_unchecked_mut(page).as_mut().unwrap_unchecked()[at] }
     }
 
-    /// Notes another row of an entity that is in the set, faster than [`SparseSet::repoint`].
+    /// Notes another row of an entity that is in the set.
     ///
     /// # Safety
     /// The entity is in the set.

@@ -267,7 +267,7 @@ fn each_change_marks_the_blocks_in_which_rows_came_went_or_moved() {
         [false, false, true]
     );
     let come = |store: &mut Store| {
-        assert!(store.set_insert(&plan, id, last, Col(1), Existing::Keep).unwrap().is_none())
+        assert!(store.set_insert(&plan, id, last, Col(1), Existing::Keep).unwrap().is_none());
     };
     assert_eq!(marked(&mut { come }), [false, false, true]);
     assert_eq!(marked(&mut |store| assert!(bring(store, plan.set(), last, 0))), [true, false, true]);

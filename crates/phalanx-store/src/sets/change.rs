@@ -359,13 +359,12 @@ impl Store {
     /// behind the end of the table, or in the hole that a stable set keeps.
     fn leave_set(&mut self, set: SetId, entity: Entity) -> Option<RemovedRow> {
         let row = self.set(set).find(entity)?;
-        // SAFETY: the set led to the row (I10), which is exchanged with the one at the border below.
-        let border = unsafe { self.leave_groups(set, entity, row) };
-        let SparseSet { table, stable, excluding, .. } = *self.set(set);
+        let SparseSet { table, stable, needing, excluding, .. } = *self.set(set);
         // SAFETY: the entity was found at the row, which is in range and no hole (I10, I11), and changes places with the last
         // member, whose set has no holes (I13), so that its entry can go. Its values lie where they were, or behind the end
-        // (I2, I11).
+        // (I2, I11). The owner of a row that is moved is in the set (I10).
         let row = unsafe {
+            let border = if needing == 0 { row } else { self.leave_groups(set, entity, row) };
             if border != row {
                 self.swap_set_rows(set, row, border);
             }
@@ -376,7 +375,7 @@ impl Store {
                 row
             } else {
                 if let Some(moved) = self.close_gap(table, row, None) {
-                    self.sets[set.index()].repoint(moved, row);
+                    self.sets[set.index()].move_member(moved, row);
                 }
                 self.table_len(table)
             }

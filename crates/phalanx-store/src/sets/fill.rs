@@ -80,13 +80,12 @@ impl Store {
             if from != to {
                 // SAFETY: both rows are in range (I3) and differ; the first one has values (I2) and an owner, who is in the
                 // set (I10), and those of the other were moved on before, or never were.
-                let owner = unsafe {
+                unsafe {
                     let owner = self.metas[table.index()].owner(from);
                     self.tables[table.index()].copy_row(from, to);
                     self.metas[table.index()].set_owner(to, owner, self.tick);
-                    owner
-                };
-                self.sets[set.index()].repoint(owner, to);
+                    self.sets[set.index()].move_member(owner, to);
+                }
             }
         }
         self.tables[table.index()].holes = holes.to_vec();

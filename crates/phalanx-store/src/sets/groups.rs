@@ -215,9 +215,11 @@ impl Store {
         let Some(row) = self.set(set).find(entity) else { return };
         let table = self.set(set).table;
         self.sets[set.index()].unset(entity);
-        // SAFETY: the set led to the row, which is in range (I10), and has no values (I13).
-        if let Some(moved) = unsafe { self.close_gap(table, row, None) } {
-            self.sets[set.index()].repoint(moved, row);
+        // SAFETY: the set led to the row, which is in range (I10), and has no values (I13). Whoever gets it is in the set.
+        unsafe {
+            if let Some(moved) = self.close_gap(table, row, None) {
+                self.sets[set.index()].move_member(moved, row);
+            }
         }
     }
 

@@ -85,12 +85,12 @@ impl Store {
             }
             if from != to {
                 // SAFETY: both rows are in range and differ; the source has values, since it is no hole (I2, I11), and the
-                // target is one, or was moved away before. The owner has that row from now on (I10).
+                // target is one, or was moved away before. The owner, who is in the set, has that row from now on (I10).
                 unsafe {
                     self.tables[table.index()].copy_row(from, to);
                     self.metas[table.index()].set_owner(to, owner, self.tick);
+                    self.sets[set.index()].move_member(owner, to);
                 }
-                self.sets[set.index()].repoint(owner, to);
             }
             to += 1;
         }

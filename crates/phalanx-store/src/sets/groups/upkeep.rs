@@ -179,16 +179,8 @@ impl Store {
     ///
     /// # Safety
     /// The entity has this row in the set, and the caller exchanges it with the one that is returned (I13).
-    #[inline(always)]
-    pub(in crate::sets) unsafe fn leave_groups(&mut self, set: SetId, entity: Entity, row: usize) -> usize {
-        // SAFETY: forwarded.
-        if self.set(set).needing == 0 { row } else { unsafe { self.leave_some_groups(set, entity, row) } }
-    }
-
-    /// # Safety
-    /// As for `leave_groups`.
     #[inline(never)]
-    unsafe fn leave_some_groups(&mut self, set: SetId, entity: Entity, row: usize) -> usize {
+    pub(in crate::sets) unsafe fn leave_groups(&mut self, set: SetId, entity: Entity, row: usize) -> usize {
         let SparseSet { needing, owner, only_owner, .. } = *self.set(set);
         let Some(at) = only_owner else {
             // SAFETY: forwarded.
