@@ -54,7 +54,8 @@ impl ColumnCell {
     /// Marks the blocks of rows `start..start + len` as written at `now`.
     ///
     /// # Safety
-    /// `self.data` is column data with room for those rows; `sized` tells whether its values have a size.
+    /// `self.data` is the data of a column that lives, with room for those rows; `sized` tells whether its values have a
+    /// size.
     #[inline(always)]
     pub(crate) unsafe fn mark(&self, start: usize, len: usize, sized: bool, now: Tick) {
         if !sized {
@@ -65,7 +66,8 @@ impl ColumnCell {
             // There may be no such block. Block 0 has a tick in any case.
             return;
         }
-        // SAFETY: forwarded: the blocks behind block 0 have rows to be marked, so the tick area holds their ticks (I3).
+        // SAFETY: forwarded: the values have a size, and the blocks behind block 0 have rows to be marked, which are within
+        // the capacity, so the tick area holds their ticks (I3).
         unsafe {
             let first =
                 if start < BLOCK_ROWS { &self.tick } else { tick_before(self.data, start >> BLOCK_SHIFT) };
@@ -84,7 +86,7 @@ impl ColumnCell {
     #[inline(always)]
     pub(crate) unsafe fn mark_single(&self, row: usize, sized: bool, now: Tick) {
         if sized {
-            // SAFETY: forwarded.
+            // SAFETY: forwarded: the column has room for the row, and its values have a size.
             unsafe { self.mark_row(row, now) };
         } else {
             self.tick.store(now.get(), Ordering::Relaxed);
@@ -94,20 +96,20 @@ impl ColumnCell {
     /// As [`ColumnCell::mark`], for one row of sized values.
     ///
     /// # Safety
-    /// As for [`ColumnCell::mark`].
+    /// As for [`ColumnCell::mark`]; the values have a size.
     #[inline(always)]
     pub(crate) unsafe fn mark_row(&self, row: usize, now: Tick) {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the column has room for the row, and its values have a size.
         unsafe { self.tick_of(row) }.store(now.get(), Ordering::Relaxed);
     }
 
     /// The tick of a row's block, for sized values.
     ///
     /// # Safety
-    /// As for [`ColumnCell::mark`].
+    /// As for [`ColumnCell::mark`], with sized values; the column's memory stays while the tick is borrowed.
     #[inline(always)]
     pub(crate) unsafe fn tick_of(&self, row: usize) -> &AtomicU64 {
-        // SAFETY: the row is within the capacity, so the tick area holds a tick for its block (I3).
+        // SAFETY: forwarded: the row is within the capacity, so the tick area holds a tick for its block (I3).
         unsafe { tick_before(self.data, row >> BLOCK_SHIFT) }
     }
 
@@ -117,7 +119,8 @@ impl ColumnCell {
     #[inline(never)]
     unsafe fn mark_later(&self, first: usize, last: usize, now: Tick) {
         for block in first..=last {
-            // SAFETY: the rows are within the capacity, so the tick area holds a tick for each of their blocks (I3).
+            // SAFETY: forwarded: the rows are within the capacity, so the tick area holds a tick for each of their blocks
+            // (I3).
             unsafe { tick_before(self.data, block) }.store(now.get(), Ordering::Relaxed);
         }
     }
@@ -131,18 +134,21 @@ impl ColumnCell {
         if !sized {
             return Tick::new(beside);
         }
-        // SAFETY: the block begins within the capacity, so the tick area holds its tick (I3).
+        // SAFETY: forwarded: the values have a size, and the block begins within the capacity, so the tick area holds its
+        // tick (I3).
         let before = unsafe { tick_before(self.data, block) }.load(Ordering::Relaxed);
         Tick::new(beside.max(before))
     }
 }
 
 /// # Safety
-/// `data` is data of sized values whose capacity reaches into `block`.
+/// `data` is the data of a column of sized values whose capacity reaches into `block`, and which stays where it is for
+/// `'a`.
 #[inline(always)]
 unsafe fn tick_before<'a>(data: *mut u8, block: usize) -> &'a AtomicU64 {
     // The complement is one instruction, and leaves the scaling to the address.
-    // SAFETY: the tick area before `data` holds one aligned, initialised tick per block (I3).
+    // SAFETY: forwarded: the tick area before `data` holds one aligned, initialised tick per block, counted backwards (I3),
+    // and all accesses to it are atomic, but for those of who has the column to himself.
     unsafe { &*data.cast::<AtomicU64>().offset(!block.cast_signed()) }
 }
 
@@ -202,17 +208,14 @@ fn allocate(slab: &mut Slab, of: &ColumnType, capacity: usize) -> *mut u8 {
         return dangling(of);
     }
     let (layout, before) = allocation(of, capacity);
-    let base = match lines_of(layout) {
-        Some(lines) => slab.take(lines).cast(),
-        None => {
-            // SAFETY: locally: the layout has a size, because the values have one and the capacity is not zero.
-            let base = unsafe { alloc(layout) };
-            NonNull::new(base).unwrap_or_else(|| handle_alloc_error(layout))
-        }
-    };
-    // SAFETY: locally: the memory has the layout, which begins with the bytes before the data; they end with the
-    // ticks, for which zero is a valid value.
+    // SAFETY: locally: the layout has a size, because the values have one and the capacity is not zero. The memory has the
+    // layout, or is a piece of as many lines; it begins with the bytes before the data, which end with the ticks, for which
+    // zero is a valid value.
     unsafe {
+        let base: NonNull<u8> = match lines_of(layout) {
+            Some(lines) => slab.take(lines).cast(),
+            None => NonNull::new(alloc(layout)).unwrap_or_else(|| handle_alloc_error(layout)),
+        };
         let data = base.as_ptr().add(before);
         data.sub(tick_bytes(capacity)).write_bytes(0, tick_bytes(capacity));
         data
@@ -222,14 +225,15 @@ fn allocate(slab: &mut Slab, of: &ColumnType, capacity: usize) -> *mut u8 {
 /// Frees what [`allocate`] gave.
 ///
 /// # Safety
-/// `data` came from `allocate(slab, of, capacity)` and was not freed; its values were moved out or dropped.
+/// `data` came from `allocate(slab, of, capacity)`, was not freed, and is not used again; its values were moved out or
+/// dropped.
 unsafe fn free(slab: &mut Slab, of: &ColumnType, data: *mut u8, capacity: usize) {
     if of.layout.size() == 0 || capacity == 0 {
         return;
     }
     let (layout, before) = allocation(of, capacity);
-    // SAFETY: `allocate` put the data this far behind the beginning of memory of this layout, a piece of the slab or
-    // not, for the same type and capacity (I3).
+    // SAFETY: forwarded: `allocate` put the data this far behind the beginning of memory of this layout, a piece of the slab
+    // or not, for the same type and capacity (I3), which nothing uses any more.
     unsafe {
         let base = NonNull::new_unchecked(data.sub(before));
         match lines_of(layout) {
@@ -242,7 +246,8 @@ unsafe fn free(slab: &mut Slab, of: &ColumnType, data: *mut u8, capacity: usize)
 /// Moves `len` rows, and their block ticks, to an allocation of another capacity.
 ///
 /// # Safety
-/// `data` came from `allocate(slab, of, old)`, `len <= old`, `len <= new`; the old pointer is not used again.
+/// `data` came from `allocate(slab, of, old)` and was not freed, `len <= old`, `len <= new`, and no row from `len` on holds
+/// a value that is still needed. The old pointer is not used again.
 pub(crate) unsafe fn reallocate(
     slab: &mut Slab,
     of: &ColumnType,
@@ -256,8 +261,9 @@ pub(crate) unsafe fn reallocate(
         return moved;
     }
     let ticks = tick_bytes(old.min(new));
-    // SAFETY: both allocations hold `len` rows and as many bytes of ticks, and they do not overlap (I3); with a new
-    // capacity of zero, both counts are zero. The rows were moved out then, and the caller gives the old allocation up.
+    // SAFETY: forwarded: both allocations hold `len` rows and as many bytes of ticks (I3), and they do not overlap, since one
+    // is new; with a new capacity of zero, both counts are zero. The rows are moved then, and the caller gives the old
+    // allocation up.
     unsafe {
         ptr::copy_nonoverlapping(data, moved, len * of.layout.size());
         ptr::copy_nonoverlapping(data.sub(ticks), moved.sub(ticks), ticks);
@@ -269,14 +275,15 @@ pub(crate) unsafe fn reallocate(
 /// Copies one value, quickly for the sizes that components have most.
 ///
 /// # Safety
-/// Both point to `size` bytes and do not overlap.
+/// `from` is valid for reads of `size` bytes, `to` for writes of as many, and these do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
     // Not a number: bytes may be padding, which no number has, or parts of pointers, which are more than numbers.
     type Half = MaybeUninit<u64>;
     // Two halves that may overlap serve a whole range of sizes. Ranges, because a list of sizes becomes a jump table,
     // which is slower here.
-    // SAFETY: the caller's promise: exactly the `size` bytes of each are read and written.
+    // SAFETY: the caller's promise: exactly the `size` bytes of `from` are read, and those of `to` written; neither has to be
+    // aligned.
     unsafe {
         if (8..=16).contains(&size) {
             let last = from.add(size - 8).cast::<Half>().read_unaligned();
@@ -293,7 +300,7 @@ pub(crate) unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
 /// Exchanges two values, as quickly as [`copy_value`] copies one.
 ///
 /// # Safety
-/// Both point to `size` bytes and do not overlap.
+/// Both are valid for reads and writes of `size` bytes, and these do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn swap_values(a: *mut u8, b: *mut u8, size: usize) {
     type Half = MaybeUninit<u64>;
@@ -327,7 +334,7 @@ pub(crate) unsafe fn swap_values(a: *mut u8, b: *mut u8, size: usize) {
 #[cold]
 #[inline(never)]
 unsafe fn swap_long(a: *mut u8, b: *mut u8, size: usize) {
-    // SAFETY: forwarded.
+    // SAFETY: forwarded: both are valid for `size` bytes, which are aligned as bytes and do not overlap.
     unsafe { ptr::swap_nonoverlapping(a, b, size) };
 }
 

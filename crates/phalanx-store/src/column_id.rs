@@ -66,8 +66,8 @@ unsafe fn drop_values<T>(values: *mut u8, len: usize) {
         panics.guard(|| {
             while next < len {
                 next += 1;
-                // SAFETY: the caller hands over initialised values of `T` (I1, I2); each is dropped once,
-                // because it is passed over first.
+                // SAFETY: forwarded: the caller hands over `len` initialised values of `T`, which nothing else uses (I1, I2);
+                // each is dropped once, because it is passed over first, even if it panics.
                 unsafe { values.add(next - 1).drop_in_place() };
             }
         });

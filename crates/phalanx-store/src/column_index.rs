@@ -6,9 +6,10 @@
 //!              '---'----▶ | absent  | .. | .. | ..    for all columns that are in no table
 //! ```
 //!
-//! There are at least as many cells as tables, wherever cells are found: finding one is a load and no question (I4). Few of them are ever written: cells are asked of the allocator as zeroed memory, which means absent.
-//! So the pages of a long run of cells that no cell was written to take no memory, where the allocator gets zeroed
-//! pages from the system and these are small.
+//! There are at least as many cells as tables, wherever cells are found: finding one is a load and no question (I4).
+//! Few of them are ever written: cells are asked of the allocator as zeroed memory, which means absent. So the pages of a
+//! long run of cells that no cell was written to take no memory, where the allocator gets zeroed pages from the system and
+//! these are small.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
@@ -112,7 +113,11 @@ impl ColumnIndex {
 
     /// Notes where a declared column is in a table; nowhere is null, and has no tick. It has cells of its own from now
     /// on.
-    pub(crate) fn set(&mut self, column: AnyColId, table: TableId, data: *mut u8) {
+    ///
+    /// # Safety
+    /// `data` is the data pointer of the column in this table (I3), or null, and the table lacks the column (I4), when the
+    /// store is used next.
+    pub(crate) unsafe fn set(&mut self, column: AnyColId, table: TableId, data: *mut u8) {
         assert!(table.index() < self.tables, "the table exists");
         #[cfg(test)]
         tests::TOUCHED.set(tests::TOUCHED.get() + 1);
@@ -155,8 +160,8 @@ fn absent_cells(room: usize) -> Cells {
     if room == 0 {
         return Vec::new();
     }
-    // SAFETY: locally: the layout has a size, and is that of as many cells; a cell that is all zeros is
-    // `ColumnCell::ABSENT`.
+    // SAFETY: locally: the layout has a size, and is that of as many cells, which the vector gets as length and capacity; a
+    // cell that is all zeros is `ColumnCell::ABSENT`.
     unsafe {
         let cells = alloc_zeroed(layout).cast::<ColumnCell>();
         if cells.is_null() {

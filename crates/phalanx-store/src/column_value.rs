@@ -23,11 +23,12 @@ impl Store {
     pub fn value_mut<T: Send + Sync + 'static>(&mut self, entity: Entity, id: ColId<T>) -> Option<&mut T> {
         let (table, row) = self.place_of(entity, id.any())?;
         let cell = self.whole_cell(id.any(), table, &(row..row + 1))?;
-        // SAFETY: the table has the column, whose cell is not null (I4), and the row is in range (I3).
-        unsafe { cell.mark_single(row, size_of::<T>() > 0, self.tick) };
-        // SAFETY: the column holds `T` (I1), the row is in range and initialised (I2, I11), and the store is borrowed
-        // exclusively.
-        Some(unsafe { &mut *cell.data.cast::<T>().add(row) })
+        // SAFETY: the table has the column, as `whole_cell` found (I4), which holds `T` (I1), and the row, which is in range and
+        // no hole (I3, I11): its value is initialised (I2). The store is borrowed exclusively for as long as the value is.
+        unsafe {
+            cell.mark_single(row, size_of::<T>() > 0, self.tick);
+            Some(&mut *cell.data.cast::<T>().add(row))
+        }
     }
 
     /// The table and row that would hold an entity's value of a column; `None` when the entity is dead, or not in the

@@ -49,7 +49,8 @@ impl Slab {
         let chunk = self.chunks.last().expect("there is a chunk with lines left");
         let start = chunk.len() - self.left;
         self.left -= lines;
-        // SAFETY: locally: the chunk has `left` unused lines from `start`, at least as many as are asked for.
+        // SAFETY: locally: the chunk has `left` unused lines from `start`, at least as many as are asked for, as was seen to
+        // just now.
         let piece = unsafe { chunk.cast::<Line>().add(start) };
         guard::open(piece.cast(), lines * size_of::<Line>());
         piece
@@ -64,7 +65,8 @@ impl Slab {
             return;
         }
         if cfg!(debug_assertions) {
-            // SAFETY: forwarded: the piece has as many lines, which are not read before they are written.
+            // SAFETY: forwarded: the piece is as many lines of a chunk, which lives as long as the slab, and nothing uses them
+            // any more.
             unsafe { piece.write_bytes(0xD5, lines) };
         }
         guard::shut(piece.cast(), lines * size_of::<Line>());
@@ -91,7 +93,8 @@ impl Drop for Slab {
     fn drop(&mut self) {
         for chunk in &self.chunks {
             guard::open(chunk.cast(), chunk.len() * size_of::<Line>());
-            // SAFETY: locally: this is the box that was leaked in `add_chunk`.
+            // SAFETY: locally: this is a box that was leaked in `add_chunk`, and is listed once; pieces are not used after the
+            // slab is dropped.
             drop(unsafe { Box::from_raw(chunk.as_ptr()) });
         }
     }
@@ -110,7 +113,7 @@ mod guard {
     /// The memory may be used.
     #[inline(always)]
     pub(super) fn open(_start: NonNull<u8>, _bytes: usize) {
-        // SAFETY: locally: the sanitizer only notes the region.
+        // SAFETY: locally: the sanitizer only notes the region, and reads and writes nothing there.
         #[cfg(phalanx_asan)]
         unsafe {
             __asan_unpoison_memory_region(_start.as_ptr(), _bytes);
@@ -135,7 +138,7 @@ mod guard {
     /// Whoever uses the memory is reported.
     #[inline(always)]
     pub(super) fn shut(_start: NonNull<u8>, _bytes: usize) {
-        // SAFETY: locally: as above.
+        // SAFETY: locally: the sanitizer only notes the region, and reads and writes nothing there.
         #[cfg(phalanx_asan)]
         unsafe {
             __asan_poison_memory_region(_start.as_ptr(), _bytes);

@@ -28,7 +28,7 @@ use crate::slab::Slab;
 use crate::spawn_cursor::SpawnCursors;
 use crate::split::Splits;
 use crate::table::{Table, TableMeta};
-use crate::table_columns::TableShape;
+use crate::table_columns::{Column, TableShape};
 use crate::tick::Tick;
 
 /// The rows a table gets room for at first.
@@ -74,13 +74,14 @@ pub struct Store {
     entity_type: &'static ColumnType,
 }
 
-// SAFETY: a store owns its values, and every column type is `Send + Sync` (bounds of `ColCell`, `of_marker`, `named`;
-// I1).
+// SAFETY: a store owns its values and the memory that its pointers lead to, and every column type is `Send + Sync` (bounds
+// of `ColCell`, `of_marker`, `named`; I1).
 unsafe impl Send for Store {}
-// SAFETY: as above. Through `&Store` alone values are only read; a session, which writes through a shared reference,
-// borrows the store exclusively, and its locks keep columns apart in each table (I8). All else that is written through a
-// shared reference is atomic or behind a lock: ticks, reservations, flags, counters, the list of split columns. What is
-// neither a value nor a pointer to one, such as images, is `Send` and `Sync` by itself.
+// SAFETY: every column type is `Sync`, and `Send` for those who write (I1). Through `&Store` alone values are only read; a
+// session, which writes through a shared reference, borrows the store exclusively, and its locks keep columns apart in each
+// table (I8). All else that is written through a shared reference is atomic or behind a lock: ticks, reservations, flags,
+// counters, the list of split columns. What is neither a value nor a pointer to one, such as images, is `Send` and `Sync`
+// by itself.
 unsafe impl Sync for Store {}
 
 /// What the two lines above would hide: all parts without pointers are fit for threads by themselves.
@@ -220,10 +221,15 @@ impl Store {
     }
 
     /// Makes a new table known to the column index and the metas.
+    ///
+    /// # Panics
+    /// When it has memory: it is not new then.
     pub(crate) fn set_up(&mut self, id: TableId) -> TableId {
+        assert!(self.metas[id.index()].capacity == 0, "a table is set up before it has room for rows");
         self.mirror(id);
         for &tag in &self.tables[id.index()].tags {
-            self.cells.set(tag, id, column::dangling(tag.column_type()));
+            // SAFETY: the table has the tag, whose values have no memory (I3, I4).
+            unsafe { self.cells.set(tag, id, column::dangling(tag.column_type())) };
         }
         self.metas[id.index()].owners.data = column::dangling(self.entity_type);
         id
@@ -241,7 +247,8 @@ impl Store {
     fn mirror(&mut self, id: TableId) {
         let table = &self.tables[id.index()];
         for column in table.columns.iter() {
-            self.cells.set(column.id, id, column.data());
+            // SAFETY: the table has the column (I4), and this is where its rows are (I3).
+            unsafe { self.cells.set(column.id, id, column.data()) };
         }
     }
 
@@ -256,7 +263,8 @@ impl Store {
         self.set_capacity(id, 0);
         let table = std::mem::replace(&mut self.tables[at], Table::nowhere());
         for column in table.ids() {
-            self.cells.set(column, id, std::ptr::null_mut());
+            // SAFETY: the table has given up its memory, and is none any more (I4).
+            unsafe { self.cells.set(column, id, std::ptr::null_mut()) };
         }
         self.metas[at] = TableMeta::nowhere();
         self.free_tables.push((id, table.shape));
@@ -279,15 +287,17 @@ impl Store {
         }
         self.cursors.close(id);
         let lines = &mut self.lines;
-        // SAFETY: the data was allocated with the old capacity (I3); both are at least `len`. The old pointer is replaced, here
-        // and in the cell.
-        table.columns.set_data(|column| unsafe {
-            column::reallocate(lines, column.of, column.data(), len, old, capacity)
-        });
+        let (owners, entity_type) = (&mut meta.owners, self.entity_type);
+        // SAFETY: the data of each column, the owners' included, was allocated from this slab with the old capacity, for its
+        // type (I3); both capacities are at least `len`, and rows from there on hold nothing that will be read (I2). The old
+        // pointers are replaced, here and in the cells below.
+        unsafe {
+            let moved =
+                |column: &Column| column::reallocate(lines, column.of, column.data(), len, old, capacity);
+            table.columns.set_data(moved);
+            owners.data = column::reallocate(lines, entity_type, owners.data, len, old, capacity);
+        }
         meta.capacity = rows;
-        let owners = &mut meta.owners;
-        // SAFETY: the owners' column has the table's capacity and length as well (I3).
-        owners.data = unsafe { column::reallocate(lines, self.entity_type, owners.data, len, old, capacity) };
         self.mirror(id);
     }
 
@@ -454,7 +464,7 @@ impl Store {
     /// `row` is within the table's capacity.
     #[inline(always)]
     pub(crate) unsafe fn owner_at(&self, table: TableId, row: usize) -> *mut Entity {
-        // SAFETY: the owners' column has room for every row of the table's capacity (I3).
+        // SAFETY: forwarded: the owners' column has room for every row of the table's capacity (I3).
         unsafe { self.metas[table.index()].owners.data.cast::<Entity>().add(row) }
     }
 }

@@ -50,7 +50,8 @@ impl TableMeta {
             // What is no table has no memory, either.
             return &[];
         }
-        // SAFETY: there are rows, so there is memory (I3); each has its entity (I5, I10), a hole the placeholder (I11).
+        // SAFETY: there are rows, so there is memory (I3); each has its entity (I5, I10), a hole the placeholder (I11). They
+        // are written only by who has the meta to himself.
         unsafe { std::slice::from_raw_parts(self.owners.data.cast(), self.len as usize) }
     }
 
@@ -91,7 +92,8 @@ impl TableMeta {
     /// not the last one itself.
     ///
     /// # Safety
-    /// The row is in range, and nothing of it is needed any more. The pointers are those of all columns of the table.
+    /// The row is in range, and nothing of it is needed any more. The pointers are those of all columns with memory of the
+    /// meta's table, which has no holes, and they are whole.
     #[inline(always)]
     pub(crate) unsafe fn swap_remove<V: Values>(
         &mut self,
@@ -99,7 +101,8 @@ impl TableMeta {
         row: usize,
         now: Tick,
     ) -> Option<Entity> {
-        // SAFETY: forwarded: both rows are in range, and hold values of all columns (I2).
+        // SAFETY: forwarded: the row and the last one are in range, and differ where one is moved; both hold values of all
+        // columns (I2), those of the last one from now on in the place of the others.
         unsafe {
             let moved = self.pop_row(Row::from_index(row).get(), now);
             if moved.is_some() {
@@ -113,7 +116,8 @@ impl TableMeta {
     /// Commits the row at index `len` as this entity's.
     ///
     /// # Safety
-    /// There is room for the row, in which each column of the table has a value.
+    /// `row` is the length, and there is room for it; each column of the table has a value there, which belongs to the table
+    /// from now on. The entity has that row (I5, I10).
     #[inline(always)]
     pub(crate) unsafe fn push_row(&mut self, row: u32, entity: Entity, now: Tick) {
         debug_assert!(self.len == row && self.has_room());
@@ -129,7 +133,8 @@ impl TableMeta {
     /// Takes the last row away, whose entity has `row` from now on. Returns that entity, if it was another row.
     ///
     /// # Safety
-    /// `row` is in range; if it is not the last one, the values of that one were put in its place, or are next.
+    /// `row` is in range, and the table has no holes; if it is not the last one, the values of that one were put in its place,
+    /// or are next. The caller notes the row of the entity that is returned (I5, I10).
     #[inline(always)]
     pub(crate) unsafe fn pop_row(&mut self, row: u32, now: Tick) -> Option<Entity> {
         debug_assert!(row < self.len);
@@ -194,12 +199,13 @@ impl Table {
     /// Copies the values of a row over those of another one.
     ///
     /// # Safety
-    /// Both rows are in range and differ; the values of one of them are not needed any more.
+    /// Both rows are in range and differ. `from` has values, those of `to` are not needed any more, and afterwards only one
+    /// of the two rows counts as initialised.
     #[inline(always)]
     pub(crate) unsafe fn copy_row(&self, from: usize, to: usize) {
         for column in self.columns.iter() {
             let rows = column.rows();
-            // SAFETY: forwarded: the column has both rows (I3).
+            // SAFETY: forwarded: the column has both rows (I3), and is its own type (I1).
             unsafe { rows.copy(from, rows, to) };
         }
     }
@@ -207,13 +213,14 @@ impl Table {
     /// Puts the last row in the place of another one, whose removed values change places with it.
     ///
     /// # Safety
-    /// Both rows are in range and differ; values of `row` are not needed any more, but for those of `removed` columns.
+    /// Both rows are in range, differ, and have values. Those of `row` are not needed any more, but for those of `removed`
+    /// columns, which ascend; afterwards only these count as initialised in the last row.
     #[inline(never)]
     pub(crate) unsafe fn replace_row(&self, row: usize, last: usize, removed: &[u16]) {
         let mut removed = removed.iter().copied().peekable();
         for (at, column) in (0u16..).zip(self.columns.iter()) {
             let rows = column.rows();
-            // SAFETY: forwarded: the column has both rows (I3).
+            // SAFETY: forwarded: the column has both rows (I3), which differ.
             unsafe {
                 if removed.next_if_eq(&at).is_some() {
                     rows.swap(row, last);

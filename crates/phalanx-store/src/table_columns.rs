@@ -87,10 +87,11 @@ impl Column {
     /// Drops the values of some rows, all of them though some panic.
     ///
     /// # Safety
-    /// The rows hold initialised values, which nothing else refers to.
+    /// The rows are within the column's memory and hold initialised values, which nothing else refers to, now or later.
     pub(crate) unsafe fn drop_rows(&self, first: usize, count: usize, panics: &mut FirstPanic) {
         if let Some(drop) = self.drop {
-            // SAFETY: forwarded: the values are of the column's type (I1), and nothing else will drop or read them (I2).
+            // SAFETY: forwarded: the rows are within the column's memory (I3), and their values are of its type (I1); nothing
+            // else will drop or read them.
             panics.guard(|| unsafe { drop(self.data().add(first * self.size), count) });
         }
     }
@@ -107,18 +108,19 @@ impl ColumnRows {
     /// Copies the value of a row over that of another one, which may be in another column of the same type.
     ///
     /// # Safety
-    /// The column has the row `from`, and the other one room for the row `to`; they are not the same. Afterwards only
-    /// one of them counts as initialised.
+    /// The column has the row `from`, and the other one, which is of the same type, room for the row `to`; they are not the
+    /// same. Neither column got other memory since its rows were asked for. Afterwards only one of them counts as
+    /// initialised.
     #[inline(always)]
     pub(crate) unsafe fn copy(self, from: usize, into: Self, to: usize) {
-        // SAFETY: forwarded: both are within the columns' memory (I3).
+        // SAFETY: forwarded: both are within the columns' memory, each of this size, and apart (I3).
         unsafe { copy_value(self.data.add(from * self.size), into.data.add(to * self.size), self.size) };
     }
 
     /// Exchanges the values of two rows.
     ///
     /// # Safety
-    /// The column has both rows, which differ.
+    /// The column has both rows, which differ, and did not get other memory since its rows were asked for.
     #[inline(always)]
     pub(crate) unsafe fn swap(self, a: usize, b: usize) {
         // SAFETY: forwarded: both are within the column's memory, and apart (I3).
@@ -211,9 +213,9 @@ std::thread_local! {
 #[derive(Clone, Copy)]
 pub(crate) struct ColumnPlace(NonNull<Column>);
 
-// SAFETY: locally: stands for a shared reference to a column, which is `Sync`.
+// SAFETY: locally: stands for a shared reference to a column, which is `Sync`: written through atomics alone.
 unsafe impl Send for ColumnPlace {}
-// SAFETY: as above.
+// SAFETY: locally: a shared one gives what a copy gives, which may be sent.
 unsafe impl Sync for ColumnPlace {}
 
 impl ColumnPlace {
@@ -222,7 +224,7 @@ impl ColumnPlace {
     }
 
     /// # Safety
-    /// The record lives for `'a`.
+    /// The record of the column lives for `'a`.
     #[inline(always)]
     unsafe fn get<'a>(self) -> &'a Column {
         // SAFETY: forwarded: columns stay where they are in their record (I3), and are written through atomics alone.
@@ -259,7 +261,7 @@ impl ColumnList {
     /// There are as many columns.
     #[inline(always)]
     pub(crate) unsafe fn exactly(&self, len: usize) -> Columns<'_> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: this is the number of columns.
         unsafe { std::hint::assert_unchecked(self.list.len() == len) };
         self.iter()
     }
@@ -298,7 +300,7 @@ impl ColumnPairs {
 
     #[inline(always)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Column, &Column)> {
-        // SAFETY: locally: columns of records that are borrowed.
+        // SAFETY: the pairs are borrowed, and keep the records of both columns alive (I3).
         self.list.iter().map(|(one, other)| unsafe { (one.get(), other.get()) })
     }
 }
@@ -326,7 +328,8 @@ impl<'a> Iterator for Columns<'a> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<&'a Column> {
-        // SAFETY: the list is borrowed for `'a`, and keeps the record of its columns alive (I3).
+        // SAFETY: the list is borrowed for `'a`, and keeps the record of its columns alive (I3); of a place that is no list's,
+        // whoever called `one` promised as much.
         self.list.next().map(|place| unsafe { place.get() })
     }
 
@@ -384,7 +387,11 @@ impl TableColumns {
     }
 
     /// Gives every column that is there new data.
-    pub(crate) fn set_data(&mut self, mut data: impl FnMut(&Column) -> *mut u8) {
+    ///
+    /// # Safety
+    /// It is memory for the capacity that the table has when the store is used next, with the values of all rows, and the
+    /// cells of the columns are told (I2, I3).
+    pub(crate) unsafe fn set_data(&mut self, mut data: impl FnMut(&Column) -> *mut u8) {
         self.all.iter().for_each(|column| column.data.store(data(column), Ordering::Relaxed));
     }
 
