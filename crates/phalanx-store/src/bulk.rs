@@ -110,7 +110,8 @@ impl Store {
             let values = make(self.tick);
             edge.expect_fit(&values);
             // SAFETY: forwarded: the value columns are columns of this table (I1, I7), where the row is in range, and the
-            // masked ones, which are all that are there, have a value (I2).
+            // masked ones, which are all that are there, have a value (I2). What is replaced is dropped when the row has the
+            // new one.
             drop(unsafe { values.merge(edge.pointers::<V>(), mask, row, existing) });
         }
     }
@@ -158,8 +159,9 @@ impl Store {
             self.make_room(edge.target, count);
         }
         let first = self.table_len(edge.target);
-        // SAFETY: forwarded; the target has room for the rows now (I3), which do not count yet. Removed values stay in the
-        // source, behind its end, where nothing else refers to them (I2).
+        // SAFETY: forwarded; the target has room for the rows now (I3), which do not count yet. All its columns have values
+        // then: of the functions, of `make`, or moved (I7). Removed values stay in the source, behind its end, where nothing
+        // else refers to them (I2).
         unsafe {
             self.prepare_rows::<V>(edge, first).run_inits(count).write(make, count).counts();
             self.move_columns(edge, count);
@@ -198,9 +200,9 @@ impl Store {
     unsafe fn move_columns(&mut self, edge: &Edge, count: usize) {
         let (source, target) = (edge.source, edge.target);
         let first = self.table_len(target);
-        // SAFETY: each is the same column in two tables that live (I1, I7): `count` rows are initialised in the source
-        // (I2), whose owners are alive (I5), and the target has room for as many after its own (I3), where they stand
-        // from now on.
+        // SAFETY: forwarded: each is the same column in two tables that live (I1, I7): `count` rows are initialised in the
+        // source (I2), whose owners are alive (I5), and the target has room for as many after its own (I3), where they stand
+        // from now on. Nothing panics before both lengths say so.
         unsafe {
             for (from, into) in edge.copies() {
                 let size = from.size;
@@ -228,7 +230,7 @@ impl Store {
     /// The edge is fresh, for `V`, and its target has room for all rows from `first` that will be written, which do not
     /// count yet.
     unsafe fn prepare_rows<'s, V: Values>(&'s self, edge: &'s Edge, first: usize) -> Unpushed<'s, V> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the edge is for `V`.
         let pointers = unsafe { edge.pointers::<V>() };
         Unpushed { store: self, edge, pointers, first, inits: 0, values: 0 }
     }
@@ -238,17 +240,22 @@ impl Store {
         self.entities.clear();
         self.sets.iter_mut().for_each(|set| set.clear());
         self.clear_groups();
-        self.drop_all_rows().resume();
+        // SAFETY: nobody is alive, in a set, or in a group, since just now (I5, I10, I13).
+        unsafe { self.drop_all_rows() }.resume();
     }
 
     /// Drops all rows, whose entities are gone already.
-    fn drop_all_rows(&mut self) -> FirstPanic {
+    ///
+    /// # Safety
+    /// No directory, page or group leads to a row any more, or nobody asks them again (I5, I10, I13).
+    unsafe fn drop_all_rows(&mut self) -> FirstPanic {
         let lens: Vec<u32> = self.metas.iter_mut().map(|meta| std::mem::take(&mut meta.len)).collect();
         let mut panics = FirstPanic::default();
         for (at, &len) in lens.iter().enumerate().filter(|&(_, &len)| len > 0) {
             let table = TableId::from_index(at);
             self.mark_rows(table, 0, len as usize);
-            // SAFETY: the table had as many rows, with values but for the holes (I2, I11), which do not count any more.
+            // SAFETY: the table had as many rows, with values but for the holes (I2, I11). They do not count any more, since
+            // before the first value was dropped.
             panics.join(unsafe { self.drop_rows(table, len as usize) });
         }
         panics
@@ -257,7 +264,8 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let panics = self.drop_all_rows();
+        // SAFETY: locally: the store is dropped, and nothing is looked up in it again.
+        let panics = unsafe { self.drop_all_rows() };
         for at in 0..self.tables.len() {
             if self.tables[at].live {
                 self.set_capacity(TableId::from_index(at), 0);
@@ -267,7 +275,9 @@ impl Drop for Store {
     }
 }
 
-/// Rows of one table that are being written: complete from `first` to `next`, and not counted yet.
+/// Rows of one table that are being written: complete from `first`, which is its length, to `next`, and not counted yet.
+///
+/// The edge is fresh for as long as this lives, because the store is borrowed. Only `fill` moves `next` on.
 struct Batch<'s> {
     store: &'s mut Store,
     edge: &'s Edge,
@@ -279,25 +289,25 @@ impl Batch<'_> {
     /// # Safety
     /// The edge is fresh, for `V`, and leads from nowhere to a table.
     unsafe fn fill<V: Values>(&mut self, mut values: impl Iterator<Item = V>) -> Result<(), Exhausted> {
-        loop {
-            // SAFETY: forwarded.
-            if self.edge.inits.is_empty() && unsafe { self.fill_room(&mut values) } {
-                break;
-            }
-            let Some(values) = values.next() else { break };
-            if self.next == self.store.table_capacity(self.edge.target) {
-                // Growth moves only rows that count.
-                self.publish()?;
-                self.store.make_room(self.edge.target, 1);
-            }
-            self.edge.expect_fit(&values);
-            // SAFETY: forwarded: the value columns are columns of the target, which lives (I1, I7) and has room for the row
-            // (I3), which does not count yet and holds nothing (I2).
-            unsafe {
+        // SAFETY: forwarded: the value columns are columns of the target, which lives (I1, I7) and has room for the row (I3),
+        // which does not count yet and holds nothing (I2). It is complete when `next` says so: the edge's functions and the
+        // values, which fit, fill all columns (I7).
+        unsafe {
+            loop {
+                if self.edge.inits.is_empty() && self.fill_room(&mut values) {
+                    break;
+                }
+                let Some(values) = values.next() else { break };
+                if self.next == self.store.table_capacity(self.edge.target) {
+                    // Growth moves only rows that count.
+                    self.publish()?;
+                    self.store.make_room(self.edge.target, 1);
+                }
+                self.edge.expect_fit(&values);
                 self.store.run_inits(self.edge, self.next).keep();
                 values.write(self.edge.pointers::<V>(), self.next);
+                self.next += 1;
             }
-            self.next += 1;
         }
         self.publish()
     }
@@ -307,21 +317,22 @@ impl Batch<'_> {
     /// A loop of its own: with a call in it, even one that is never made, values would not stay in registers.
     ///
     /// # Safety
-    /// As for `fill`.
+    /// As for `fill`; the edge has no functions.
     #[inline(always)]
     unsafe fn fill_room<V: Values>(&mut self, values: &mut impl Iterator<Item = V>) -> bool {
         let edge = self.edge;
         let capacity = self.store.table_capacity(edge.target);
-        // SAFETY: forwarded: the edge is for `V`.
-        let pointers = unsafe { edge.pointers::<V>() };
         let mut rows = Written { next: self.next, told: &mut self.next };
-        while rows.next < capacity {
-            let Some(values) = values.next() else { return true };
-            edge.expect_fit(&values);
-            // SAFETY: forwarded: the value columns are columns of the target (I1, I7), which has room for the row (I3), and
-            // did not grow since the pointers were taken.
-            unsafe { values.write(pointers, rows.next) };
-            rows.next += 1;
+        // SAFETY: forwarded: the edge is for `V`. The value columns are all columns of the target (I1, I7), which has room for
+        // the row (I3), where there is nothing yet (I2), and which does not grow while the pointers are used.
+        unsafe {
+            let pointers = edge.pointers::<V>();
+            while rows.next < capacity {
+                let Some(values) = values.next() else { return true };
+                edge.expect_fit(&values);
+                values.write(pointers, rows.next);
+                rows.next += 1;
+            }
         }
         false
     }
@@ -334,8 +345,9 @@ impl Batch<'_> {
         }
         let (table, first) = (self.edge.target, self.first);
         let rows = u32::try_from(count).expect("a table holds fewer than 2^32 rows");
-        // SAFETY: the rows are within the capacity (I3), and complete: they count next, as those of the entities (I5).
-        // Without ids they do not: their values lie behind the end of the table, and nothing refers to them (I2).
+        // SAFETY: the rows are within the capacity (I3), and complete, as `fill` left them: they count next, as those of the
+        // entities (I5), and writing owners cannot panic. Without ids they do not: their values lie behind the end of the
+        // table, and nothing refers to them, since `next` goes back first (I2).
         unsafe {
             let owners = self.store.owner_at(table, first);
             let write = |at: u32, entity| owners.add(at as usize).write(entity);
@@ -396,8 +408,8 @@ impl<V: Values> Unpushed<'_, V> {
     /// The target of the edge has room for `count` rows from the first on, which hold no values of its functions yet.
     unsafe fn run_inits(mut self, count: usize) -> Self {
         while self.inits < count {
-            // SAFETY: forwarded: there is room for the row; the edge is fresh, as it was for `prepare_rows`, since the
-            // store is borrowed (I7).
+            // SAFETY: forwarded: there is room for the row, which holds no values of the functions; the edge is fresh, as it
+            // was for `prepare_rows`, since the store is borrowed (I7).
             unsafe { self.store.run_inits(self.edge, self.first + self.inits) }.keep();
             self.inits += 1;
         }
@@ -410,7 +422,8 @@ impl<V: Values> Unpushed<'_, V> {
         while self.values < count {
             let values = make(self.store.tick);
             self.edge.expect_fit(&values);
-            // SAFETY: forwarded: there is room for the row in the value columns, which are columns of the target (I1, I7).
+            // SAFETY: forwarded: there is room for the row in the value columns, which are columns of the target (I1, I7), and
+            // did not move since the pointers were taken, because the store is borrowed.
             unsafe { values.write(self.pointers, self.first + self.values) };
             self.values += 1;
         }
@@ -433,7 +446,8 @@ impl<V: Values> Drop for Unpushed<'_, V> {
         }
         let all = vec![true; V::COLUMNS];
         for row in self.first..self.first + self.values {
-            // SAFETY: the row has a value of `V` that does not count (I2), and is forgotten now.
+            // SAFETY: the row has values of `V` in all columns of it that are there (I7), which do not count (I2), and are
+            // forgotten there now.
             panics.guard(|| drop(unsafe { V::take(self.pointers, V::mask(&mut all.iter()), row) }));
         }
         // This runs while the user's panic unwinds: that one is passed on.

@@ -49,8 +49,8 @@ impl Store {
         while let Some((&entity, others)) = list.split_first() {
             if apart > 0 {
                 apart -= 1;
-            } else if let Some(table) = self.exit_of(entity) {
-                let left = self.leave_table(table).end_all(list);
+            } else if let Some(leaving) = self.leave_table_of(entity) {
+                let left = leaving.end_all(list);
                 count += left;
                 list = &list[left..];
                 if left == 1 {
@@ -68,16 +68,16 @@ impl Store {
         count
     }
 
-    /// The table of an entity, if it can be left by many.
-    fn exit_of(&mut self, entity: Entity) -> Option<TableId> {
+    /// Opens the table of an entity to be left by many, if it can be: its values have no drop glue, and no entity is in a
+    /// set.
+    fn leave_table_of(&mut self, entity: Entity) -> Option<Leaving<'_>> {
         let table = self.entities.locate(entity)?.table;
         let plain = table.has_rows() && self.tables[table.index()].droppers.is_empty();
-        (plain && self.sets_are_empty()).then_some(table)
-    }
-
-    fn leave_table(&mut self, table: TableId) -> Leaving<'_> {
+        if !plain || !self.sets_are_empty() {
+            return None;
+        }
         let (columns, meta) = (&self.tables[table.index()], &mut self.metas[table.index()]);
-        Leaving {
+        Some(Leaving {
             entities: self.entities.end_many(),
             columns,
             meta,
@@ -85,7 +85,7 @@ impl Store {
             first: NONE,
             count: 0,
             now: self.tick,
-        }
+        })
     }
 }
 
@@ -115,14 +115,15 @@ impl Leaving<'_> {
     fn end_all(mut self, list: &[Entity]) -> usize {
         for &entity in list {
             let Some(row) = self.entities.end(self.table, entity) else { break };
-            // SAFETY: the directory gave the row, which is in range (I5), and whose owner is dead now.
+            // SAFETY: the directory gave the row, which is in range (I5), so that there is an owner (I3), who is dead now.
             unsafe { self.owners().add(row.index()).write(Entity::unowned(self.first)) };
             (self.first, self.count) = (row.get(), self.count + 1);
         }
         if self.count > 0 {
             // What is changed in the loop is passed by value: so it can stay in registers there.
-            // SAFETY: the rows in the list are those that were left, each once, which the directory named (I5), and only
-            // tables without drop glue are left by many.
+            // SAFETY: the slots, columns and meta are those of one store and table. The rows in the list are those that were
+            // left, each once, which the directory named (I5), and only tables without drop glue are left by many. Nothing
+            // else was done since the first was left.
             unsafe {
                 Self::fill(self.entities.slots(), self.columns, self.meta, self.first, self.count, self.now);
             }
@@ -138,7 +139,8 @@ impl Leaving<'_> {
     /// Fills the rows that were left before the new end with those behind it.
     ///
     /// # Safety
-    /// `count` rows of the table were left, which are listed from `left` on; none of its values has drop glue.
+    /// The slots are those of the directory, and the meta that of the table. `count` of its rows were left, whose entities
+    /// are dead; they are listed from `left` on, each once, by their owners. None of its values has drop glue.
     #[inline(never)]
     unsafe fn fill(
         slots: &mut [Slot],
@@ -151,9 +153,10 @@ impl Leaving<'_> {
         let (owners, end) = (meta.owners.data.cast::<Entity>(), meta.len - count);
         // SAFETY: forwarded: rows up to the old length are in range, and within the capacity (I3). As many were left as there
         // are behind the new end. Of those, some were left themselves; for each of the others there is one in the list
-        // that lies before the end, which is not the same. Its values have no drop glue and may be overwritten (I2),
-        // and the owner of a row that was not left is alive, so that it has a slot (I5), and has the other row from now on.
-        // No entity that lives has the last generation, which tells those that were left apart (I5).
+        // that lies before the end, which is not the same: the list does not end before it is found. Its values have no drop
+        // glue and may be overwritten (I2), and the owner of a row that was not left is alive, so that it has a slot (I5), and
+        // has the other row from now on. No entity that lives has the last generation, which tells those that were left
+        // apart (I5).
         unsafe {
             meta.owners.mark(end as usize, count as usize, true, now);
             let tail = if end == 0 { 0..0 } else { end..meta.len };

@@ -27,6 +27,8 @@ use crate::table_columns::{Column, ColumnList, ColumnPairs};
 use crate::tick::Tick;
 use crate::values::Values;
 
+/// Makes values and writes them to a row of some columns. It has the duty of [`PlannedInit::run`], which alone calls it: there
+/// is no type of closures that are unsafe to call.
 type Write = dyn Fn(Tick, &ColumnList, usize) + Send + Sync;
 
 /// Makes the values of columns that nobody gave.
@@ -47,7 +49,8 @@ impl Init {
                 let values = make(now);
                 assert!(values.fits(&mut slots.iter()), "{UNFIT}");
                 // SAFETY: `PlannedInit::run`, which alone calls this, passes the slots that were found for these ids in a
-                // table that lives (I1, I7), with room for the row (I3), which holds nothing yet (I2).
+                // table that lives (I1, I7), with room for the row (I3), which holds nothing yet (I2). The values fit, as was
+                // asked just now.
                 unsafe { values.write(V::pointers(&mut slots.iter()), row) };
             }),
         }
@@ -146,7 +149,7 @@ impl Edge {
     /// The edge is for `V`.
     #[inline(always)]
     pub(crate) unsafe fn pointers<V: Values>(&self) -> V::Pointers {
-        // SAFETY: forwarded: a column was found for each value of `V` (I7).
+        // SAFETY: forwarded: the edge has a slot for each column of `V`, and no other (I7).
         V::pointers(&mut unsafe { self.slots.exactly(V::COLUMNS) })
     }
 }

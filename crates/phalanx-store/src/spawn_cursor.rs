@@ -75,7 +75,8 @@ impl Line {
     /// The line has a key with the values `V`.
     #[inline(always)]
     unsafe fn pointers<V: Values>(&self) -> V::Pointers {
-        // SAFETY: `open_cursor` wrote them as this type, for which it found room (I12).
+        // SAFETY: forwarded: `open_cursor` wrote them as this type, for which it found room and alignment, when it wrote the
+        // key (I12).
         unsafe { self.pointers.as_ptr().cast::<V::Pointers>().read() }
     }
 }
@@ -83,7 +84,7 @@ impl Line {
 /// # Safety
 /// The pointers were written as those of `V`.
 unsafe fn list<V: Values>(pointers: &Pointers, out: &mut Vec<*mut u8>) {
-    // SAFETY: forwarded (I12).
+    // SAFETY: forwarded: they are a value of this type.
     V::data(unsafe { pointers.as_ptr().cast::<V::Pointers>().read() }, out);
 }
 
@@ -228,7 +229,7 @@ impl Store {
         let exit = if self.sets.is_empty() { edge.target } else { TableId::NOWHERE };
         let refused = if line.key == key { line.refused } else { 0 };
         *line = Line { key, table: edge.target, exit, refused, list: list::<V>, ..Line::closed() };
-        // SAFETY: locally: size and alignment were compared above.
+        // SAFETY: locally: the line has room for the pointers, whose size and alignment were compared above.
         unsafe { line.pointers.as_mut_ptr().cast::<V::Pointers>().write(pointers) };
         true
     }

@@ -47,7 +47,8 @@ pub trait ColumnSink {
 /// elsewhere.
 ///
 /// # Safety
-/// All methods visit the same columns in the same order.
+/// All methods visit the same columns in the same order, which are `COLUMNS` many; `ALL` and `NONE` mask all of them and
+/// none. `pointers` gives each column the data pointer of its slot, or any aligned one where there is no memory.
 pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     /// The column ids of the value columns, in the same shape.
     type Ids: Copy;
@@ -119,14 +120,15 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     /// Writes to a row that holds nothing yet.
     ///
     /// # Safety
-    /// Each pointer is the data of a column of its type with room for `row`.
+    /// The values [fit](Values::fits): each has a column. The pointer of each column that is there is its data, of the
+    /// value's type, with room for `row`.
     #[doc(hidden)]
     unsafe fn write(self, pointers: Self::Pointers, row: usize);
 
     /// Writes to a row that holds the masked columns already, and returns what is left over.
     ///
     /// # Safety
-    /// As for `write`; masked columns are initialised at `row`.
+    /// As for `write`; at `row`, masked columns that are there are initialised, and the others hold nothing.
     #[doc(hidden)]
     unsafe fn merge(
         self,
@@ -139,14 +141,16 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     /// Moves the masked columns out of a row.
     ///
     /// # Safety
-    /// As for `merge`; the row must not be read as initialised afterwards.
+    /// The pointer of each masked column is its data, of the value's type, and initialised at `row`, which must not be read
+    /// as initialised there afterwards. Columns that are absent are not masked, unless the whole optional part is.
     #[doc(hidden)]
     unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old;
 
     /// Copies the masked columns from one row to another, whose own are not needed any more.
     ///
     /// # Safety
-    /// As for `merge`, for both rows, which differ; afterwards only one of them counts as initialised.
+    /// As for `take`, from the one row; there is room for the other, which differs. Afterwards only one of them counts as
+    /// initialised.
     #[doc(hidden)]
     unsafe fn shift(pointers: Self::Pointers, mask: Self::Mask, from: usize, to: usize);
 
@@ -159,7 +163,7 @@ macro_rules! single_value {
     ($value:ident, $keeps:expr) => {
         impl<T: Send + Sync + 'static> Sealed for $value<T> {}
 
-        // SAFETY: one column; every method visits exactly it.
+        // SAFETY: one column, which every method visits, and whose mask is whether it is there.
         unsafe impl<T: Send + Sync + 'static> Values for $value<T> {
             type Ids = ColId<T>;
             type Old = Option<T>;
@@ -217,7 +221,7 @@ macro_rules! single_value {
             }
             #[inline(always)]
             unsafe fn write(self, pointers: *mut T, row: usize) {
-                // SAFETY: the caller gives a column of `T` with room for the row (I1, I3).
+                // SAFETY: forwarded: the pointer is that of a column of `T` with room for the row (I1, I3).
                 unsafe { pointers.add(row).write(self.0) }
             }
             #[inline(always)]
@@ -225,7 +229,8 @@ macro_rules! single_value {
                 if mask && ($keeps || existing == Existing::Keep) {
                     return Some(self.0);
                 }
-                // SAFETY: as for `write`; a masked column is initialised at the row (I2).
+                // SAFETY: forwarded: the column has room for the row (I1, I3). Where it is masked it is initialised there (I2),
+                // and moved out before it is written.
                 unsafe {
                     let old = Self::take(pointers, mask, row);
                     self.write(pointers, row);
@@ -234,13 +239,13 @@ macro_rules! single_value {
             }
             #[inline(always)]
             unsafe fn take(pointers: *mut T, mask: bool, row: usize) -> Option<T> {
-                // SAFETY: a masked column is initialised at the row (I2), and the caller forgets it there.
+                // SAFETY: forwarded: a masked column holds a `T` at the row (I1, I2), which the caller forgets there.
                 if mask { Some(unsafe { pointers.add(row).read() }) } else { None }
             }
             #[inline(always)]
             unsafe fn shift(pointers: *mut T, mask: bool, from: usize, to: usize) {
                 if mask {
-                    // SAFETY: both rows are within the column, and differ (I2, I3).
+                    // SAFETY: forwarded: both rows are within the column, and differ, so that they do not overlap (I3).
                     unsafe { pointers.add(from).copy_to_nonoverlapping(pointers.add(to), 1) };
                 }
             }
@@ -258,7 +263,7 @@ macro_rules! values_tuple {
     ($(($name:ident $at:tt))*) => {
         impl<$($name: Values),*> Sealed for ($($name,)*) {}
 
-        // SAFETY: every method visits the parts in order.
+        // SAFETY: every method visits the parts in order, and so their columns; constants are those of the parts together.
         #[allow(unused_variables, clippy::unused_unit)]
         unsafe impl<$($name: Values),*> Values for ($($name,)*) {
             type Ids = ($($name::Ids,)*);
@@ -310,7 +315,7 @@ macro_rules! values_tuple {
             }
             #[inline(always)]
             unsafe fn write(self, pointers: Self::Pointers, row: usize) {
-                // SAFETY: forwarded, part by part.
+                // SAFETY: forwarded, part by part: what is promised for all columns is promised for those of each part.
                 $(unsafe { self.$at.write(pointers.$at, row) };)*
             }
             #[inline(always)]
@@ -321,17 +326,17 @@ macro_rules! values_tuple {
                 row: usize,
                 existing: Existing,
             ) -> Self::Old {
-                // SAFETY: forwarded, part by part.
+                // SAFETY: forwarded, part by part, as for `write`; no two parts have a column in common (I7).
                 ($(unsafe { self.$at.merge(pointers.$at, mask.$at, row, existing) },)*)
             }
             #[inline(always)]
             unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old {
-                // SAFETY: forwarded, part by part.
+                // SAFETY: forwarded, part by part, as for `merge`.
                 ($(unsafe { $name::take(pointers.$at, mask.$at, row) },)*)
             }
             #[inline(always)]
             unsafe fn shift(pointers: Self::Pointers, mask: Self::Mask, from: usize, to: usize) {
-                // SAFETY: forwarded, part by part.
+                // SAFETY: forwarded, part by part, as for `merge`.
                 $(unsafe { $name::shift(pointers.$at, mask.$at, from, to) };)*
             }
             #[inline]

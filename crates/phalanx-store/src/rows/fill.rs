@@ -22,7 +22,8 @@ impl OpenColumn<'_> {
     /// Offers a column to be written.
     ///
     /// # Safety
-    /// The column is that of a table that lives, with the id `wanted` and room for the row, which holds nothing yet.
+    /// The column is that of a table that lives, with the id `wanted` and room for the row, which holds nothing yet; or it
+    /// stands for a tag of the table.
     ///
     /// # Panics
     /// When `fill` leaves the column open.
@@ -45,8 +46,8 @@ impl OpenColumn<'_> {
         assert!(id.any() == self.wanted, "a value of {} for another column", std::any::type_name::<T>());
         *self.filled = true;
         if self.column.is_real() {
-            // SAFETY: the column holds `T`, since it has the id (I1), and there is room for the row (I3), which holds
-            // nothing yet (I2).
+            // SAFETY: the promise of `offer`, which alone makes these: the column holds `T`, since it has the id (I1), and
+            // there is room for the row (I3), which holds nothing yet (I2).
             unsafe { self.column.data().cast::<T>().add(self.row).write(value) };
         }
     }

@@ -17,7 +17,7 @@ impl Store {
         if edge.inits.is_empty() {
             return Pending { edge, row, done: 0 };
         }
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the edge is fresh, and there is room for the row, which holds no values.
         unsafe { self.run_some_inits(edge, row) }
     }
 
@@ -30,12 +30,14 @@ impl Store {
         for init in &edge.inits {
             let mut finished = false;
             panics.guard(|| {
-                // SAFETY: forwarded: the target of a fresh edge lives, and has room for the row (I3, I7).
+                // SAFETY: forwarded: the target of a fresh edge lives (I7), and has room for the row (I3), where the columns of
+                // this function hold nothing yet: no two functions have a column in common (I7).
                 unsafe { init.run(self.tick, row) };
                 finished = true;
             });
             if !finished {
-                // SAFETY: the row does not count (I2), and the functions before this one have made its values.
+                // SAFETY: the row does not count (I2), and will not; `done` functions have made its values, which are not used
+                // again, and the edge is fresh.
                 unsafe { pending.abandon() };
                 panics.resume();
                 unreachable!("a function that did not finish has panicked");
@@ -58,7 +60,7 @@ impl<'e> Pending<'e> {
     /// What all functions of the edge made for a row.
     ///
     /// # Safety
-    /// They did, and the edge is fresh.
+    /// All of them wrote their values to the row, and these were not moved since.
     pub(crate) unsafe fn of(edge: &'e Edge, row: usize) -> Self {
         Self { edge, row, done: edge.inits.len() }
     }
@@ -75,7 +77,8 @@ impl<'e> Pending<'e> {
         let mut panics = FirstPanic::default();
         for init in &self.edge.inits[..self.done] {
             for column in init.slots.iter() {
-                // SAFETY: forwarded: the function wrote a value to each of its columns (I7), in a row that does not count (I2).
+                // SAFETY: forwarded: the function wrote a value to each of its columns, which are those of a table that lives
+                // (I7), in a row that does not count (I2). Tags have nothing to drop.
                 unsafe { column.drop_rows(self.row, 1, &mut panics) };
             }
         }

@@ -18,7 +18,8 @@ impl Store {
     ///
     /// # Safety
     /// The edge is fresh, and the entity stands at its source, at `row`. `values` writes what the target has and the
-    /// source lacks, or takes what the source has and the target lacks, as the edge says.
+    /// source lacks, or takes what the source has and the target lacks, as the edge says; where it panics, it has taken
+    /// nothing.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn relocate<R>(
         &mut self,
@@ -27,7 +28,7 @@ impl Store {
         edge: &Edge,
         values: impl FnOnce(usize) -> R,
     ) -> R {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded, to the one that the edge is for.
         unsafe {
             if edge.plain {
                 self.relocate_plainly(entity, row, edge, values)
@@ -102,22 +103,20 @@ impl Store {
         }
         self.moves += 1;
         let mut to = entity.index() as usize;
-        if target != TableId::ROWLESS {
-            to = self.next_row(target);
-            // SAFETY: there is room for the row now (I3), which does not count yet (I2); the edge is fresh, as the caller
-            // promises.
-            unsafe { self.run_inits(edge, to) }.keep();
-        }
-        for (from, into) in edge.copies() {
-            // SAFETY: both are the same column in different tables that live (I1, I7): the source row is in range (I5),
-            // the target has room for one more (I3).
-            unsafe { from.rows().copy(row, into.rows(), to) };
-        }
-        let result = values(to);
-        // SAFETY: there is room for the row in the target (I3), whose columns were copied, made or given (I7); that is
-        // where the entity stands then. The row in the source is in range (I5); its values were copied away, taken, or
-        // are removed, and then lie behind the end (I7).
+        // SAFETY: forwarded: the edge is fresh, and the entity is at its source. There is room for the row in the target, which
+        // does not count yet, when the functions run (I2, I3). Copies are of the same column in different tables that live
+        // (I1, I7): the source row is in range (I5). Then each column of the target was copied, made or given (I7), and that
+        // is where the entity stands. Of the row in the source, values were copied away, taken, or are removed, and then
+        // lie behind the end (I7), where nothing else refers to them (I2).
         unsafe {
+            if target != TableId::ROWLESS {
+                to = self.next_row(target);
+                self.run_inits(edge, to).keep();
+            }
+            for (from, into) in edge.copies() {
+                from.rows().copy(row, into.rows(), to);
+            }
+            let result = values(to);
             if target != TableId::ROWLESS {
                 self.push_row(target, entity);
             }
@@ -129,16 +128,17 @@ impl Store {
                     self.drop_removed(source, &edge.removed, 1).resume();
                 }
             }
+            result
         }
-        result
     }
 
     /// Takes a row out of a table: the last row takes its place, removed values end up right behind the end.
     /// Returns the entity whose row moved, for the caller to note its new location.
     ///
     /// # Safety
-    /// `row` is in range; its values, but for those of `removed` columns (ascending), are not needed any more. Where
-    /// nothing is said, these are all columns with drop glue.
+    /// `row` is in range, and the table has no holes; its values, but for those of `removed` columns (ascending), are not
+    /// needed any more. Where nothing is said, these are all columns with drop glue. The caller notes the row of the entity
+    /// that is returned, and its own loss (I5, I10).
     #[inline(always)]
     pub(crate) unsafe fn close_gap(
         &mut self,
@@ -162,10 +162,10 @@ impl Store {
     /// As [`Store::close_gap`], for a row that is an entity's location.
     ///
     /// # Safety
-    /// As for `close_gap`.
+    /// As for `close_gap`, for a table that is no set's; the entity of the row is dead, or stands elsewhere already.
     #[inline(always)]
     pub(super) unsafe fn leave(&mut self, table: TableId, row: usize, removed: Option<&[u16]>) {
-        // SAFETY: forwarded; the owner of a row is alive, so it has a slot (I5).
+        // SAFETY: forwarded; the owner of another row is alive, so it has a slot (I5), and has this row from now on.
         unsafe {
             if let Some(moved) = self.close_gap(table, row, removed) {
                 self.entities.set_row(moved.index(), Row::from_index(row));
@@ -176,16 +176,17 @@ impl Store {
     /// Drops `count` values of each of these columns, which lie right behind the end of the table.
     ///
     /// # Safety
-    /// They do, and nothing else refers to them.
+    /// As many rows from the table's length on hold initialised values of these columns, which nothing else refers to, now
+    /// or later.
     pub(crate) unsafe fn drop_removed(&self, table: TableId, removed: &[u16], count: usize) -> FirstPanic {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: these are the rows from the length on.
         unsafe { self.drop_at(table, removed, self.table_len(table), count) }
     }
 
     /// Drops `count` values of each of these columns, from a row on: rows that do not count, or count no more.
     ///
     /// # Safety
-    /// The rows hold initialised values of these columns, which nothing else refers to.
+    /// The rows hold initialised values of these columns, which nothing else refers to, now or later.
     #[inline(never)]
     pub(crate) unsafe fn drop_at(
         &self,

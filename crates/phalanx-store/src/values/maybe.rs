@@ -25,7 +25,8 @@ pub struct Found<P> {
     absent: bool,
 }
 
-// SAFETY: every method visits the columns of `V`, or none where it is absent and says so.
+// SAFETY: every method visits the columns of `V`, in its order. Where they are absent, `Found` says so, and no pointer is
+// followed.
 unsafe impl<V: Values> Values for Maybe<V> {
     type Ids = V::Ids;
     type Old = Option<V::Old>;
@@ -87,7 +88,7 @@ unsafe impl<V: Values> Values for Maybe<V> {
     #[inline(always)]
     unsafe fn write(self, pointers: Self::Pointers, row: usize) {
         if let Some(values) = self.0.filter(|_| pointers.whole) {
-            // SAFETY: forwarded; the table has each column.
+            // SAFETY: forwarded: the table has each column, so the pointers are those of `V` there.
             unsafe { values.write(pointers.pointers, row) }
         }
     }
@@ -100,18 +101,18 @@ unsafe impl<V: Values> Values for Maybe<V> {
         existing: Existing,
     ) -> Self::Old {
         let values = self.0.filter(|_| pointers.whole)?;
-        // SAFETY: forwarded; the table has each column.
+        // SAFETY: forwarded: the table has each column, so the pointers are those of `V` there.
         Some(unsafe { values.merge(pointers.pointers, mask, row, existing) })
     }
     #[inline(always)]
     unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: a column is there, and those that are not are not masked.
         (!pointers.absent).then(|| unsafe { V::take(pointers.pointers, mask, row) })
     }
     #[inline(always)]
     unsafe fn shift(pointers: Self::Pointers, mask: Self::Mask, from: usize, to: usize) {
         if !pointers.absent {
-            // SAFETY: forwarded.
+            // SAFETY: forwarded: a column is there, and those that are not are not masked.
             unsafe { V::shift(pointers.pointers, mask, from, to) };
         }
     }
