@@ -69,6 +69,16 @@ impl Slot {
     fn is_retired(self) -> bool {
         self.table == TableId::DEAD && self.link.raw_generation() == USED_UP
     }
+
+    /// Records that the living entity of the slot has another row in the same table: for the store alone.
+    ///
+    /// # Safety
+    /// The row is the entity's from now on (I5).
+    #[inline(always)]
+    pub(crate) unsafe fn set_row(&mut self, row: Row) {
+        debug_assert!(self.table.has_rows(), "a slot that has no row");
+        self.link = Entity::new(row.get(), self.link.raw_generation());
+    }
 }
 
 /// All entities of a world: which ids are alive, and where their rows are.
@@ -179,7 +189,7 @@ impl Entities {
     /// Brings an entity to life that already has a row: for the store alone.
     ///
     /// # Safety
-    /// When this has succeeded, the row is that of the entity (I5).
+    /// The location is in a table. When this has succeeded, the row is that of the entity before anything else is done (I5).
     #[inline]
     pub(crate) unsafe fn alloc_at(&mut self, location: EntityLocation) -> Result<Entity, Exhausted> {
         debug_assert!(location.table.has_rows(), "{location:?} is not in a table");
@@ -199,7 +209,8 @@ impl Entities {
     /// As [`Entities::alloc_at`], without a call: for the store alone.
     ///
     /// # Safety
-    /// The directory [is prompt](Entities::is_prompt). The row is that of the entity afterwards (I5).
+    /// The directory [is prompt](Entities::is_prompt). The location is in a table, and the row is that of the entity before
+    /// anything else is done (I5).
     #[inline(always)]
     pub(crate) unsafe fn alloc_prompt(&mut self, location: EntityLocation) -> Entity {
         debug_assert!(self.is_prompt() && location.table.has_rows() && !self.keeps_spawn_ticks());
@@ -207,7 +218,8 @@ impl Entities {
             return entity;
         }
         let index = self.slots();
-        // SAFETY: the caller's promise: no slot is free, so there is room for one more.
+        // SAFETY: forwarded: no slot is free, or it would have been recycled, so that a prompt directory has room for one
+        // more behind the last; it is written before it counts.
         unsafe {
             self.slots.as_mut_ptr().add(index as usize).write(Slot::new(location, FIRST));
             self.slots.set_len(index as usize + 1);
@@ -221,8 +233,8 @@ impl Entities {
     /// Free slots are used first, then new ones. If they do not suffice, nothing changes.
     ///
     /// # Safety
-    /// When this has succeeded, the rows are those of the entities (I5). `out` does not panic: the entities are alive by
-    /// then.
+    /// When this has succeeded, the rows, of a table, are those of the entities before anything else is done (I5). `out` does
+    /// not panic: the entities are alive by then.
     pub(crate) unsafe fn alloc_run(
         &mut self,
         table: TableId,
@@ -327,7 +339,7 @@ impl Entities {
     /// In [`TableId::ROWLESS`] the row is the entity's own index, whatever `location` says.
     ///
     /// # Safety
-    /// The entity has that row from now on (I5).
+    /// A living entity has the slot, and has that row from now on (I5).
     #[inline]
     pub(crate) unsafe fn set_location(&mut self, index: u32, location: EntityLocation) {
         let slot = &mut self.slots[index as usize];
@@ -348,7 +360,7 @@ impl Entities {
     /// alone.
     ///
     /// # Safety
-    /// As for [`set_location`](Entities::set_location).
+    /// As for [`set_location`](Entities::set_location); both are rows of tables.
     #[inline]
     pub(crate) unsafe fn move_location(&mut self, index: u32, location: EntityLocation) {
         debug_assert!((index as usize) < self.slots.len());
@@ -362,12 +374,12 @@ impl Entities {
     /// Records that the living entity of slot `index` has another row in the same table: for the store alone.
     ///
     /// # Safety
-    /// There is such a slot, and the row is its entity's from now on (I5).
+    /// A living entity with a row has the slot, and has this row from now on (I5).
     #[inline(always)]
     pub(crate) unsafe fn set_row(&mut self, index: u32, row: Row) {
         debug_assert!((index as usize) < self.slots.len());
-        // SAFETY: the caller's promise: there is such a slot.
-        unsafe { self.slots.get_unchecked_mut(index as usize) }.set_row(row);
+        // SAFETY: forwarded: there is such a slot, and the row is its entity's.
+        unsafe { self.slots.get_unchecked_mut(index as usize).set_row(row) };
     }
 
     /// Ends every entity, reserved ones included; no id handed out before is alive again.

@@ -54,7 +54,9 @@ impl Entities {
     /// Puts all slots back that are listed.
     ///
     /// # Safety
-    /// The caller [places](Entities::place) all entities that have rows, but for those that are where they were (I5).
+    /// The lists are of this directory, at an earlier moment. The caller [places](Entities::place) all entities that had rows
+    /// then, but for those that are where they were, and takes all others out of tables and sets, before anything else is
+    /// done (I5, I10).
     pub(crate) unsafe fn restore(&mut self, directory: &Directory) {
         let Directory { slots, free, rowless, retired, changes, spawn_ticks } = directory;
         self.slots.resize(*slots as usize, Slot { table: TableId::DEAD, link: Entity::new(NONE, FIRST) });
@@ -82,7 +84,7 @@ impl Entities {
     /// Records that an entity lives, with this row: for the store alone.
     ///
     /// # Safety
-    /// The entity has that row (I5), and its slot is there.
+    /// The entity has that row, of a table, and no other, before anything else is done (I5).
     #[inline]
     pub(crate) unsafe fn place(&mut self, entity: Entity, location: EntityLocation) {
         self.slots[entity.index() as usize] = Slot::new(location, entity.raw_generation());

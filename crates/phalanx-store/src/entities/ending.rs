@@ -68,11 +68,4 @@ impl Slot {
         *self = Self { table: TableId::DEAD, link: Entity::new(head, next) };
         Some(row)
     }
-
-    /// Records that the living entity of the slot has another row in the same table: for the store alone.
-    #[inline(always)]
-    pub(crate) fn set_row(&mut self, row: Row) {
-        debug_assert!(self.table.has_rows(), "a slot that has no row");
-        self.link = Entity::new(row.get(), self.link.raw_generation());
-    }
 }
