@@ -104,7 +104,7 @@ impl Store {
         if find_alias::<F>(ids).is_some() {
             return None;
         }
-        // SAFETY: the store is borrowed exclusively, and no two parts of the fetch alias (I6).
+        // SAFETY: the store is borrowed exclusively for as long as the item is, and no two parts of the fetch alias (I6).
         unsafe { self.get_at_unchecked::<F>(cached_location, ids) }
     }
 
@@ -126,7 +126,8 @@ impl Store {
 }
 
 /// # Safety
-/// The cells are of a live store in which the entity has the row of the cached location; access as for `get_unchecked`.
+/// The cells are of a live store in which the entity has the row of the cached location, in its table or in that of a set;
+/// access for `'a` is granted as for `get_unchecked`.
 #[inline(always)]
 unsafe fn item_at<'a, F: Fetch>(
     cells: F::Cells,
@@ -159,7 +160,7 @@ impl<F: ReadFetch> Copy for LocationReader<'_, F> {}
 
 // SAFETY: a reader stands for shared references to values that are `Send` and `Sync` (I1), and to a store, which is `Sync`.
 unsafe impl<F: ReadFetch> Send for LocationReader<'_, F> {}
-// SAFETY: as above.
+// SAFETY: a shared reader gives what a copy gives, which may be sent.
 unsafe impl<F: ReadFetch> Sync for LocationReader<'_, F> {}
 
 impl<'w, F: ReadFetch> LocationReader<'w, F> {

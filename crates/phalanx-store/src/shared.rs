@@ -239,8 +239,9 @@ pub struct Locked<'a, F: Fetch> {
 impl<F: Fetch> Locked<'_, F> {
     /// Reads and writes what the query visits.
     pub fn view(&mut self) -> View<'_, F> {
-        // SAFETY: all columns are held, those that are split in the tables in which the view stays; or the session cannot
-        // write, and this query only reads (I8). The view borrows the lock exclusively.
+        // SAFETY: all columns are held until the lock is dropped, those that are split in the tables in which the view stays;
+        // or the session cannot write, and this query only reads (I8). The view borrows the lock exclusively, so that no other
+        // view of it is alive.
         unsafe { self.held.store.view_unchecked(self.query, self.now) }
             .confined(self.held.visits.split.is_some())
     }

@@ -155,10 +155,9 @@ impl<T> SharedSlots<'_, T> {
         if flags.is_some_and(|flags| !self.lends_here() || !flags.try_read(at)) {
             return None;
         }
-        // SAFETY: the flag is held for reading until the guard is dropped, or the session cannot write, and shares the slots
-        // with readers alone (I9).
-        let value = NonNull::from(unsafe { &*cell.get() });
-        Some(SlotRef { value, flags, at, borrow: PhantomData })
+        // The flag is held for reading until the guard is dropped, or the session cannot write, and shares the slots with
+        // readers alone (I9).
+        Some(SlotRef { value: NonNull::from(cell).cast(), flags, at, borrow: PhantomData })
     }
 
     /// Borrows a slot for writing; `None` when there is none, it is in use, or the session only reads.
@@ -174,26 +173,26 @@ impl<T> SharedSlots<'_, T> {
         if !taken {
             return None;
         }
-        // SAFETY: the session borrows the slots exclusively, and the flag is held for writing until the guard is dropped (I9).
-        // If it was taken without an atomic step, no other thread takes flags of this session.
-        let value = NonNull::from(unsafe { &mut *cell.get() });
-        Some(SlotMut { value, flags: &self.slots.flags, at, borrow: PhantomData })
+        // The session borrows the slots exclusively, and the flag is held for writing until the guard is dropped (I9). If it
+        // was taken without an atomic step, no other thread takes flags of this session.
+        Some(SlotMut { value: NonNull::from(cell).cast(), flags, at, borrow: PhantomData })
     }
 }
 
 /// A slot borrowed for reading.
 pub struct SlotRef<'a, T> {
-    /// Not a reference: a function that takes a guard by value may drop it and go on, while others write the slot;
-    /// a reference among its arguments would promise that nobody does.
+    /// The slot, whose cell allows writing through a shared reference. Not a reference: a function that takes a guard by
+    /// value may drop it and go on, while others write the slot; a reference among its arguments would promise that
+    /// nobody does.
     value: NonNull<T>,
     flags: Option<&'a BorrowFlags>,
     at: usize,
     borrow: PhantomData<&'a T>,
 }
 
-// SAFETY: stands for a `&T`; flags are atomic.
+// SAFETY: stands for a `&T`; flags are atomic, and may be given back by another thread.
 unsafe impl<T: Sync> Send for SlotRef<'_, T> {}
-// SAFETY: as above.
+// SAFETY: a shared guard is only good for a `&T`.
 unsafe impl<T: Sync> Sync for SlotRef<'_, T> {}
 
 impl<T> Deref for SlotRef<'_, T> {
@@ -201,7 +200,8 @@ impl<T> Deref for SlotRef<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard keeps writers away until it is dropped (I9), and the slot stays where it is while it is borrowed.
+        // SAFETY: the guard holds the slot for reading, or its session cannot write, so that nobody writes it until the guard
+        // is dropped (I9); the slots are borrowed, so it stays where it is.
         unsafe { self.value.as_ref() }
     }
 }
@@ -224,7 +224,7 @@ pub struct SlotMut<'a, T> {
     borrow: PhantomData<&'a mut T>,
 }
 
-// SAFETY: stands for a `&mut T`; flags are atomic.
+// SAFETY: stands for a `&mut T`; flags are atomic, and may be given back by another thread.
 unsafe impl<T: Send> Send for SlotMut<'_, T> {}
 // SAFETY: a shared guard is only good for a `&T`.
 unsafe impl<T: Sync> Sync for SlotMut<'_, T> {}
@@ -234,7 +234,8 @@ impl<T> Deref for SlotMut<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard keeps all others away until it is dropped (I9), and the slot stays where it is meanwhile.
+        // SAFETY: the guard holds the slot for writing, so that nobody else uses it until the guard is dropped (I9); the slots
+        // are borrowed, so it stays where it is.
         unsafe { self.value.as_ref() }
     }
 }
@@ -242,7 +243,7 @@ impl<T> Deref for SlotMut<'_, T> {
 impl<T> DerefMut for SlotMut<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as for `deref`, and the guard is borrowed exclusively.
+        // SAFETY: as for `deref` (I9), and the guard is borrowed exclusively, so that it lends nothing else.
         unsafe { self.value.as_mut() }
     }
 }

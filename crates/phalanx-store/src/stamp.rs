@@ -63,7 +63,7 @@ pub struct Stamp<'a, K: Tracking> {
 // SAFETY: a stamp stands for the references that it was made of, a shared and an exclusive one, to ticks, which are `Send`
 // and `Sync`.
 unsafe impl<K: Tracking> Send for Stamp<'_, K> {}
-// SAFETY: as above; through `&Stamp` ticks are only read.
+// SAFETY: through `&Stamp` ticks are only read, and they are `Sync`.
 unsafe impl<K: Tracking> Sync for Stamp<'_, K> {}
 
 impl Stamp<'_, Untracked> {
@@ -85,14 +85,15 @@ impl<'a> Stamp<'a, RowTicks> {
     /// When the row was added.
     #[inline]
     pub fn added(&self) -> Tick {
-        // SAFETY: locally: made from a reference that lives for `'a`.
+        // SAFETY: locally: made from a shared reference that lives for `'a`.
         unsafe { self.ticks.added.read() }
     }
 
     /// When the row was last marked.
     #[inline]
     pub fn changed(&self) -> Tick {
-        // SAFETY: as for `added`.
+        // SAFETY: locally: made from an exclusive reference that lives for `'a`, for which the stamp stands alone; whoever marks
+        // borrows the stamp exclusively.
         unsafe { self.ticks.changed.read() }
     }
 
