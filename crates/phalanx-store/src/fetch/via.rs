@@ -49,11 +49,12 @@ impl<L: Link, F: Fetch> ViaCells<L, F> {
     /// Where the link of an entity leads.
     ///
     /// # Safety
-    /// The cells are of a live store that stands still, and their access is granted. The entity has the row that is
-    /// known.
+    /// The cells are of a live store that stands still, and what the link and the parts read is not written meanwhile. The
+    /// entity has the row that is known, in the table of a set.
     #[inline(always)]
     unsafe fn target(&self, entity: Entity, known: Known) -> Option<Entity> {
-        // SAFETY: forwarded: the part reaches no table (I14), and the id outlives its use here.
+        // SAFETY: forwarded: the part reaches no table, and is found where the rowless are (I14), as is asserted by `cells`; its
+        // access is granted, the item is gone when this returns, and the id outlives it.
         unsafe {
             let ptrs = rowless_ptrs::<L::Fetch>(self.link, &entity);
             let rows = L::Fetch::sparse_rows(ptrs, entity, known)?;
@@ -85,7 +86,8 @@ impl<L: Link, F: Fetch> ViaCells<L, F> {
 }
 
 impl<L: Link, F: ReadFetch> Sealed for Via<L, F> {}
-// SAFETY: reaches the columns of the link and of `F`, and reports both; reads only.
+// SAFETY: reaches the columns of the link and of `F`, and reports both, those of `F` as if they were in a set: whichever
+// tables are visited, all of them are held. Reads only; every place is found.
 unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
     type Ids = (<L::Fetch as Fetch>::Ids, F::Ids);
     type Item<'a> = F::Item<'a>;
@@ -117,7 +119,7 @@ unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
     }
     #[inline]
     unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<Found<F>> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the caller has the access of the fetch, and the store stands still.
         unsafe {
             let mut at = ptrs.target(entity, known)?;
             // Links may form a cycle: it is noticed when an entity comes again that was kept at a power of two.
@@ -141,7 +143,8 @@ unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
     }
     #[inline(always)]
     unsafe fn item<'a>(_: Self::Ptrs, _: usize, found: Found<F>) -> F::Item<'a> {
-        // SAFETY: it was found by this fetch, which reads only, so there is nothing to mark (I14).
+        // SAFETY: forwarded: `sparse_rows` of this fetch found it, in a store that stands still since; the caller grants access
+        // to the columns of `F` in all tables for `'a` (I8). They are only read, so there is nothing to mark (I14).
         unsafe { found.read() }
     }
     unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> F::Slices<'a> {

@@ -46,7 +46,8 @@ pub struct WholePtrs {
 macro_rules! whole_term {
     ($term:ident, writes: $writes:expr, $cell:ident) => {
         impl Sealed for $term {}
-        // SAFETY: the cell of an entity reaches all columns but those left out, which is what is reported.
+        // SAFETY: the cell of an entity reaches all columns but those left out, which is what is reported; every place is found,
+        // and entities are never written through a fetch.
         unsafe impl Fetch for $term {
             type Ids = &'static [AnyColId];
             type Item<'a> = $cell<'a>;
@@ -76,7 +77,7 @@ macro_rules! whole_term {
             }
             #[inline]
             unsafe fn find(cells: WholeCells, table: usize) -> Option<WholePtrs> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded: the store has this table.
                 Some(WholePtrs { cells, entities: unsafe { EntityIds::find(cells.entities, table) }? })
             }
             #[inline]
@@ -89,8 +90,9 @@ macro_rules! whole_term {
             }
             #[inline]
             unsafe fn item<'a>(ptrs: WholePtrs, row: usize, (): ()) -> $cell<'a> {
-                // SAFETY: forwarded: the store lives, and the caller grants access to the reported columns of the entity for
-                // `'a`, to no other item of it if one of the two writes (I6, I8).
+                // SAFETY: forwarded: the store lives and stands still for `'a`, and the row has its entity (I5, I10), which is
+                // alive. The caller grants access to the reported columns of the entity for `'a`, and to no other item of it if
+                // one of the two writes (I6, I8).
                 unsafe {
                     let entity = EntityIds::item(ptrs.entities, row, ());
                     $cell::new(&*ptrs.cells.store, entity, ptrs.cells.now, ptrs.cells.except)
@@ -98,7 +100,7 @@ macro_rules! whole_term {
             }
             #[inline]
             unsafe fn slices<'a>(ptrs: WholePtrs, start: usize, len: usize) -> &'a [Entity] {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded: the entities of the same rows.
                 unsafe { EntityIds::slices(ptrs.entities, start, len) }
             }
         }
@@ -112,7 +114,7 @@ whole_term!(WholeRowMut, writes: true, EntityCell);
 unsafe impl ReadFetch for WholeRow {}
 
 impl Sealed for TableOf {}
-// SAFETY: reaches no values, only which table is visited.
+// SAFETY: reaches no values, only the directory, which stands still while rows are borrowed; every place is found.
 unsafe impl Fetch for TableOf {
     type Ids = ();
     type Item<'a> = TableId;
@@ -134,7 +136,7 @@ unsafe impl Fetch for TableOf {
     }
     #[inline]
     unsafe fn find((store, entities): Self::Cells, table: usize) -> Option<Self::Ptrs> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the store has this table.
         Some((store, unsafe { EntityIds::find(entities, table) }?, table))
     }
     #[inline]
@@ -147,7 +149,7 @@ unsafe impl Fetch for TableOf {
     }
     #[inline]
     unsafe fn item<'a>((store, entities, _): Self::Ptrs, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: forwarded: the store lives, and the row has its entity (I5), which is alive.
+        // SAFETY: forwarded: the store lives and stands still, and the row has its entity (I5, I10).
         unsafe { (*store).locate(EntityIds::item(entities, row, ())) }
             .map_or(TableId::ROWLESS, |location| location.table)
     }
@@ -158,5 +160,5 @@ unsafe impl Fetch for TableOf {
 }
 // SAFETY: reports nothing.
 unsafe impl ReadFetch for TableOf {}
-// SAFETY: the same for every row.
+// SAFETY: all rows of a run are in one table.
 unsafe impl DenseFetch for TableOf {}
