@@ -9,25 +9,29 @@
 //! - **I2 Rows.** In each table, rows below its length hold initialised values in every column, but for the holes of
 //!   I11; rows from there on hold nothing that will be read, except values that one operation is about to drop or to
 //!   commit.
-//! - **I3 Memory.** A column's data pointer is aligned, and has room for the table's capacity. Where values have a size,
-//!   one tick for each block of that capacity precedes the data, and none for others; where they have none, there is no
-//!   memory, and no tick before it. The entities of a table's rows are such a column as well. The cell of (column, table)
-//!   holds the same pointer as the `Column`. A `Column` stays where it is, in a record that lives as long as a list of its
-//!   columns does.
+//! - **I3 Memory.** A column's data was allocated for its type and the table's capacity, from the store's slab or the
+//!   global allocator, and nothing else uses it: the pointer is aligned, and has room for as many rows. Where values have
+//!   a size, one tick for each block of that capacity precedes the data, and none for others; where they have none, there
+//!   is no memory, and no tick before it. The entities of a table's rows are such a column as well. The cell of (column,
+//!   table) holds the same pointer as the `Column`. A `Column` stays where it is, in a record that lives as long as a
+//!   list of its columns does.
 //! - **I4 Column index.** Every column has a cell per table; it is null exactly when the table lacks the column. A column
 //!   that is in a table has cells of its own. Every table has a meta, and so have the two ids that name none: that of the
 //!   rowless, who have no row, and that of the dead. Neither of these has columns.
 //! - **I5 Locations.** A living entity has a slot in the directory. If it has a row, it is found at exactly that row: the
-//!   directory and the table's entities agree, rows are in range, distinct entities have distinct rows. No living entity
-//!   has the last generation, so that ending it yields a generation that no id has.
+//!   directory and the table's entities agree, rows are in range, distinct entities have distinct rows; the entity of
+//!   each row of a table that is no set's is alive. The free list names each free slot once, and no other. No living
+//!   entity has the last generation, so that ending it yields a generation that no id has.
 //! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, unless the other one is copied before;
 //!   it visits no table twice, and each of its tables has the columns that it cannot do without, as has the place of the
 //!   rowless, if it visits them. A view that writes yields each row at most once at a time: rows of one table in their
 //!   order, each in one chunk; rows of a set that drives, once each; single entities while no other item of the same
 //!   entity is alive.
-//! - **I7 Plans.** A fresh edge fills every column of its target exactly once, and says of every column of its source where
-//!   the value goes; its lists of columns and of ids have one order, and its tables live. A set plan names all columns of
-//!   its set; it is known by the id of its store, since sets and their tables live as long as the store.
+//! - **I7 Plans.** A fresh edge fills every column of its target exactly once, and says of every column of its source
+//!   where the value goes; its lists of columns and of ids have one order, with one entry for each column of its values,
+//!   no two of its values or functions have a column in common, and its tables live, but for the place of the rowless. A
+//!   set plan names all columns of its set; it is known by the id of its store, since sets and their tables live as long
+//!   as the store.
 //! - **I8 Sessions.** While a lock lives, no other lock of the session writes its columns, or uses those it writes, in a
 //!   table that both reach. Flags keep locks apart by columns. A column that is split has several locks, each in the tables
 //!   of its query, and views of such a lock stay in these; two of the locks have no table in common if one of them writes.
@@ -36,7 +40,8 @@
 //! - **I9 Slots.** A slot is written only through `&mut Slots`, or under its writing flag in a session that borrows
 //!   the slots exclusively. In a session of one thread, no other thread takes flags.
 //! - **I10 Sets.** The pages of a sparse set and the rows of its table point at each other: each row's entity is
-//!   found at that row, is alive, and is in the set once. A set lives as long as its store, in one place of its list.
+//!   found at that row, is alive, and is in the set once. A set lives as long as its store, in one place of its list, and
+//!   its table has all columns that are said to be the set's.
 //! - **I11 Holes.** The table of a stable set lists its holes, each once: the rows whose owner is the placeholder, which
 //!   is never alive. The values of a hole are neither read nor dropped, and no page leads there. No other table has
 //!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
@@ -47,10 +52,11 @@
 //! - **I13 Groups.** The members of a group are in each set that it needs. Where it owns sets, members are the first rows
 //!   of each of these, in one order, and none of the sets has holes; a set has one owner at most. Where it owns none,
 //!   members are the rows of a set without columns, which only this group writes, and no group names.
-//! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, no row of a visited table is passed over, nothing is
-//!   missed in sets, and slices can be lent; `ROWED`, it is present in no place without rows; `TABLELESS`, it reaches no
-//!   column of the visited table, and is found in any; `IN_SETS`, only entities of some set are found; `SINGLE`, one
-//!   column is reached; `MARKS`, `mark` writes ticks; not `WRITES`, it only reads.
+//! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed, whoever
+//!   the entity is, and slices can be lent (rows may still be passed over because of their ticks); `ROWED`, it is present
+//!   in no place without rows; `TABLELESS`, it reaches no column of the visited table, and is found in any; `IN_SETS`,
+//!   only entities of some set are found; `SINGLE`, one column is reached; `MARKS`, `mark` writes ticks; not `WRITES`, it
+//!   only reads; not `FAR`, no row of another entity is reached.
 //! - **I15 Images.** Each change of the owner of a row, each row that comes and each that goes marks the block of the owners
 //!   with the store's tick. The clock only rises; where it is set back, the base is forgotten, or the store becomes equal to
 //!   another image, its new base. So a block of owners whose tick is before the base's, and which has as many rows, is as in
