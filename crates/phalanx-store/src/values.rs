@@ -142,7 +142,7 @@ pub unsafe trait Values: Sized + Send + Sync + 'static + Sealed {
     ///
     /// # Safety
     /// The pointer of each masked column is its data, of the value's type, and initialised at `row`, which must not be read
-    /// as initialised there afterwards. Columns that are absent are not masked, unless the whole optional part is.
+    /// as initialised there afterwards. A column that is absent is not masked, unless its whole optional part is absent.
     #[doc(hidden)]
     unsafe fn take(pointers: Self::Pointers, mask: Self::Mask, row: usize) -> Self::Old;
 
