@@ -308,8 +308,11 @@ impl Entities {
     /// As [`free`](Entities::free), for an entity with a row in this table, and without a call: for the store alone.
     ///
     /// `None`, and nothing happens, for any other entity, and where the slot would be retired. Nothing may be reserved.
+    ///
+    /// # Safety
+    /// The row is taken out of the table before anything else is done, and the entity is in no set (I5, I10).
     #[inline(always)]
-    pub(crate) fn free_from(&mut self, table: TableId, entity: Entity) -> Option<Row> {
+    pub(crate) unsafe fn free_from(&mut self, table: TableId, entity: Entity) -> Option<Row> {
         debug_assert!(self.is_settled());
         let (index, head) = (entity.index(), self.list_head());
         let row = self.slots.get_mut(index as usize)?.end_in(table, entity, head)?;

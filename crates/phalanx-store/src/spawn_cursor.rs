@@ -270,11 +270,12 @@ impl Store {
         if !self.entities.is_settled() {
             return false;
         }
-        let Some(row) = self.entities.free_from(line.exit, entity) else { return false };
-        // SAFETY: the entity was in the cursor's table, which lives (I12), so it has a meta (I4). The directory gave
-        // the row, which is in range (I5), as is the last one. The key of the line has these values; they fill all
-        // columns (I12), and have no drop glue: what stands in the row may be overwritten (I2).
+        // SAFETY: where the entity is in the cursor's table, that lives and the store has no sets (I12), so it has a meta (I4).
+        // The directory gives the row, which is in range (I5), as is the last one, and which is taken out at once. The key of
+        // the line has these values; they fill all columns (I12), and have no drop glue: what stands in the row may be
+        // overwritten (I2).
         unsafe {
+            let Some(row) = self.entities.free_from(line.exit, entity) else { return false };
             let meta = &mut self.metas[line.exit.index()];
             if let Some(moved) = meta.swap_remove::<V>(line.pointers::<V>(), row.index(), self.tick) {
                 self.entities.set_row(moved.index(), row);

@@ -3,8 +3,6 @@
 //! The free list begins with each of them in turn, so its head and its length are kept at hand, and are written when
 //! the last one has died.
 
-#![forbid(unsafe_code)]
-
 use super::{Entities, Slot, USED_UP};
 use crate::entity::Entity;
 use crate::location::{Row, TableId};
@@ -32,8 +30,11 @@ impl Entities {
 
 impl Ending<'_> {
     /// As [`Entities::free_from`].
+    ///
+    /// # Safety
+    /// As for [`Entities::free_from`]; other entities of the table may die before.
     #[inline(always)]
-    pub(crate) fn end(&mut self, table: TableId, entity: Entity) -> Option<Row> {
+    pub(crate) unsafe fn end(&mut self, table: TableId, entity: Entity) -> Option<Row> {
         let row = self.slots.get_mut(entity.index() as usize)?.end_in(table, entity, self.head)?;
         (self.head, self.ended) = (entity.index(), self.ended + 1);
         Some(row)
