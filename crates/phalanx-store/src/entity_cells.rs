@@ -142,17 +142,17 @@ impl<'s> EntityCell<'s> {
             return None;
         }
         // SAFETY: the cell is gone, or borrowed exclusively by the caller, so this is the only item of its entity, and no
-        // two parts of it alias (I6); it reaches no column that is left out. Other cells are of other entities, which
-        // have other rows (I5, I10), and nothing else uses the columns (I8). Ticks of
-        // blocks, which are those of many rows, are atomic.
+        // two parts of it alias (I6). It reaches no column that is left out, and no row of another entity (I14). Other cells
+        // are of other entities, which have other rows (I5, I10), and nothing else uses the columns (I8). Ticks of blocks,
+        // which are those of many rows, are atomic.
         unsafe { self.store.get_unchecked_at::<F>(self.entity, ids, self.now) }
     }
 }
 
-/// Whether a fetch reaches no column that is left out, nor whole entities.
+/// Whether a fetch reaches no column that is left out, no whole entity, and no other entity: another cell may write that.
 #[inline]
 fn lends<F: Fetch>(ids: F::Ids, except: &[AnyColId]) -> bool {
-    let mut lends = true;
+    let mut lends = !F::FAR;
     F::visit(ids, &mut lending(&mut lends, except));
     lends
 }
@@ -216,8 +216,8 @@ impl<'s> EntityPeek<'s> {
         if !lends::<F>(ids, self.except) {
             return None;
         }
-        // SAFETY: nothing writes the columns of the entity for `'s`, other than those left out, which the fetch does not
-        // reach (I8).
+        // SAFETY: the promise of `EntityPeek::new`, or of the cell that it is made of: nothing writes the columns of the
+        // entity for `'s`, other than those left out. The fetch reaches neither these nor another entity (I14).
         unsafe { self.store.get_unchecked::<F>(self.entity, ids) }
     }
 }
@@ -237,5 +237,46 @@ mod tests {
         assert_eq!(store.entity_cells(&[a, b]).err(), Some(CellError::Dead(b)));
         assert!(store.entity_cell(b).is_none());
         assert_eq!(store.entity_cell(a).map(|cell| cell.entity()), Some(a));
+    }
+
+    // One cell may write what another one would reach through a link: neither it nor its peek follows links.
+    #[test]
+    fn a_cell_does_not_reach_the_entity_that_a_link_leads_to() {
+        use crate::column_id::ColId;
+        use crate::fetch::{InSet, Link, Opt, Read, Via, Write};
+        use crate::location::TableId;
+        use crate::plan::Init;
+        use crate::values::Col;
+
+        struct Along;
+        impl Link for Along {
+            type Fetch = InSet<Read<Entity>>;
+            const NEAREST: bool = false;
+            fn target(link: &Entity) -> Entity {
+                *link
+            }
+        }
+
+        let (value, link) = (ColId::<u32>::named("cells.value"), ColId::<Entity>::named("cells.link"));
+        let mut store = Store::new();
+        let table = store.new_table(&[value.any()]);
+        let edge = store.insert_edge::<Col<u32>>(TableId::ROWLESS, table, value, &[]).expect("it fits");
+        let [from, to] = [1_u32, 2].map(|n| store.spawn(&edge, Col(n)).expect("there is room"));
+        let set = store.declare_set(&[link.any()]);
+        assert_eq!(store.set_insert_made(set, from, &[Init::new(link, move |_| Col(to))]), Ok(true));
+        // A store that is only read lends it.
+        assert_eq!(store.get::<Via<Along, Read<u32>>>(from, (link, value)), Some(&2));
+
+        let mut cells = store.entity_cells(&[from, to]).expect("both are alive");
+        let [one, other] = &mut cells[..] else { panic!("two cells") };
+        let reached = one.get::<Via<Along, Read<u32>>>((link, value));
+        let written = other.get_mut::<Write<u32>>(value).expect("it has a value");
+        let before = reached.copied();
+        *written += 1;
+        assert_eq!(reached.copied(), before, "what is borrowed to be read was written");
+        assert_eq!(reached, None);
+        assert!(one.get::<(Read<u32>, Opt<Via<Along, Read<u32>>>)>((value, (link, value))).is_none());
+        assert!(one.peek().get::<Via<Along, Read<u32>>>((link, value)).is_none());
+        assert!(one.get_mut::<(Write<u32>, Opt<Via<Along, Read<Entity>>>)>((value, (link, link))).is_none());
     }
 }

@@ -161,6 +161,10 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     const SPAWN_TICKS: bool = false;
 
+    /// Whether rows of other entities than the visited one are reached, those that links lead to.
+    #[doc(hidden)]
+    const FAR: bool = false;
+
     /// Whether `SparseRows` is made of units: there is nothing to find, and nothing is compiled to find it.
     #[doc(hidden)]
     const UNITS: bool = Self::DENSE && size_of::<Self::SparseRows>() == 0;
@@ -402,6 +406,7 @@ macro_rules! fetch_tuple {
             const MARKS: bool = false $(|| $name::MARKS)*;
             const SKIPS: bool = false $(|| $name::SKIPS)*;
             const SPAWN_TICKS: bool = false $(|| $name::SPAWN_TICKS)*;
+            const FAR: bool = false $(|| $name::FAR)*;
             const WRITES: bool = false $(|| $name::WRITES)*;
 
             #[inline(always)]

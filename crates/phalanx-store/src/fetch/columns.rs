@@ -286,6 +286,7 @@ unsafe impl<F: Fetch> Fetch for Opt<F> {
     const WRITES: bool = F::WRITES;
     const TABLELESS: bool = F::TABLELESS;
     const SPAWN_TICKS: bool = F::SPAWN_TICKS;
+    const FAR: bool = F::FAR;
 
     #[inline(always)]
     fn visit(ids: F::Ids, report: &mut dyn FnMut(Access)) {

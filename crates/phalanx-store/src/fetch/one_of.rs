@@ -31,6 +31,7 @@ unsafe impl<F: Fetch> Fetch for OneOf<F> {
     const MARKS: bool = F::MARKS;
     const WRITES: bool = F::WRITES;
     const SPAWN_TICKS: bool = F::SPAWN_TICKS;
+    const FAR: bool = F::FAR;
 
     #[inline(always)]
     fn visit(ids: F::Ids, report: &mut dyn FnMut(Access)) {

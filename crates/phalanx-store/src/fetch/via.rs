@@ -101,6 +101,7 @@ unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
     const TABLELESS: bool = true;
     const IN_SETS: bool = true;
     const SPAWN_TICKS: bool = F::SPAWN_TICKS;
+    const FAR: bool = true;
 
     #[inline(always)]
     fn visit((link, parts): Self::Ids, report: &mut dyn FnMut(Access)) {

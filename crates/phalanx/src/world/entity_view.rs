@@ -108,7 +108,7 @@ impl<'w> FilteredEntityRef<'w> {
     /// Reads what a query would yield for the entity.
     ///
     /// # Errors
-    /// When the entity lacks a part, or one cannot be read here.
+    /// When the entity lacks a part, or one cannot be read here, such as one of another entity.
     pub fn get_components<D: ReadOnlyQueryData>(&self) -> Result<D::Item<'w>, QueryEntityError> {
         let moment = Moment::from(self.since).among(self.archetypes, self.components);
         match self.peek.get::<D::Fetch>(D::ids()) {

@@ -197,6 +197,19 @@ fn entity_mut_reads() {
     assert_eq!(b.into_borrow::<Armor>(), Some(&Armor(7)));
 }
 
+// What one entity could reach of another, that one may write.
+#[test]
+fn entity_mut_does_not_reach_other_entities() {
+    let mut world = World::new();
+    let parent = world.spawn(Health(1)).id();
+    let child = world.spawn((Health(2), ChildOf(parent))).id();
+    let [child, mut parent] = world.entity_mut([child, parent]);
+    let above = child.get_components::<Parent<ChildOf, &Health>>();
+    parent.get_mut::<Health>().unwrap().0 += 1;
+    assert!(above.is_err());
+    assert!(child.as_readonly().get_components::<(&Health, Parent<ChildOf, &Health>)>().is_err());
+}
+
 #[test]
 fn entity_mut_writes() {
     let mut world = World::new();
