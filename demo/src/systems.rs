@@ -97,7 +97,12 @@ pub fn shoot(
             commands.spawn_in(Arrows {
                 position: Position { x: *from.x, y: *from.y },
                 velocity: Velocity { x: (to.x - from.x) / FLIGHT, y: (to.y - from.y) / FLIGHT },
-                arrow: Arrow { target, damage: weapon.damage, left: FLIGHT, fire: tally.arrows.is_multiple_of(8) },
+                arrow: Arrow {
+                    target,
+                    damage: weapon.damage,
+                    left: FLIGHT,
+                    fire: tally.arrows.is_multiple_of(8),
+                },
             });
         }
     }

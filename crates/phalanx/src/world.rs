@@ -55,8 +55,6 @@ pub use non_send::{NonSend, NonSendId, NonSendMut};
 pub use phalanx_store::SharedRows;
 pub use pools::{PoolEntityError, PoolError, PoolMut, PoolReader, PoolRef};
 pub use reactions::*;
-#[doc(hidden)]
-pub(crate) use relations::{QuietLink, Turn};
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub use relations::edge_saving;
@@ -67,6 +65,8 @@ pub use relations::{
     RelatedSpawnerCommands, Spawn, SpawnIter, SpawnRelated, SpawnRelatedBundle, SpawnWith, SpawnableList,
     WithOneRelated, WithRelated,
 };
+#[doc(hidden)]
+pub(crate) use relations::{QuietLink, Turn};
 pub use relations::{
     describe_linked_by, describe_links, describe_relationship, describe_relationship_target,
 };

@@ -98,10 +98,9 @@ fn show_linked_by<R: ManyRelationship>(list: &LinkedBy<R>, fields: &mut Vec<Show
 }
 
 fn shown<T: Digestible + std::fmt::Debug>(field: &'static str, value: &T) -> Shown {
-    crate::capture::probe::shown(field, value, Some(format!("{value:?}")), |value, hasher| {
-        value.digest(hasher);
-        true
-    })
+    let mut hasher = DigestHasher::new();
+    value.digest(&mut hasher);
+    crate::capture::probe::shown(field, value, Some(format!("{value:?}")), (true, hasher))
 }
 
 impl World {
