@@ -1,4 +1,7 @@
 //! A part of a value, to be written as the value: what `map_unchanged` gives.
+//!
+//! A part has no tracking of its own, and may be of any type: it keeps the stamp of the whole, and marks that when it is
+//! written. Reading leaves no trace.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
