@@ -149,8 +149,8 @@ impl Relation {
         let p = &target.private;
         let of = match self.half {
             Half::Edges { .. } => return None,
-            Half::Source { .. } => quote!(of_link),
-            Half::Target { .. } => quote!(of_list),
+            Half::Source { .. } => quote!(rest_of_link),
+            Half::Target { .. } => quote!(rest_of_list),
         };
         Some(quote! {
             const IN_RELATION: ::core::primitive::bool = true;
@@ -158,7 +158,7 @@ impl Relation {
                 #row,
                 __is_saved: &dyn ::core::ops::Fn(#p::Entity) -> ::core::primitive::bool,
             ) -> #p::Rest<Self> {
-                #p::Rest::#of(__row, __is_saved)
+                #p::#of(__row, __is_saved)
             }
         })
     }

@@ -287,7 +287,7 @@ pub mod __private {
     pub use crate::{
         component::{Rest, Saved},
         messages::{MessageSaving, SavedMessage},
-        relation::EdgeSaving,
+        relation::{EdgeSaving, rest_of_link, rest_of_list},
         resources::ResourceSaving,
         save::{Save, SaveRegistry, name_or_type},
         state::StateSaving,

@@ -28,20 +28,23 @@ use std::ops::Deref;
 use phalanx_store::{ColId, Entity, Tick};
 
 use crate::capture::Capture;
-#[cfg(feature = "serde")]
-use crate::component::ComponentSaving;
 use crate::component::{AnyComponent, Queryable};
 use crate::tracking::{Mut, Tracked};
 
 pub use collection::{OrderedRelationshipSourceCollection, RelationshipSourceCollection};
 pub use hierarchy::{ChildOf, Children};
 pub use list::{EntityList, Iter, Places};
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub use saving::{EdgeSaving, rest_of_link, rest_of_list};
 pub use traverse::{AncestorIter, DescendantDepthFirstIter, DescendantIter, Reads, ReadsBoth};
 pub use via::{Along, Parent, Up, WithParent};
 
 mod collection;
 mod hierarchy;
 mod list;
+#[cfg(feature = "serde")]
+mod saving;
 mod traverse;
 mod via;
 
@@ -185,15 +188,6 @@ pub trait ManyRelationship: Clone + Send + Sync + 'static {
     fn saving() -> Option<EdgeSaving> {
         None
     }
-}
-
-/// How both ends of the edges of a relation are saved.
-#[cfg(feature = "serde")]
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct EdgeSaving {
-    pub(crate) links: ComponentSaving,
-    pub(crate) linked_by: ComponentSaving,
 }
 
 /// The column of a [`RelationshipTarget`], and that of the ticks at which its rows changed, if they have any.

@@ -1,4 +1,7 @@
 //! The ticks of a table that becomes what its image says.
+//!
+//! Where the table was last equal to the very same image, only the blocks that were written since have other ticks
+//! (I15): in most restores these are few, and the others are not looked at.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,7 @@
-//! From any format that describes itself to bytes that say what they hold, without a tree in between.
+//! From any format that describes itself to bytes that say what they hold.
+//!
+//! What a readable save says is written down as it comes, without a tree in between. How many elements a list has is
+//! known at its end: the number has a byte before them, and more of them are moved for where that is not enough.
 
 use std::fmt;
 

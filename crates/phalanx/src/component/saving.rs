@@ -16,7 +16,6 @@ use serde::de::DeserializeOwned;
 
 use super::{AnyComponent, Queryable};
 use crate::codec::{CodecError, Halt, ValueSink, ValueSource};
-use crate::relation::{Relationship, RelationshipSourceCollection, RelationshipTarget};
 
 /// A component that is saved: `#[component(save)]`.
 #[diagnostic::on_unimplemented(
@@ -61,27 +60,6 @@ impl<C> Rest<C> {
             left if left == all => Self::Whole,
             _ => Self::Part(make()),
         }
-    }
-}
-
-impl<C: Relationship> Rest<C> {
-    /// Of a link.
-    #[doc(hidden)]
-    pub fn of_link(link: &C, is_saved: &dyn Fn(Entity) -> bool) -> Self {
-        if is_saved(link.get()) { Self::Whole } else { Self::Nothing }
-    }
-}
-
-impl<C: RelationshipTarget> Rest<C> {
-    /// Of the list of those that point at an entity.
-    #[doc(hidden)]
-    pub fn of_list(list: &C, is_saved: &dyn Fn(Entity) -> bool) -> Self {
-        let saved: Vec<Entity> = list.iter().filter(|&source| is_saved(source)).collect();
-        Self::of_so_many(saved.len(), list.len(), || {
-            let mut rest = C::Collection::with_capacity(saved.len());
-            rest.extend_from_iter(saved);
-            C::from_collection_risky(rest)
-        })
     }
 }
 
