@@ -254,6 +254,13 @@ impl Store {
             }
             None => Arc::new(owners.collect()),
         };
+        // Values of tags are no bytes to be copied, but a restore makes as many of them as there were: that they may be copied
+        // is asked all the same.
+        if len > 0
+            && let Some(&column) = record.tags.iter().find(|&&tag| copies.get(tag).is_none())
+        {
+            return Err(NoCopy { column });
+        }
         let mut columns = Vec::with_capacity(record.columns.len());
         for column in record.columns.iter() {
             let copy = copies.get(column.id);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 mod grants;
 mod groups;
+mod images;
 mod leaving;
 mod model;
 mod set_plans;

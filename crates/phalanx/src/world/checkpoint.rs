@@ -13,7 +13,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use phalanx_store::{
-    BLOCK_ROWS, Copies, Duplicate, FirstPanic, Image, ImageStats, InSet, Rewritten, Tick, Write,
+    AnyColId, BLOCK_ROWS, ColumnCopy, Copies, Duplicate, FirstPanic, Image, ImageStats, InSet, Rewritten,
+    Tick, Write,
 };
 
 use super::World;
@@ -23,6 +24,7 @@ use crate::capture::{CanCopy, Copying};
 use crate::component::{Component, Track};
 use crate::group::Groups;
 use crate::messages::ChannelsImage;
+use crate::pool::{PoolMark, pooled};
 use crate::resources::{Resource, ResourcesImage};
 
 mod tables;
@@ -64,8 +66,8 @@ struct State {
 #[derive(Default)]
 pub(crate) struct Taking {
     copies: Copies,
-    /// How many components the copies are of.
-    known: usize,
+    /// How many components, and marks of how many pools, the copies are of.
+    known: (usize, usize),
     archetypes: Option<(Cursor, Arc<ArchetypesImage>)>,
     /// How often the world was restored: ticks before and after are not to be compared.
     restored: u64,
@@ -345,7 +347,7 @@ impl World {
     pub fn register_checkpoint<C: Component + Clone>(&mut self) {
         let id = self.register_component::<C>();
         self.components.set_copy(id, Duplicate::with(C::clone));
-        self.taking.known = 0;
+        self.taking.known = (0, 0);
     }
 
     /// Has a generic resource copied by `Clone`. Where the derive sees the type, it finds out by itself.
@@ -369,7 +371,7 @@ impl World {
         let lacks = |info: &&crate::registry::ComponentInfo| {
             let cannot =
                 |at: usize| info.captures().get(at).is_none_or(|capture| capture.0.can_copy() == CanCopy::No);
-            (0..).zip(info.columns()).any(|(at, column)| !column.is_virtual() && cannot(at))
+            (0..info.columns().len()).any(cannot)
         };
         let components =
             self.components.iter().filter(lacks).map(|info| format!("component `{}`", info.name()));
@@ -380,14 +382,19 @@ impl World {
 
     /// Learns how columns are copied that became known since the last checkpoint.
     fn update_copies(&mut self) {
-        if self.taking.known == self.components.len() {
+        let known = (self.components.len(), self.archetypes.pools().len());
+        if self.taking.known == known {
             return;
+        }
+        let marks = self.archetypes.pools().iter().map(|pool| pool.tag()).chain([pooled().any()]);
+        for mark in marks.filter_map(AnyColId::typed::<PoolMark>) {
+            self.taking.copies.set(ColumnCopy::new(mark, Duplicate::bytes(), false));
         }
         for info in self.components.iter() {
             let tracked = info.track() != Track::None;
             let copies = info.captures().iter().filter_map(|capture| capture.0.copy(tracked));
             copies.for_each(|copy| self.taking.copies.set(copy));
         }
-        self.taking.known = self.components.len();
+        self.taking.known = known;
     }
 }
