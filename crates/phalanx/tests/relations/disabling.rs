@@ -250,7 +250,7 @@ fn a_tree_is_disabled_whole_though_commands_of_handlers_panic() {
     let all @ [root, ..] = tree(&mut world);
     world.add_observer(|_: On<Add<DisabledByTree>>, mut commands: Commands| commands.queue(panic_in_command));
     world.add_observer(|_: On<Remove<DisabledByTree>>, mut commands: Commands| {
-        commands.queue(panic_in_command)
+        commands.queue(panic_in_command);
     });
     for disabled in [true, false] {
         let change = || {

@@ -118,7 +118,7 @@ fn ends_without_edges_go_though_commands_of_handlers_panic() {
     world
         .add_observer(|_: On<Remove<Links<Likes>>>, mut commands: Commands| commands.queue(panic_in_command));
     world.add_observer(|_: On<Remove<LinkedBy<Likes>>>, mut commands: Commands| {
-        commands.queue(panic_in_command)
+        commands.queue(panic_in_command);
     });
     assert!(catch_unwind(AssertUnwindSafe(|| world.despawn(c))).is_err(), "the panic is passed on");
     flush_despite_panics(&mut world);
