@@ -36,7 +36,7 @@
 pub use phalanx_derive::SystemParam;
 
 pub use access::{Access, Part};
-pub use asked::{Answer, Asked, ConditionOutput, ConditionShape};
+pub use asked::{Asked, ConditionOutput, ConditionShape, ReadsCondition};
 pub use combine::{Map, Pipe, WithInput};
 pub use condition::{JoinedCondition, SystemCondition, and, not, or};
 pub use exclusive::{ExclusiveParam, ExclusiveSystem, ExclusiveSystemParamFunction, IsExclusive};

@@ -185,12 +185,12 @@ impl<S: System<In = (), Out: ConditionOutput>> SystemCondition<()> for S {
 }
 
 /// A system as a condition: what it returns is a `bool`, or an error of its run.
-pub type Asked<S> = Finish<S, Answer>;
+pub type Asked<S> = Finish<S, ReadsCondition>;
 
 /// What a condition returns is an answer.
-pub enum Answer {}
+pub enum ReadsCondition {}
 
-impl<Out: ConditionOutput> Reads<Out> for Answer {
+impl<Out: ConditionOutput> Reads<Out> for ReadsCondition {
     type Value = bool;
 
     #[inline]
