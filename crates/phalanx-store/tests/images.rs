@@ -18,7 +18,7 @@ fn a_tag_that_cannot_be_copied_comes_into_no_image() {
     assert_eq!(error.column, id.any());
 
     let mut copies = Copies::default();
-    copies.set(phalanx_store::ColumnCopy::new(id, Duplicate::with(|token| Token(token.0)), true));
+    copies.set(phalanx_store::ColumnCopy::new(id, Duplicate::with(|Token(())| Token(())), true));
     let image = store.image(&copies).expect("tokens can be copied now");
     let mut panics = FirstPanic::default();
     store.clear_entities();

@@ -24,7 +24,7 @@ use crate::capture::{CanCopy, Copying};
 use crate::component::{Component, Track};
 use crate::group::Groups;
 use crate::messages::ChannelsImage;
-use crate::pool::{PoolMark, pooled};
+use crate::pool::{PoolMark, PoolRecord, pooled};
 use crate::resources::{Resource, ResourcesImage};
 
 mod tables;
@@ -386,7 +386,7 @@ impl World {
         if self.taking.known == known {
             return;
         }
-        let marks = self.archetypes.pools().iter().map(|pool| pool.tag()).chain([pooled().any()]);
+        let marks = self.archetypes.pools().iter().map(PoolRecord::tag).chain([pooled().any()]);
         for mark in marks.filter_map(AnyColId::typed::<PoolMark>) {
             self.taking.copies.set(ColumnCopy::new(mark, Duplicate::bytes(), false));
         }

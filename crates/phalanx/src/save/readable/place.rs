@@ -132,7 +132,7 @@ impl<'d> Place<'d> {
     /// Adds where the values of a map begin to columns with these names, of which it has each once.
     pub(super) fn columns(self, names: &[&str], columns: &mut [Vec<usize>]) -> Result<(), LoadError> {
         let (count, mut reader) = self.entries()?;
-        let rows = columns.first().map_or(0, |column| column.len()) + 1;
+        let rows = columns.first().map_or(0, Vec::len) + 1;
         for nth in 0..count {
             let (key, place) = self.entry(&mut reader)?;
             // Most often they stand in the order of the columns.

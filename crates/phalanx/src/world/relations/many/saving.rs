@@ -213,7 +213,7 @@ fn set_aside<R: ManyRelationship>(world: &mut World, aside: &Aside<'_>, put_back
         put_back.push(Box::new(move |world| {
             // An exclusive edge that came from the save is the one that stays.
             let is_taken = |entity| R::EXCLUSIVE && !world.related::<R>(entity).is_empty();
-            if !is_taken(source) && !(R::SYMMETRIC && is_taken(target)) {
+            if !(is_taken(source) || R::SYMMETRIC && is_taken(target)) {
                 let _ = world.link(source, edge);
             }
         }));
