@@ -39,6 +39,7 @@ use crate::steps;
 use crate::value::FieldType;
 
 mod dynamic;
+mod required;
 
 /// The id of a component in one world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -528,47 +529,6 @@ impl Components {
             self.by_name.remove(info.name());
             self.sparse = self.sparse.without(info.id);
         }
-    }
-
-    /// Adds a component that must come along with another.
-    ///
-    /// # Errors
-    /// When it does already, or the two would require each other.
-    pub(crate) fn add_requirement(
-        &mut self,
-        of: ComponentId,
-        required: ComponentId,
-        init: Init,
-    ) -> Result<(), RequiredComponentsError> {
-        let names = |this: &Self| (this.info(of).name().to_owned(), this.info(required).name().to_owned());
-        if self.info(of).required().any(|known| known == required) {
-            let (component, required) = names(self);
-            return Err(RequiredComponentsError::Duplicate { component, required });
-        }
-        if of == required || self.requirements(&[required]).iter().any(|(id, _)| *id == of) {
-            let (component, required) = names(self);
-            return Err(RequiredComponentsError::Cycle { component, required });
-        }
-        self.infos[of.index()].required.push((required, init));
-        Ok(())
-    }
-
-    /// What must come along with `ids` beyond themselves: nearest requirement first, and the first function for a
-    /// component wins.
-    pub(crate) fn requirements(&self, ids: &[ComponentId]) -> Vec<(ComponentId, Init)> {
-        let mut found: Vec<(ComponentId, Init)> = Vec::new();
-        let mut wave: Vec<ComponentId> = ids.to_vec();
-        while !wave.is_empty() {
-            let mut next = Vec::new();
-            for (id, init) in wave.iter().flat_map(|&id| &self.info(id).required) {
-                if !ids.contains(id) && found.iter().all(|(known, _)| known != id) {
-                    found.push((*id, init.clone()));
-                    next.push(*id);
-                }
-            }
-            wave = next;
-        }
-        found
     }
 }
 
