@@ -183,7 +183,7 @@ impl<'w> EntityMut<'w> {
     /// Reads what a query would yield for the entity.
     ///
     /// # Errors
-    /// When the entity lacks a part, or one is another entity's, as that of [`Parent`](crate::Parent) is: who has that entity
+    /// When the entity lacks a part, or one is another entity's, as that of [`Parent`](crate::relation::Parent) is: who has that entity
     /// may write it meanwhile.
     pub fn get_components<D: ReadOnlyQueryData>(&self) -> Result<D::Item<'_>, QueryEntityError> {
         match self.cell.get::<D::Fetch>(D::ids()) {
