@@ -70,7 +70,8 @@ impl Access {
     }
 
     /// Whether who may do this may also do something else: the same column, written only where it is written here,
-    /// needed only where it is needed here.
+    /// needed only where it is needed here. Whether values are copied makes no difference: the flag of a copied column is
+    /// held like any other.
     pub fn covers(&self, asked: &Self) -> bool {
         self.column == asked.column
             && self.in_set == asked.in_set
@@ -120,7 +121,9 @@ pub enum Known {
 /// `visit` reports every column the other methods reach, and `item`, `slices` and `mark` reach only these.
 /// `ptrs` serves each table, and the place of those without rows, that has each column which `visit` reports as neither
 /// optional nor in a set: these are the ones that a query may visit. `ReadOnly` reaches the same columns, in the same
-/// places. The constants are true (I14).
+/// places. `sparse_rows` reads no value but those of links, which `visit` reports. The constants are true, and so is
+/// `is_marked`; `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's store, ids, ticks and numbers, which may
+/// be used on any thread, and sparse rows of no size are units (I14).
 pub unsafe trait Fetch: 'static + Sealed {
     /// Which columns.
     type Ids: Copy + Send + Sync + 'static;
@@ -186,7 +189,7 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Where the columns are in a table; `None` when it lacks one that is not optional.
     ///
     /// # Safety
-    /// The cells are of a live store that has this table.
+    /// The cells are of a live store that has this table, and whose structure did not change since they were taken.
     #[doc(hidden)]
     unsafe fn find(cells: Self::Cells, table: usize) -> Option<Self::Ptrs>;
 
@@ -197,8 +200,8 @@ pub unsafe trait Fetch: 'static + Sealed {
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn ptrs(cells: Self::Cells, table: usize) -> Self::Ptrs {
-        // SAFETY: forwarded: but for a choice of optional parts, which has a `ptrs` of its own, a fetch is found where the
-        // columns are that it cannot do without (I4).
+        // SAFETY: forwarded: a fetch is found in each table that has the columns which it cannot do without, by the promise
+        // of the trait; `OneOf`, which is not, has a `ptrs` of its own (I4).
         unsafe { Self::find(cells, table).unwrap_unchecked() }
     }
 
@@ -220,7 +223,7 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Records that rows are written.
     ///
     /// # Safety
-    /// The columns were found in the table, which has the rows.
+    /// The columns were found in the table, which has the rows, and the caller has the access to write them.
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn mark(_cells: Self::Cells, _table: usize, _rows: Marked, _now: Tick) {}
@@ -228,7 +231,8 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Finds the sparse parts of an entity; `None` when one is missing that is not optional.
     ///
     /// # Safety
-    /// The pointers are of a live store. What is known of the entity is true.
+    /// The pointers are of a live store that stands still, and the caller has the access that the fetch needs: links are
+    /// read. What is known of the entity is true, unless nothing of the fetch is looked up (`DENSE`).
     #[doc(hidden)]
     unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<Self::SparseRows>;
 
@@ -256,8 +260,9 @@ pub unsafe trait Fetch: 'static + Sealed {
     fn drivers(_cells: Self::Cells, _report: &mut impl FnMut(Driver)) {}
 
     /// # Safety
-    /// `row` is in range, `sparse_rows` are those of its entity, and for `'a` nothing else uses the row's written
-    /// columns, or writes its read ones.
+    /// The pointers are those of the table of `row`, which is in range, or of an entity without a row, and `row` is 0; a
+    /// fetch that reaches no table (I14) looks at neither. `sparse_rows` were found with them for the row's entity, and for
+    /// `'a` nothing else uses the row's written columns, or writes its read ones.
     #[doc(hidden)]
     unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, sparse_rows: Self::SparseRows) -> Self::Item<'a>;
 
@@ -310,7 +315,7 @@ pub unsafe trait Fetch: 'static + Sealed {
 #[inline(always)]
 pub(crate) unsafe fn dense_sparse_rows<F: Fetch>(ptrs: F::Ptrs) -> F::SparseRows {
     if F::UNITS {
-        // SAFETY: locally: nothing but units, which have one value and no bytes.
+        // SAFETY: sparse rows of no size are units (I14), which have one value and no bytes.
         unsafe { NonNull::<F::SparseRows>::dangling().read() }
     } else {
         // SAFETY: forwarded: a dense fetch misses nothing (I14).
@@ -355,7 +360,7 @@ pub unsafe trait SetFetch: Fetch {
     /// Records that the first rows of each set are written.
     ///
     /// # Safety
-    /// The cells are whole, of a live store, and each set has as many rows.
+    /// The cells are whole, of a live store, and each set has as many rows; the caller has the access to write them.
     #[doc(hidden)]
     unsafe fn mark_members(cells: Self::Cells, len: usize);
 
@@ -419,13 +424,13 @@ macro_rules! fetch_tuple {
             }
             #[inline(always)]
             unsafe fn find(cells: Self::Cells, table: usize) -> Option<Self::Ptrs> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 Some(($(unsafe { $name::find(cells.$at, table) }?,)*))
             }
             // Not by `find`: the compiler would ask after all whether each part is there.
             #[inline(always)]
             unsafe fn ptrs(cells: Self::Cells, table: usize) -> Self::Ptrs {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 ($(unsafe { $name::ptrs(cells.$at, table) },)*)
             }
             #[inline(always)]
@@ -438,12 +443,12 @@ macro_rules! fetch_tuple {
             }
             #[inline(always)]
             unsafe fn mark(cells: Self::Cells, table: usize, rows: Marked, now: Tick) {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 $(unsafe { $name::mark(cells.$at, table, rows, now) };)*
             }
             #[inline(always)]
             unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<Self::SparseRows> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 Some(($(match unsafe { $name::sparse_rows(ptrs.$at, entity, known) } {
                     Some(sparse_rows) => sparse_rows,
                     None => return None,
@@ -451,7 +456,7 @@ macro_rules! fetch_tuple {
             }
             #[inline(always)]
             unsafe fn drive(cells: Self::Cells, len: usize) -> Self::Cells {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 ($(unsafe { $name::drive(cells.$at, len) },)*)
             }
             #[inline(always)]
@@ -464,21 +469,21 @@ macro_rules! fetch_tuple {
             }
             #[inline(always)]
             unsafe fn item<'a>(ptrs: Self::Ptrs, row: usize, sparse_rows: Self::SparseRows) -> Self::Item<'a> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 ($(unsafe { $name::item(ptrs.$at, row, sparse_rows.$at) },)*)
             }
             #[inline(always)]
             unsafe fn slices<'a>(ptrs: Self::Ptrs, start: usize, len: usize) -> Self::Slices<'a> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 ($(unsafe { $name::slices(ptrs.$at, start, len) },)*)
             }
             unsafe fn block_tick(cells: Self::Cells, table: usize, block: usize) -> Tick {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 Tick::ZERO$(.max(unsafe { $name::block_tick(cells.$at, table, block) }))*
             }
             #[inline(always)]
             unsafe fn block_is_newer(cells: Self::Cells, table: usize, block: usize, moved: Tick, since: Tick) -> bool {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 true $(&& unsafe { $name::block_is_newer(cells.$at, table, block, moved, since) })*
             }
             #[inline(always)]
@@ -497,24 +502,24 @@ macro_rules! fetch_tuple {
         #[allow(unused_variables, clippy::unused_unit)]
         unsafe impl<$($name: SetFetch),*> SetFetch for ($($name,)*) {
             unsafe fn set_slices(store: &Store, ids: Self::Ids, rows: Range<usize>) -> Option<Self::Slices<'_>> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 Some(($(unsafe { $name::set_slices(store, ids.$at, rows.clone()) }?,)*))
             }
             fn is_whole(cells: Self::Cells) -> bool {
                 true $(&& $name::is_whole(cells.$at))*
             }
             unsafe fn mark_members(cells: Self::Cells, len: usize) {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 $(unsafe { $name::mark_members(cells.$at, len) };)*
             }
             #[inline(always)]
             unsafe fn at_row<'a>(ptrs: Self::Ptrs, row: usize) -> Self::Item<'a> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 ($(unsafe { $name::at_row(ptrs.$at, row) },)*)
             }
             #[inline(always)]
             unsafe fn of_member<'a>(ptrs: Self::Ptrs, entity: Entity) -> Self::Item<'a> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded, part by part.
                 ($(unsafe { $name::of_member(ptrs.$at, entity) },)*)
             }
         }

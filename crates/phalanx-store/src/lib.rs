@@ -45,7 +45,8 @@
 //! - **I11 Holes.** The table of a stable set lists its holes, each once: the rows whose owner is the placeholder, which
 //!   is never alive. The values of a hole are neither read nor dropped, and no page leads there. No other table has
 //!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
-//!   pages alone, and visit no set's table.
+//!   pages, or along a set that drives them, by its owners; groups reach them by position (I13). Queries visit no set's
+//!   table.
 //! - **I12 Spawn cursors.** While a line of the cursors has the key of a bundle and its values, its table lives, its
 //!   pointers are the data pointers of the values' columns there, and the values fill every column of the table. Its exit
 //!   is that table as long as the store has no sets, in which entities could be as well; otherwise it is nowhere.
@@ -55,8 +56,11 @@
 //! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed, whoever
 //!   the entity is, and slices can be lent (rows may still be passed over because of their ticks); `ROWED`, it is present
 //!   in no place without rows; `TABLELESS`, it reaches no column of the visited table, and is found in any; `IN_SETS`,
-//!   only entities of some set are found; `SINGLE`, one column is reached; `MARKS`, `mark` writes ticks; not `WRITES`, it
-//!   only reads; not `FAR`, no row of another entity is reached.
+//!   only entities of some set are found; `SETS_ALONE`, nothing but sets and the entity itself is reached; `SINGLE`, `visit`
+//!   reports one column, and no other is reached; `MARKS`, `mark` writes ticks; not `WRITES`, it only reads; not `FAR`, no
+//!   row of another entity is reached. Where `is_marked` says so, `item` marks nothing; `rowless` leaves that answer as it
+//!   is. `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's store, ids, ticks and numbers, which may be used on
+//!   any thread; sparse rows of no size are units.
 //! - **I15 Images.** Each change of the owner of a row, each row that comes and each that goes marks the block of the owners
 //!   with the store's tick. The clock only rises; where it is set back, the base is forgotten, or the store becomes equal to
 //!   another image, its new base. So a block of owners whose tick is before the base's, and which has as many rows, is as in

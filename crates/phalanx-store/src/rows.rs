@@ -98,7 +98,7 @@ impl Store {
     /// The table exists.
     #[inline(always)]
     pub(crate) unsafe fn next_row_of(&mut self, table: TableId) -> usize {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the table exists.
         let meta = unsafe { self.meta_of(table) };
         let row = meta.len as usize;
         if row == meta.capacity as usize {
@@ -119,7 +119,8 @@ impl Store {
     /// Lets the row behind the last one count, as this entity's.
     ///
     /// # Safety
-    /// The table has room for the row, in which each of its columns has a value.
+    /// The table has room for the row at its length, in which each of its columns has a value, and the entity has it (I5,
+    /// I10).
     #[inline(always)]
     pub(crate) unsafe fn push_row(&mut self, table: TableId, entity: Entity) {
         let tick = self.tick;
@@ -287,7 +288,7 @@ impl Store {
     /// Takes the row of a dead entity out of its table; values with drop glue are left behind the end.
     ///
     /// # Safety
-    /// The row is in range.
+    /// The row is in range, and its entity is dead.
     #[inline(never)]
     unsafe fn leave_to_drop(&mut self, table: TableId, row: usize) {
         // SAFETY: forwarded. Values with drop glue are left behind the end, the others may be overwritten (I2).

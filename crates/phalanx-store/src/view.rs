@@ -38,6 +38,9 @@ mod single;
 mod unique;
 
 /// Access to the rows that a query visits.
+///
+/// Fields are copied only in this module: whoever makes a second view of one that writes sees to it that the two lend
+/// different rows, or not at the same time (I6).
 pub struct View<'w, F: Fetch> {
     cells: F::Cells,
     metas: &'w [TableMeta],
@@ -86,9 +89,11 @@ impl Sets<'_> {
 }
 
 // SAFETY: a view stands for references to values that are `Send` and `Sync` (I1), which it hands out to one thread at a time
-// (`&mut self`, `self`), or to be read (`&self`). All that it reads beside them is in the store, which is `Sync`.
+// (`&mut self`, `self`), or to be read (`&self`). All that it reads beside them is in the store, which is `Sync`; what `F`
+// keeps may be used on any thread (I14).
 unsafe impl<F: Fetch> Send for View<'_, F> {}
-// SAFETY: as above.
+// SAFETY: through `&View` values are only read, by views and finds that borrow it; what `F` keeps may be used on any thread
+// (I14).
 unsafe impl<F: Fetch> Sync for View<'_, F> {}
 
 impl<F: ReadFetch> Clone for View<'_, F> {
@@ -128,13 +133,14 @@ impl Store {
     /// When the query is stale.
     #[inline]
     pub fn view_mut<'w, F: Fetch>(&'w mut self, query: &'w Prepared<F>) -> View<'w, F> {
-        // SAFETY: the store is borrowed exclusively for as long as the view lives: locally, nothing else uses its columns.
+        // SAFETY: the store is borrowed exclusively for `'w`, so that nothing else uses its columns (I8).
         unsafe { self.view_unchecked(query, self.tick) }
     }
 
     /// # Safety
-    /// For `'w`, nothing else writes the columns that `F` reads, or uses those that it writes; not in the tables that the
-    /// query visits, if the view is confined to them before it is used.
+    /// For `'w`, nothing else writes the columns that `F` reads, or uses those that it writes: in all tables, or, if the view
+    /// is confined before it is used, in those that the query visits. Columns that are reported as those of sets count
+    /// wherever they are.
     #[inline(always)]
     pub(crate) unsafe fn view_unchecked<'w, F: Fetch>(
         &'w self,
@@ -176,7 +182,7 @@ unsafe fn meta_of(metas: &[TableMeta], table: TableId) -> &TableMeta {
 /// The cells are of a live store; `F` is found in [`TableId::ROWLESS`].
 #[inline(always)]
 pub(crate) unsafe fn rowless_ptrs<F: Fetch>(cells: F::Cells, entity: &Entity) -> F::Ptrs {
-    // SAFETY: forwarded.
+    // SAFETY: forwarded: the place of the rowless lacks nothing that the fetch cannot do without.
     F::rowless(unsafe { F::ptrs(cells, TableId::ROWLESS.index()) }, entity)
 }
 

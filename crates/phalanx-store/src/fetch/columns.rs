@@ -34,10 +34,10 @@ pub struct HasCol;
 pub struct Now;
 
 /// # Safety
-/// `column_cells` are those of a column in a live store that has this table.
+/// `column_cells` are those of a column in a live store that has this table, and stands still for `'a`.
 #[inline(always)]
 unsafe fn cell<'a>(column_cells: *const ColumnCell, table: usize) -> &'a ColumnCell {
-    // SAFETY: every column has a cell per table (I4).
+    // SAFETY: forwarded: every column has a cell per table (I4).
     unsafe { &*column_cells.add(table) }
 }
 
@@ -77,7 +77,7 @@ macro_rules! column_term {
             }
             #[inline(always)]
             unsafe fn find(column_cells: *const ColumnCell, table: usize) -> Option<NonNull<T>> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded: the store has this table.
                 NonNull::new(unsafe { cell(column_cells, table) }.data.cast())
             }
             #[inline(always)]
@@ -112,11 +112,11 @@ macro_rules! column_term {
             }
             #[inline(always)]
             unsafe fn slices<'a>(ptrs: NonNull<T>, start: usize, len: usize) -> $slice {
-                // SAFETY: as for `item`, for each row of the run.
+                // SAFETY: forwarded: as for `item`, for each row of the run (I1, I2, I3), which are within one allocation.
                 unsafe { $from(ptrs.as_ptr().add(start), len) }
             }
             unsafe fn block_tick(column_cells: *const ColumnCell, table: usize, block: usize) -> Tick {
-                // SAFETY: the table has the column, and the block begins within its rows (I3, I4).
+                // SAFETY: forwarded: the table has the column, and the block begins within its rows (I3, I4).
                 unsafe { cell(column_cells, table).block_tick(block, size_of::<T>() > 0) }
             }
         }
@@ -184,7 +184,7 @@ unsafe impl Fetch for RowTick {
     }
     #[inline(always)]
     unsafe fn find(column_cells: *const ColumnCell, table: usize) -> Option<NonNull<Tick>> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the store has this table.
         NonNull::new(unsafe { cell(column_cells, table) }.data.cast())
     }
     #[inline(always)]
@@ -193,7 +193,8 @@ unsafe impl Fetch for RowTick {
     }
     #[inline(always)]
     unsafe fn item<'a>(ptrs: NonNull<Tick>, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: forwarded: the row is initialised (I2), of this type (I1). Parts that write it come later (I6).
+        // SAFETY: forwarded: the row is initialised (I2), of this type (I1). Parts that write it come later (I6), and
+        // nothing writes the row before this returns.
         unsafe { ptrs.add(row).read() }
     }
     unsafe fn slices<'a>(_: NonNull<Tick>, _: usize, _: usize) -> Self::Slices<'a> {}
@@ -206,7 +207,7 @@ unsafe impl Fetch for RowTick {
         since: Tick,
     ) -> bool {
         // Whatever writes the tick of a row marks the block, and rows with ticks of their own come only by moving.
-        // SAFETY: the table has the column, and the block begins within its rows (I3, I4).
+        // SAFETY: forwarded: the table has the column, and the block begins within its rows (I3, I4).
         moved.is_after(since) || unsafe { cell(column_cells, table).block_tick(block, true) }.is_after(since)
     }
     #[inline(always)]
@@ -244,7 +245,7 @@ unsafe impl Fetch for EntityIds {
     }
     #[inline(always)]
     unsafe fn find(metas: *const TableMeta, table: usize) -> Option<*const Entity> {
-        // SAFETY: the store has a meta per table (I4).
+        // SAFETY: forwarded: the store has a meta per table (I4).
         Some(unsafe { (*metas.add(table)).owners.data.cast() })
     }
     #[inline(always)]
@@ -257,12 +258,14 @@ unsafe impl Fetch for EntityIds {
     }
     #[inline(always)]
     unsafe fn item<'a>(ptrs: *const Entity, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: forwarded: each row has its entity (I5, I10).
+        // SAFETY: forwarded: each row has its entity (I5, I10), or the pointer is to the id of an entity without a row, whose
+        // only row is 0.
         unsafe { *ptrs.add(row) }
     }
     #[inline(always)]
     unsafe fn slices<'a>(ptrs: *const Entity, start: usize, len: usize) -> &'a [Entity] {
-        // SAFETY: forwarded: each row has its entity (I5, I10), and the structure stands still while rows are borrowed.
+        // SAFETY: forwarded: each row has its entity (I5, I10), or the pointer is to the id of an entity without a row, whose
+        // only row is 0; the structure stands still while rows are borrowed.
         unsafe { std::slice::from_raw_parts(ptrs.add(start), len) }
     }
 }
@@ -385,7 +388,7 @@ unsafe impl Fetch for HasCol {
     }
     #[inline(always)]
     unsafe fn find(column_cells: *const ColumnCell, table: usize) -> Option<usize> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the store has this table.
         Some(unsafe { cell(column_cells, table) }.data.addr())
     }
     #[inline(always)]

@@ -49,7 +49,8 @@ unsafe impl<F: Fetch> Fetch for OneOf<F> {
     // Not by `find`, which finds nothing in a table without any of the parts, though it may be visited.
     #[inline(always)]
     unsafe fn ptrs(cells: F::Cells, table: usize) -> F::Ptrs {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the columns that `F` cannot do without are those that are reported as such, which are this
+        // fetch's.
         unsafe { F::ptrs(cells, table) }
     }
     #[inline(always)]

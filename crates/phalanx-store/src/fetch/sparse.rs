@@ -105,7 +105,7 @@ impl<L, P: Copy> SetCells<L, P> {
 /// Marks one row; apart, so that walks which mark nothing have their registers for themselves.
 ///
 /// # Safety
-/// As for `mark`.
+/// As for [`Fetch::mark`], for a row of the set's table.
 #[inline(never)]
 unsafe fn mark_row<F: Fetch>(cells: F::Cells, table: usize, row: usize, now: Tick) {
     // SAFETY: forwarded.
@@ -115,7 +115,8 @@ unsafe fn mark_row<F: Fetch>(cells: F::Cells, table: usize, row: usize, now: Tic
 /// What `F` yields at a row of its set.
 ///
 /// # Safety
-/// The set is there and has the row, which is no hole; access is as for `item`.
+/// `set.table` is not that of the dead, so that its pointers are written; the set has the row, which is no hole, and
+/// access is as for [`Fetch::item`].
 #[inline(always)]
 unsafe fn row_of<'a, F: DenseFetch>(set: SetCells<F::Cells, F::Ptrs>, row: usize) -> F::Item<'a> {
     // SAFETY: forwarded: a set that is there has its pointers, and a dense fetch misses nothing (I14).
@@ -165,7 +166,7 @@ where
     }
     #[inline(always)]
     unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<usize> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the store lives and stands still.
         unsafe { ptrs.find(entity, known) }
     }
     #[inline]
@@ -229,18 +230,19 @@ where
     }
     unsafe fn mark_members(cells: Self::Cells, len: usize) {
         if len > 0 {
-            // SAFETY: forwarded.
+            // SAFETY: forwarded: the set is there, with the columns, and has as many rows (I3).
             unsafe { F::mark(cells.cells, cells.table(), Marked::Run(0, len), cells.now) };
         }
     }
     #[inline(always)]
     unsafe fn at_row<'a>(ptrs: Self::Ptrs, row: usize) -> F::Item<'a> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the pointers are whole, so the set is there.
         unsafe { row_of::<F>(ptrs, row) }
     }
     #[inline(always)]
     unsafe fn of_member<'a>(ptrs: Self::Ptrs, entity: Entity) -> F::Item<'a> {
-        // SAFETY: forwarded: an entity in a set has a row there, which is no hole (I10, I11).
+        // SAFETY: forwarded: an entity in a set has a row there, which is no hole (I10, I11). The row of a table is not looked
+        // at (I14).
         unsafe { Self::item(ptrs, 0, row_of_member(ptrs.pages, entity)) }
     }
 }
@@ -275,7 +277,7 @@ macro_rules! membership_term {
             }
             #[inline(always)]
             unsafe fn sparse_rows(ptrs: Self::Ptrs, entity: Entity, known: Known) -> Option<$sparse_rows> {
-                // SAFETY: forwarded.
+                // SAFETY: forwarded: the store lives and stands still.
                 let $found = unsafe { ptrs.find(entity, known) }.is_some();
                 $keep
             }

@@ -77,7 +77,7 @@ impl<T> Drop for Rows<T> {
 pub(crate) trait Ops: Send + Sync {
     /// Copies the values of some rows, holes left out.
     fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block;
-    /// The values of a block, if they are copied as bytes.
+    /// The values of a block, if they are copied as bytes: where they are, as long as the block lives, and how many.
     fn bytes(&self, block: &Block) -> Option<(*const u8, usize)>;
     /// Copies of a block's values, by the user's code.
     fn fresh(&self, block: &Block) -> Box<dyn Fresh>;

@@ -58,7 +58,7 @@ impl<T> Fresh for Vec<T> {
     }
 
     unsafe fn moved(&mut self) {
-        // SAFETY: locally: no value lies before the end of an empty vector.
+        // SAFETY: forwarded: the values were moved away; an empty vector holds none.
         unsafe { self.set_len(0) };
     }
 }

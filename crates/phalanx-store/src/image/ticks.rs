@@ -63,7 +63,8 @@ impl Store {
         let write = |cell: &ColumnCell, sized: bool, column: Option<usize>| {
             cell.tick.store(tick(column, 0).get(), Ordering::Relaxed);
             for block in blocks(column).take_while(|&block| sized && block < end) {
-                // SAFETY: the values have a size, and the block begins within the capacity (I3).
+                // SAFETY: the cell is that of a column of the table, whose values have a size, and the block begins within the
+                // capacity (I3).
                 let before = unsafe { cell.tick_of(block * BLOCK_ROWS) };
                 before.store(tick(column, block).get(), Ordering::Relaxed);
             }

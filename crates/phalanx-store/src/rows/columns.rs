@@ -113,7 +113,7 @@ impl Store {
                 panic!("{entity} is dead, has a row, or is named twice");
             }
             let row = first + at;
-            // SAFETY: the caller made room for the row (I3), which is the entity's from now on (I5).
+            // SAFETY: forwarded: the caller made room for the row (I3), which is the entity's from now on (I5).
             unsafe {
                 self.owner_at(table, row).write(entity);
                 let location = EntityLocation { table, row: Row::from_index(row) };

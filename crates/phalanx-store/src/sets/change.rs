@@ -107,7 +107,8 @@ impl Store {
         // SAFETY: the plan is this store's, for `V`, which are all the columns of its set (I1, I7); sets live as long
         // as the store (I10), and so do their tables, which have metas (I4). The page leads to the entity's row (I10), if it
         // has one. Otherwise there is room for a row behind the last one (I3), which holds nothing yet (I2), and all values
-        // then; or `put_in_vacant_row` finds one. The entity lives, as the caller promises.
+        // then; or `put_in_vacant_row` finds one. The entity lives, as the caller promises. `set_mut` is the only way to the set
+        // that is used here until the row is written: metas and the tick are other parts of the store.
         unsafe {
             let SparseSet { pages, table, stable, naming, .. } = plan.set_mut();
             let entry = entry_in(pages, entity);
@@ -234,6 +235,8 @@ impl Store {
         // SAFETY: the plan is this store's, for `V`, which are all the columns of its set (I1, I7); sets live as long
         // as the store (I10), and so do their tables, which have metas (I4). The page leads to the entity's row (I10), where
         // the values are initialised (I2, I11); the row is given up next. The owner of the last row is in the set (I10).
+        // `set_mut` is the only way to the set that is used here until the row is gone: metas and the tick are other parts of
+        // the store.
         unsafe {
             let set = plan.set_mut();
             let entry = entry_in(&mut set.pages, entity)?;
@@ -390,7 +393,7 @@ impl Store {
     /// Makes a row of a stable set a hole.
     ///
     /// # Safety
-    /// The row is in range, and its entry is gone.
+    /// The table is a stable set's, which has the row; its entry is gone, and its values are not read again, only dropped.
     #[inline(never)]
     unsafe fn leave_hole(&mut self, table: TableId, row: usize) {
         // SAFETY: forwarded: the row is in range, and a hole from now on, which has no entity (I11).

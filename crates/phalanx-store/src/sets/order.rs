@@ -15,10 +15,10 @@ use crate::table::{Table, TableMeta};
 use crate::tick::Tick;
 
 impl SparseSet {
-    /// Exchanges two rows of the set, which is of the store of these tables.
+    /// Exchanges two rows of the set.
     ///
     /// # Safety
-    /// Both rows are in range, differ, and are no holes.
+    /// Tables and metas are those of the set's store. Both rows are in range, differ, and are no holes.
     #[inline(always)]
     pub(super) unsafe fn swap_rows(
         &mut self,

@@ -13,7 +13,7 @@ pub(crate) struct PinnedSet(NonNull<SparseSet>);
 
 // SAFETY: locally: owns a set, which is `Send` and `Sync`.
 unsafe impl Send for PinnedSet {}
-// SAFETY: as above.
+// SAFETY: locally: a shared one gives a shared set.
 unsafe impl Sync for PinnedSet {}
 
 impl PinnedSet {
@@ -39,7 +39,7 @@ impl Deref for PinnedSet {
 
     #[inline(always)]
     fn deref(&self) -> &SparseSet {
-        // SAFETY: locally: the set is borrowed as this is.
+        // SAFETY: the set is borrowed as this is, and plans reach it only while the store is borrowed exclusively (I10).
         unsafe { self.0.as_ref() }
     }
 }
@@ -47,7 +47,7 @@ impl Deref for PinnedSet {
 impl DerefMut for PinnedSet {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut SparseSet {
-        // SAFETY: locally: the set is borrowed as this is.
+        // SAFETY: the set is borrowed as this is, and plans reach it only while the store is borrowed exclusively (I10).
         unsafe { self.0.as_mut() }
     }
 }
@@ -58,7 +58,7 @@ pub(super) struct SetAddress(NonNull<SparseSet>);
 
 // SAFETY: locally: only a number, until a caller says which store is borrowed.
 unsafe impl Send for SetAddress {}
-// SAFETY: as above.
+// SAFETY: locally: only a number, as for `Send`.
 unsafe impl Sync for SetAddress {}
 
 impl SetAddress {

@@ -71,7 +71,8 @@ impl<'w> Along<'w> {
 /// The item of a row along a set, whatever has to be asked.
 ///
 /// # Safety
-/// The pointers are those of the run, which has the row and the access to it, and the entity is that of the row.
+/// The fetch asks for sets alone. The pointers are those of the run, which has the row and the access to it, and the
+/// entity is that of the row.
 #[inline(never)]
 pub(super) unsafe fn careful_row<'w, F: Fetch>(
     ptrs: F::Ptrs,
@@ -85,6 +86,7 @@ pub(super) unsafe fn careful_row<'w, F: Fetch>(
     let ptrs = F::rowless(ptrs, entity);
     // The row may be a hole, whose placeholder is in no set (I11).
     let known = if along.set == TableId::NOWHERE { Known::Nothing } else { Known::Row(along.set, row) };
-    // SAFETY: forwarded.
+    // SAFETY: forwarded: a fetch that asks for sets alone reaches no row of a table (I14), so that any pointers serve; what is
+    // known is true, since the run goes along that set and has no holes.
     unsafe { F::sparse_rows(ptrs, *entity, known).map(|rows| F::item(ptrs, 0, rows)) }
 }

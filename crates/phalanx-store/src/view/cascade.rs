@@ -220,7 +220,7 @@ impl<'w, F: Fetch> View<'w, F> {
             if !tree.is_child(entity)
                 && let Some(found) = self.find(entity)
             {
-                // SAFETY: as above (I6).
+                // SAFETY: the item is gone when the next one is lent, and the view is borrowed exclusively (I6).
                 each(unsafe { self.lend(&found) });
             }
         }

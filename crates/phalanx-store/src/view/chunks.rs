@@ -29,14 +29,15 @@ pub struct Chunk<'w, F: Fetch> {
 }
 
 // SAFETY: a chunk stands for references to values that are `Send` and `Sync` (I1), in rows of its own unless they are only
-// read (I6).
+// read (I6). What `F` keeps may be used on any thread (I14).
 unsafe impl<F: Fetch> Send for Chunk<'_, F> {}
-// SAFETY: as above; through `&Chunk` only entities are read.
+// SAFETY: through `&Chunk` only entities are read, and what `F` keeps may be used on any thread (I14).
 unsafe impl<F: Fetch> Sync for Chunk<'_, F> {}
 
 impl<'w, F: Fetch> Chunk<'w, F> {
     /// # Safety
-    /// The rows are in range, and for `'w` the chunk alone has the access that `F` needs to them.
+    /// The pointers and owners are those of one table of a store that stands still for `'w`, or of an entity without a row;
+    /// the rows are in range, and for `'w` the chunk alone has the access that `F` needs to them, unless `F` only reads.
     #[inline(always)]
     pub(super) unsafe fn new(
         ptrs: F::Ptrs,
@@ -112,9 +113,10 @@ pub struct ChunkRows<'w, F: Fetch> {
     access: PhantomData<&'w ()>,
 }
 
-// SAFETY: as for `Chunk`.
+// SAFETY: stands for references to values that are `Send` and `Sync` (I1), in rows of its own unless they are only read
+// (I6). What `F` keeps may be used on any thread (I14).
 unsafe impl<F: Fetch> Send for ChunkRows<'_, F> {}
-// SAFETY: as for `Chunk`.
+// SAFETY: through `&ChunkRows` nothing is lent.
 unsafe impl<F: Fetch> Sync for ChunkRows<'_, F> {}
 
 impl<'w, F: Fetch> ChunkRows<'w, F> {
@@ -206,7 +208,7 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
     unsafe fn row(&self, row: usize) -> Option<F::Item<'w>> {
         // SAFETY: a chunk with a row was made with its pointers, and its access covers the row (I6), which has its
         // entity (I5, I10), which lives, and the sparse rows of that. Rows of a set are known in that set alone. Where no care has
-        // to be taken, no row is a hole, and the pointers are marked.
+        // to be taken, no row is a hole, and the pointers are marked, which `rowless` does not change (I14).
         unsafe {
             if F::SETS_ALONE {
                 let entity = &*self.owners.add(row);
@@ -260,7 +262,7 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
                     None => continue,
                 }
             }
-            // SAFETY: as above.
+            // SAFETY: the row belongs to the chunk and is yielded once (I6); no care has to be taken.
             if let Some(item) = unsafe { self.row(row) } {
                 return Some(item);
             }
@@ -285,7 +287,7 @@ impl<'w, F: Fetch> Iterator for ChunkRows<'w, F> {
         }
         // A range from the first row with nothing else live in the loop: this is what vectorises.
         for row in self.next..self.end {
-            // SAFETY: as for `next`.
+            // SAFETY: each row that is left comes once, since this is used up (I6).
             if let Some(item) = unsafe { self.row(row) } {
                 state = f(state, item);
             }
@@ -435,12 +437,12 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
         for &table in &self.view.tables[self.next..] {
             let len = self.view.table_len(table);
             if len > 0 {
-                // SAFETY: as for `next`.
+                // SAFETY: the rows are in range, and each table that is left comes once, since this is used up (I6).
                 state = f(state, unsafe { self.view.chunk(table, 0, len) });
             }
         }
         for entity in self.rowless.into_iter().flatten() {
-            // SAFETY: as for `next`.
+            // SAFETY: the rowless are visited, and each that is left comes once, since this is used up (I6).
             state = f(state, unsafe { self.view.rowless_chunk(entity) });
         }
         state

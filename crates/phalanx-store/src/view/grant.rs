@@ -147,7 +147,9 @@ impl<'w> Grant<'w> {
     /// When the query asks for more than is granted.
     pub fn into_view<G: Fetch>(self, query: &'w Prepared<G>) -> View<'w, G> {
         self.expect_granted(query);
-        // SAFETY: as for `view`; the grant is gone.
+        // SAFETY: the grant has the access of views that are given up for `'w`. It covers the columns in all tables that the
+        // query visits, as was asked above, and the view stays in these (I8). The grant is gone; one of a view that only
+        // reads, of which there may be several, allows no writing.
         let view = unsafe { self.store.view_unchecked(query, self.now) };
         View { confined: true, driver_choice: self.driver_choice, access: PhantomData, ..view }
     }

@@ -26,7 +26,7 @@ pub struct Many<'w, F: Fetch, I> {
 
 // SAFETY: beside the list there is a view, which is `Send` and `Sync`, and pointers that it could find again (I1).
 unsafe impl<F: Fetch, I: Send> Send for Many<'_, F, I> {}
-// SAFETY: as above.
+// SAFETY: beside the list, a shared one gives nothing; what `F` keeps may be used on any thread (I14).
 unsafe impl<F: Fetch, I: Sync> Sync for Many<'_, F, I> {}
 
 impl<'w, F: Fetch> View<'w, F> {

@@ -16,7 +16,7 @@ pub struct Places<'w, F: Fetch> {
 
 // SAFETY: beside the view, which is `Send` and `Sync`, there are pointers that it could find again (I1).
 unsafe impl<F: Fetch> Send for Places<'_, F> {}
-// SAFETY: as above.
+// SAFETY: through a shared one, items are lent only to be read (`get` of a `ReadFetch`).
 unsafe impl<F: Fetch> Sync for Places<'_, F> {}
 
 impl<'w, F: Fetch> View<'w, F> {

@@ -93,8 +93,8 @@ fn begin<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> (ChunkRows<'w,
     let driver = view.find_driver();
     let mut entities: &[Entity] = driver.map_or(&[], |driver| view.store.table_entities(driver.table));
     let mut run = ChunkRows::empty();
-    // SAFETY: the cells are those of the view, which is borrowed exclusively and has the access. A fetch that reaches no
-    // table serves any (I14). Each entity is in the set once (I10).
+    // SAFETY: the cells are those of the view, which is borrowed exclusively and has the access to mark (I8). A fetch that
+    // reaches no table serves any (I14). Each entity is in the set once (I10).
     unsafe {
         if driver.is_some() {
             view.cells = F::drive(view.cells, entities.len());

@@ -34,7 +34,8 @@ impl<F: Fetch> Found<F> {
     /// The parts of an entity with a row.
     ///
     /// # Safety
-    /// The pointers are those of the table, in a live store where the row is the entity's; it has the row that is known.
+    /// The pointers are those of the table, in a live store where the row is the entity's; it has the row that is known. The
+    /// caller has the access that `F` needs.
     #[inline(always)]
     #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
     pub(crate) unsafe fn in_row(
@@ -43,7 +44,7 @@ impl<F: Fetch> Found<F> {
         entity: Entity,
         known: Known,
     ) -> Option<Self> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is that of whoever asks.
         let Some(sparse_rows) = (unsafe { F::sparse_rows(ptrs, entity, known) }) else { return None };
         Some(Self { ptrs, table: location.table, row: location.row.index(), sparse_rows })
     }
@@ -52,10 +53,11 @@ impl<F: Fetch> Found<F> {
     ///
     /// # Safety
     /// The cells are of a live store, and the fetch is found where the rowless are. The entity, which has the row that
-    /// is known, is alive, and its id stays where it is while the parts are used.
+    /// is known, is alive, unless the fetch is of sets alone; its id stays where it is while the parts are used. The caller
+    /// has the access that `F` needs.
     #[inline(always)]
     pub(crate) unsafe fn rowless(cells: F::Cells, entity: &Entity, known: Known) -> Option<Self> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is that of whoever asks.
         unsafe {
             let ptrs = rowless_ptrs::<F>(cells, entity);
             let sparse_rows = F::sparse_rows(ptrs, *entity, known)?;
@@ -88,7 +90,7 @@ impl<F: ReadFetch> Found<F> {
     /// As for `item`.
     #[inline(always)]
     pub(crate) unsafe fn read<'a>(&self) -> F::Item<'a> {
-        // SAFETY: forwarded.
+        // SAFETY: forwarded: a fetch that only reads marks nothing (I14).
         unsafe { F::item(self.ptrs, self.row, self.sparse_rows) }
     }
 }
@@ -97,7 +99,7 @@ impl Store {
     /// Reads columns of one entity. `None` when it is dead or lacks one that is not optional.
     #[inline]
     pub fn get<F: ReadFetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
-        // SAFETY: as for `view` (I8).
+        // SAFETY: the fetch only reads, and no column is written while the store is borrowed shared (I8).
         unsafe { self.get_unchecked::<F>(entity, ids) }
     }
 
@@ -122,12 +124,13 @@ impl Store {
     ) -> Option<F::Item<'_>> {
         let location =
             location_in::<F>(self.entities.as_slots(), entity).filter(|location| wanted(location.table))?;
-        // SAFETY: as for `view` (I8); the directory gave the location, which is the entity's (I5).
+        // SAFETY: the fetch only reads, and no column is written while the store is borrowed shared (I8); the directory gave
+        // the location, which is the entity's (I5).
         unsafe { self.get_from::<F>(location, entity, F::cells(self, ids, self.tick), self.tick) }
     }
 
     /// # Safety
-    /// As for `view_unchecked`; a fetch that writes names no column twice.
+    /// As for `view_unchecked`, for the columns of `ids`; a fetch that writes names no column twice.
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
         // SAFETY: forwarded.
@@ -190,7 +193,7 @@ pub(crate) fn location_in<F: Fetch>(slots: &[Slot], entity: Entity) -> Option<En
 ///
 /// # Safety
 /// The cells are of a live store, whose directory this is and in which the location is the entity's, unless the fetch
-/// is of sets alone. The id stays where it is while the parts are used.
+/// is of sets alone. The id stays where it is while the parts are used, and the caller has the access that `F` needs.
 #[inline(always)]
 #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
 unsafe fn find_anywhere<F: Fetch>(
@@ -223,7 +226,7 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The parts of an entity that the view visits.
     #[inline(always)]
     pub(super) fn find(&self, entity: Entity) -> Option<Found<F>> {
-        // SAFETY: locally: nothing is known but what is asked first.
+        // SAFETY: locally: nothing is known but that it lives, which is asked first; the view has the access to links.
         unsafe { self.find_known(entity, Known::Alive) }
     }
 
@@ -263,7 +266,7 @@ impl<'w, F: Fetch> View<'w, F> {
             false => Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?,
         };
         // SAFETY: the directory names a table of this store (I4, I5), and the row in it. The view is gone, so this is
-        // its only item (I6).
+        // its only item (I6). It is not confined, so that it has its access in all tables (I8).
         unsafe {
             let found = find_anywhere::<F>(self.cells, location, &entity, self.entities)?;
             Some(found.item(self.cells, self.now))
