@@ -7,11 +7,12 @@
 //!
 //! Slots do not know what they hold: resources and message channels of a world are kept in them.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::flags::BorrowFlags;
 
@@ -106,7 +107,7 @@ impl<T: fmt::Debug> fmt::Debug for Slots<T> {
 
 /// To whom the slots of a session are lent.
 ///
-/// One word, so that a session is passed on in registers: that of a thread is where its [`this_thread`] points.
+/// One word, so that a session is passed on in registers: that of a thread is its number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Lending(usize);
 
@@ -119,19 +120,26 @@ impl Lending {
     /// To this thread, under flags that nobody else takes.
     #[inline(always)]
     fn to_this_thread() -> Self {
-        Self(this_thread())
+        Self(match THIS_THREAD.get() {
+            0 => number_this_thread(),
+            number => number,
+        })
     }
 }
 
-/// What tells the threads that live at one time apart: the address of something that each has, so neither 0 nor 1. Where a
-/// thread that began later has the same address, what the first one did in a session was done before the session came
-/// to it.
-#[inline]
-fn this_thread() -> usize {
-    thread_local! {
-        static HERE: u64 = const { 0 };
-    }
-    HERE.with(|here| ptr::from_ref(here).addr())
+thread_local! {
+    /// The number of the thread, from 2 on, which no other one ever has; 0 until it opens a session for itself.
+    static THIS_THREAD: Cell<usize> = const { Cell::new(0) };
+}
+
+#[cold]
+#[inline(never)]
+fn number_this_thread() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(2);
+    let next = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1));
+    let number = next.expect("there are fewer threads than numbers");
+    THIS_THREAD.set(number);
+    number
 }
 
 /// Slots that several threads may borrow one by one.
@@ -141,10 +149,11 @@ pub struct SharedSlots<'s, T> {
 }
 
 impl<T> SharedSlots<'_, T> {
-    /// Whether this thread may take flags.
+    /// Whether this thread may take flags, of a session that can write.
     #[inline(always)]
     fn lends_here(&self) -> bool {
-        self.lending == Lending::TO_ALL || self.lending == Lending::to_this_thread()
+        // A thread without a number has opened no session: 0 is not that of any thread.
+        self.lending == Lending::TO_ALL || self.lending == Lending(THIS_THREAD.get())
     }
 
     /// Borrows a slot for reading; `None` when there is none, or it is being written.
@@ -308,6 +317,23 @@ mod tests {
         std::mem::forget(shared.write(0));
         assert!(shared.read(0).is_none());
         assert!(slots.share_alone().write(0).is_some());
+    }
+
+    #[test]
+    fn a_session_of_a_thread_that_ended_lends_nothing_to_later_ones() {
+        let mut slots = Slots::new();
+        slots.push(1);
+        std::thread::scope(|scope| {
+            let shared = scope.spawn(|| slots.share_alone()).join().expect("no panic");
+            // One of these is likely to have the memory of the first one.
+            for _ in 0..8 {
+                let lent = || [shared.read(0).is_some(), shared.write(0).is_some()];
+                assert_eq!(
+                    std::thread::scope(|scope| scope.spawn(lent).join()).expect("no panic"),
+                    [false; 2]
+                );
+            }
+        });
     }
 
     #[test]
