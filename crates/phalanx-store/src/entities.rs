@@ -292,8 +292,11 @@ impl Entities {
     /// Ends an entity and returns where it was, or `None` if it was not alive: for the store alone.
     ///
     /// Its slot becomes the first of the free list, or is retired.
+    ///
+    /// # Safety
+    /// Its row, if it has one, is taken out of its table, and it out of all sets, before anything else is done (I5, I10).
     #[inline]
-    pub(crate) fn free(&mut self, entity: Entity) -> Option<EntityLocation> {
+    pub(crate) unsafe fn free(&mut self, entity: Entity) -> Option<EntityLocation> {
         self.settle();
         let slot = self.slots.get(entity.index() as usize)?;
         if slot.link.raw_generation() != entity.raw_generation() || slot.table == TableId::DEAD {

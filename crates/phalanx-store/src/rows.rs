@@ -268,20 +268,21 @@ impl Store {
     /// Despawns an entity and drops its values. False when it was dead already.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> bool {
-        let Some(EntityLocation { table, row }) = self.entities.free(entity) else { return false };
-        if table != TableId::ROWLESS && self.tables[table.index()].droppers.is_empty() {
-            // SAFETY: the directory gave the row, which is in range (I5); its values have no drop glue, and may be
-            // overwritten (I2).
-            unsafe { self.leave(table, row.index(), Some(&[])) };
-            if !self.is_in_sets(entity) {
-                return true;
+        // SAFETY: the entity was alive, so the directory's row is in range (I5), and it is taken out next, before anything else
+        // is asked, as it is out of its sets (I10). Without drop glue its values may be overwritten; else they lie behind the
+        // end (I2), where `drop_despawned` finds them.
+        unsafe {
+            let Some(EntityLocation { table, row }) = self.entities.free(entity) else { return false };
+            if table != TableId::ROWLESS && self.tables[table.index()].droppers.is_empty() {
+                self.leave(table, row.index(), Some(&[]));
+                if !self.is_in_sets(entity) {
+                    return true;
+                }
+            } else if table != TableId::ROWLESS {
+                self.leave_to_drop(table, row.index());
             }
-        } else if table != TableId::ROWLESS {
-            // SAFETY: the directory gave the row, which is in range (I5).
-            unsafe { self.leave_to_drop(table, row.index()) };
+            self.drop_despawned(entity, table);
         }
-        // SAFETY: the row, if there was one, has left its table just now: its values lie behind the end (I2).
-        unsafe { self.drop_despawned(entity, table) };
         true
     }
 

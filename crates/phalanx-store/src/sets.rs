@@ -131,10 +131,13 @@ pub(crate) fn find(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
     pages.get(page)?.as_ref()?[at].row_of(entity)
 }
 
-/// As [`find`], of an entity that lives: whoever has an entry for its index is that entity, since only the living are in
-/// sets (I10), and no two of them have one index.
+/// As [`find`]: whoever has an entry for the entity's index is that entity, since only the living are in sets (I10), and no
+/// two of them have one index.
+///
+/// # Safety
+/// The entity lives.
 #[inline(always)]
-pub(crate) fn find_living(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
+pub(crate) unsafe fn find_living(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
     #[cfg(debug_assertions)]
     LOOKUPS.set((LOOKUPS.get().0 + 1, LOOKUPS.get().1));
     let (page, at) = split(entity);
@@ -199,7 +202,10 @@ impl SparseSet {
     }
 
     /// The entry of an entity, whose page is allocated if need be.
-    fn entry(&mut self, entity: Entity) -> &mut Entry {
+    ///
+    /// # Safety
+    /// The entity lives, and has the row that is written when the set is used next (I10).
+    unsafe fn entry(&mut self, entity: Entity) -> &mut Entry {
         let (page, at) = split(entity);
         if self.pages.get(page).is_none_or(Option::is_none) {
             self.add_page(page);
@@ -219,7 +225,7 @@ impl SparseSet {
     /// The entry of an entity that is in the set.
     ///
     /// # Safety
-    /// The entity is in the set.
+    /// The entity is in the set, and what is written is true when the set is used next (I10).
     #[inline(always)]
     unsafe fn member_entry(&mut self, entity: Entity) -> &mut Entry {
         let (page, at) = split(entity);
@@ -230,21 +236,29 @@ impl SparseSet {
     /// Notes another row of an entity that is in the set.
     ///
     /// # Safety
-    /// The entity is in the set.
+    /// The entity is in the set, and has this row when the set is used next (I10).
     #[inline(always)]
     unsafe fn move_member(&mut self, entity: Entity, row: usize) {
         // SAFETY: forwarded.
         unsafe { self.member_entry(entity).row = Row::from_index(row).get() };
     }
 
+    /// Forgets the row of an entity, if it has one.
+    ///
+    /// # Safety
+    /// The entity is in no row of the set when it is used next (I10, I13).
     #[inline(always)]
-    fn unset(&mut self, entity: Entity) {
+    unsafe fn unset(&mut self, entity: Entity) {
         if let Some(entry) = entry_in(&mut self.pages, entity) {
             *entry = Entry::ABSENT;
         }
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Forgets all rows.
+    ///
+    /// # Safety
+    /// The set has no rows when it is used next, and no group has members in it (I10, I13).
+    pub(crate) unsafe fn clear(&mut self) {
         for page in self.pages.iter_mut().flatten() {
             page.fill(Entry::ABSENT);
         }

@@ -234,7 +234,8 @@ impl<'w, F: Fetch> View<'w, F> {
 
     /// The tables that the view visits, with their lengths.
     pub fn tables(&self) -> impl Iterator<Item = (TableId, usize)> + '_ {
-        self.tables.iter().map(|&table| (table, self.table_len(table)))
+        // SAFETY: a table that a fresh query visits exists (I6).
+        self.tables.iter().map(|&table| (table, unsafe { self.table_len(table) }))
     }
 
     /// The tick that is written now.
@@ -306,20 +307,25 @@ impl<'w, F: Fetch> View<'w, F> {
     }
 
     fn table_rows(&self) -> usize {
-        let rows: usize = self.tables.iter().map(|&table| self.table_len(table)).sum();
+        let rows: usize = self.tables().map(|(_, len)| len).sum();
         rows + self.rowless_len()
     }
 
-    /// The length of a member table.
+    /// The length of a table.
+    ///
+    /// # Safety
+    /// The table exists.
     #[inline(always)]
-    fn table_len(&self, table: TableId) -> usize {
-        // SAFETY: as for `meta`.
+    unsafe fn table_len(&self, table: TableId) -> usize {
+        // SAFETY: forwarded: it has a meta (I4).
         unsafe { meta_of(self.metas, table).len as usize }
     }
 
+    /// # Safety
+    /// The table exists.
     #[inline(always)]
-    fn meta(&self, table: TableId) -> &'w TableMeta {
-        // SAFETY: a table that a fresh query visits exists (I6), so it has a meta (I4); only such tables are asked for.
+    unsafe fn meta(&self, table: TableId) -> &'w TableMeta {
+        // SAFETY: forwarded: it has a meta (I4).
         unsafe { meta_of(self.metas, table) }
     }
 
@@ -357,14 +363,16 @@ impl<'w, F: Fetch> View<'w, F> {
     pub fn into_runs(self, rows: usize) -> Vec<Chunk<'w, F>> {
         let step = rows.max(1);
         let mut out = Vec::new();
-        for &table in self.tables {
-            let len = self.table_len(table);
+        for (table, len) in self.tables() {
             for start in (0..len).step_by(step) {
                 let count = step.min(len - start);
                 let mut blocks = start / BLOCK_ROWS..(start + count).div_ceil(BLOCK_ROWS);
-                if !F::SKIPS || blocks.any(|block| self.block_is_newer(table, block)) {
-                    // SAFETY: the rows are in range, and each is in one run of its table, which is visited once (I6).
-                    out.push(unsafe { self.chunk(table, start, count) });
+                // SAFETY: the rows are in range of a table that is visited, and so are those with which the blocks begin. Each
+                // row is in one run of its table, which is visited once (I6).
+                unsafe {
+                    if !F::SKIPS || blocks.any(|block| self.block_is_newer(table, block)) {
+                        out.push(self.chunk(table, start, count));
+                    }
                 }
             }
         }
@@ -377,30 +385,32 @@ impl<'w, F: Fetch> View<'w, F> {
     /// when the query has sparse parts, whose ticks are not those of the tables.
     pub fn into_changed_blocks(self, since: Tick) -> Vec<Chunk<'w, F>> {
         let mut out = Vec::new();
-        for &table in self.tables {
-            let len = self.table_len(table);
+        for (table, len) in self.tables() {
             for block in 0..len.div_ceil(BLOCK_ROWS) {
-                // SAFETY: a member table has the columns (I6), and the block begins within its rows (I3).
-                let written = unsafe {
-                    F::block_tick(self.cells, table.index(), block)
-                        .max(self.meta(table).owners.block_tick(block, true))
-                };
-                if !F::DENSE || written.is_after(since) {
-                    let start = block * BLOCK_ROWS;
-                    // SAFETY: the rows are in range, and each is in one block of its table, which is visited once (I6).
-                    out.push(unsafe { self.chunk(table, start, BLOCK_ROWS.min(len - start)) });
+                // SAFETY: a table that is visited has the columns (I6), and the block begins within its rows (I3), which are in
+                // range. Each is in one block of its table, which is visited once (I6).
+                unsafe {
+                    let written = F::block_tick(self.cells, table.index(), block)
+                        .max(self.meta(table).owners.block_tick(block, true));
+                    if !F::DENSE || written.is_after(since) {
+                        let start = block * BLOCK_ROWS;
+                        out.push(self.chunk(table, start, BLOCK_ROWS.min(len - start)));
+                    }
                 }
             }
         }
         out
     }
 
-    /// Whether a block of a member table, which begins within its rows, may hold rows that are not passed over.
+    /// Whether a block of a table may hold rows that are not passed over.
+    ///
+    /// # Safety
+    /// The view visits the table, and the block begins within its rows.
     #[inline]
-    fn block_is_newer(&self, table: TableId, block: usize) -> bool {
-        debug_assert!(block * BLOCK_ROWS < self.table_len(table));
-        // SAFETY: a member table has the columns (I6), and the block begins within its rows (I3).
+    unsafe fn block_is_newer(&self, table: TableId, block: usize) -> bool {
+        // SAFETY: forwarded: a table that is visited has the columns (I6), and ticks of the block (I3).
         unsafe {
+            debug_assert!(block * BLOCK_ROWS < self.table_len(table));
             let moved = self.meta(table).owners.block_tick(block, true);
             F::block_is_newer(self.cells, table.index(), block, moved, self.since)
         }

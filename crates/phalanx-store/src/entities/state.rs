@@ -210,12 +210,12 @@ mod tests {
         let mut entities = Entities::new();
         let ids: Vec<Entity> = (0..9).map(|_| entities.alloc().expect("there is room")).collect();
         for at in [3, 7, 1, 5] {
-            entities.free(ids[at]);
+            entities.free_alone(ids[at]);
         }
         let last = entities.alloc().expect("there is room");
-        entities.free(last);
+        entities.free_alone(last);
         let retiring = entities.set_generation_for_tests(8, u32::MAX - 1);
-        entities.free(retiring);
+        entities.free_alone(retiring);
         entities
     }
 

@@ -12,6 +12,14 @@ use std::collections::HashSet;
 use super::*;
 use crate::sync::Ordering;
 
+impl Entities {
+    /// Ends an entity of a directory that no store relies on.
+    pub(super) fn free_alone(&mut self, entity: Entity) -> Option<EntityLocation> {
+        // SAFETY: locally: there are no tables and sets in which it could be left behind.
+        unsafe { self.free(entity) }
+    }
+}
+
 /// A row of the first real table.
 fn at(row: u32) -> EntityLocation {
     EntityLocation::new(TableId::FIRST, Row::new(row))
@@ -47,19 +55,19 @@ fn the_addendum_trace_holds_step_by_step() {
     assert_eq!(ids, [id(0, 0), id(1, 0), id(2, 0)]); // E-059
     assert_eq!(e.next_free(), None);
 
-    e.free(id(1, 0)).unwrap(); // E-060
+    e.free_alone(id(1, 0)).unwrap(); // E-060
     assert_eq!((e.next_free(), dead(&e, 1)), (Some(1), (None, 1)));
 
     assert_eq!(e.alloc(), Ok(id(1, 1))); // E-061
     assert_eq!(e.next_free(), None);
 
-    e.free(id(1, 1)).unwrap(); // E-062
+    e.free_alone(id(1, 1)).unwrap(); // E-062
     assert_eq!((e.next_free(), dead(&e, 1)), (Some(1), (None, 2)));
 
-    e.free(id(0, 0)).unwrap(); // E-063
+    e.free_alone(id(0, 0)).unwrap(); // E-063
     assert_eq!((e.next_free(), dead(&e, 0)), (Some(0), (Some(1), 1)));
 
-    e.free(id(2, 0)).unwrap(); // E-064
+    e.free_alone(id(2, 0)).unwrap(); // E-064
     assert_eq!((e.next_free(), dead(&e, 2)), (Some(2), (Some(0), 1)));
 
     assert_eq!((e.alloc(), e.next_free()), (Ok(id(2, 1)), Some(0))); // E-065
@@ -89,7 +97,7 @@ fn a_new_entity_has_no_row() {
     let rowless = EntityLocation::new(TableId::ROWLESS, Row::new(1));
     assert_eq!(e.locate(ids[1]), Some(rowless));
     assert_eq!(e.rowless_len(), 2);
-    assert_eq!(e.free(ids[1]), Some(rowless));
+    assert_eq!(e.free_alone(ids[1]), Some(rowless));
     assert_eq!((e.rowless_len(), e.len()), (1, 1));
 }
 
@@ -101,7 +109,7 @@ fn an_entity_can_be_born_with_a_row() {
     let a = unsafe { e.alloc_at(at(7)) }.unwrap();
     assert_eq!(e.locate(a), Some(at(7)));
     assert_eq!((e.len(), e.rowless_len()), (1, 0));
-    assert_eq!(e.free(a), Some(at(7)));
+    assert_eq!(e.free_alone(a), Some(at(7)));
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
     let b = unsafe { e.alloc_at(at(3)) }.unwrap();
     assert_eq!((b, e.locate(b)), (id(0, 1), Some(at(3))));
@@ -112,13 +120,13 @@ fn an_entity_can_be_born_with_a_row() {
 #[test]
 fn a_dead_id_stays_dead_when_its_slot_is_used_again() {
     let (mut e, ids) = with_alive(1);
-    e.free(ids[0]).unwrap();
+    e.free_alone(ids[0]).unwrap();
     assert!(!e.contains(ids[0]));
-    assert_eq!((e.locate(ids[0]), e.free(ids[0])), (None, None));
+    assert_eq!((e.locate(ids[0]), e.free_alone(ids[0])), (None, None));
     let next = e.alloc().unwrap();
     assert_eq!((next.index(), next.generation()), (0, 1));
     assert!(e.contains(next) && !e.contains(ids[0]));
-    assert_eq!((e.slot_of(ids[0]), e.free(ids[0])), (None, None));
+    assert_eq!((e.slot_of(ids[0]), e.free_alone(ids[0])), (None, None));
     assert!(e.contains(next));
     checked(&e);
 }
@@ -128,7 +136,7 @@ fn a_dead_id_stays_dead_when_its_slot_is_used_again() {
 fn the_slot_freed_last_is_used_first() {
     let (mut e, ids) = with_alive(5);
     for i in [3, 0, 4] {
-        e.free(ids[i]).unwrap();
+        e.free_alone(ids[i]).unwrap();
     }
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
     let again: Vec<u32> = (0..4).map(|_| unsafe { e.alloc_at(at(0)) }.unwrap().index()).collect();
@@ -164,13 +172,13 @@ fn iteration_follows_the_index_and_skips_the_dead() {
     unsafe { e.set_location(1, at(100)) };
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
     unsafe { e.set_location(3, at(0)) };
-    e.free(ids[2]).unwrap();
+    e.free_alone(ids[2]).unwrap();
     assert_eq!(e.iter().collect::<Vec<_>>(), [ids[0], ids[1], ids[3], ids[4]]);
     assert_eq!(e.rowless().collect::<Vec<_>>(), [&ids[0], &ids[4]]);
     assert_eq!([ids[0], ids[1], ids[2]].map(|id| e.rowless_id(id).copied()), [Some(ids[0]), None, None]);
     assert!(std::ptr::eq(e.rowless_id(ids[4]).unwrap(), e.rowless().last().unwrap()));
     for i in [0, 1, 3, 4] {
-        e.free(ids[i]).unwrap();
+        e.free_alone(ids[i]).unwrap();
     }
     assert_eq!((e.iter().next(), e.rowless().next()), (None, None));
 }
@@ -182,7 +190,7 @@ fn a_slot_tells_who_has_it_now() {
         (0..4).map(|slot| entities.at_slot(slot)).collect::<Vec<_>>(),
         [Some(ids[0]), Some(ids[1]), Some(ids[2]), None]
     );
-    entities.free(ids[1]);
+    entities.free_alone(ids[1]);
     assert_eq!(entities.at_slot(1), None);
     let again = entities.alloc().expect("there is room");
     assert_eq!((again.index(), entities.at_slot(1)), (1, Some(again)));
@@ -193,7 +201,7 @@ fn a_slot_tells_who_has_it_now() {
 fn counts_and_memory_are_reported() {
     let (mut e, ids) = with_alive(100);
     assert!(!e.is_empty());
-    e.free(ids[7]).unwrap();
+    e.free_alone(ids[7]).unwrap();
     assert_eq!((e.len(), e.slots(), e.free_len()), (99, 100, 1));
     e.reserve_slots(1_000);
     assert!(e.capacity() >= 1_099);
@@ -211,14 +219,14 @@ fn a_slot_whose_generations_are_used_up_retires() {
     let last = e.set_generation_for_tests(0, u32::MAX - 1);
     assert!(e.contains(last) && !e.contains(ids[0]));
     assert_eq!(last.generation(), u32::MAX - 2);
-    assert!(e.free(last).is_some());
+    assert!(e.free_alone(last).is_some());
     assert_eq!((e.retired_len(), e.free_len(), e.next_free()), (1, 0, None));
     checked(&e);
 
     let new: Vec<Entity> = (0..3).map(|_| e.alloc().unwrap()).collect();
     assert!(new.iter().all(|e| e.index() >= 2));
     for dead in [ids[0], last, id(0, u32::MAX - 1)] {
-        assert_eq!((e.contains(dead), e.free(dead)), (false, None));
+        assert_eq!((e.contains(dead), e.free_alone(dead)), (false, None));
     }
     e.clear();
     assert_eq!(e.retired_len(), 1);
@@ -249,10 +257,10 @@ fn the_prompt_ways_leave_what_needs_care_to_the_others() {
     let last = e.set_generation_for_tests(0, u32::MAX - 1);
     assert_eq!(free_from(&mut e, TableId::FIRST, last), None);
     assert!(e.contains(last));
-    assert_eq!(e.free(last), Some(at(0)));
+    assert_eq!(e.free_alone(last), Some(at(0)));
     assert!(!e.is_prompt(), "a retired slot is not free");
     checked(&e);
-    e.free(reserved).unwrap();
+    e.free_alone(reserved).unwrap();
     // SAFETY: locally: a slot is free.
     assert_eq!(unsafe { e.alloc_prompt(at(0)) }, id(1, 1));
     assert_eq!(free_from(&mut e, TableId::FIRST, id(1, 1)), Some(Row::new(0)));
@@ -263,7 +271,7 @@ fn the_prompt_ways_leave_what_needs_care_to_the_others() {
 fn a_free_slot_gets_its_last_use_and_then_retires() {
     let (mut e, ids) = with_alive(3);
     for entity in ids {
-        e.free(entity).unwrap();
+        e.free_alone(entity).unwrap();
     }
     e.set_generation_for_tests(1, u32::MAX - 1);
     checked(&e);
@@ -305,7 +313,7 @@ fn the_placeholder_is_never_alive() {
     e.set_generation_for_tests(2, u32::MAX - 1);
     assert!(e.iter().all(|entity| entity != Entity::PLACEHOLDER));
     assert!(!e.contains(Entity::PLACEHOLDER));
-    assert_eq!(e.free(Entity::PLACEHOLDER), None);
+    assert_eq!(e.free_alone(Entity::PLACEHOLDER), None);
     assert_eq!(e.slot_of(Entity::PLACEHOLDER), None);
 }
 
@@ -324,7 +332,7 @@ fn running_out_of_slots_is_an_error_and_changes_nothing() {
     assert_eq!((e.len(), e.slots(), e.rowless_len()), (2, 2, 1));
     assert!(e.contains(a) && e.contains(b) && !e.needs_flush());
 
-    e.free(b).unwrap();
+    e.free_alone(b).unwrap();
     assert_eq!(e.alloc(), Ok(id(1, 1)));
     assert_eq!(Entities::with_limit(0).alloc(), Err(Exhausted));
     assert!(Exhausted.to_string().contains("despawn entities"));
@@ -337,7 +345,7 @@ fn a_batch_that_does_not_fit_changes_nothing() {
     let mut e = Entities::with_limit(4);
     let first = e.alloc().unwrap();
     e.alloc().unwrap();
-    e.free(first).unwrap();
+    e.free_alone(first).unwrap();
     let mut given = 0;
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
     let too_many = unsafe { e.alloc_run(TableId::FIRST, Row::new(0), |_, _| given += 1, 4) };
@@ -353,12 +361,12 @@ fn a_batch_that_does_not_fit_changes_nothing() {
 #[test]
 fn forged_ids_are_dead_everywhere() {
     let (mut e, ids) = with_alive(2);
-    e.free(ids[0]).unwrap();
+    e.free_alone(ids[0]).unwrap();
     let forged =
         [id(0, 1), id(0, 2), id(1, 1), id(1, u32::MAX - 1), id(2, 0), id(u32::MAX - 1, 0), id(u32::MAX, 0)];
     for entity in forged {
         assert!(!e.contains(entity), "{entity}");
-        assert_eq!((e.locate(entity), e.free(entity)), (None, None), "{entity}");
+        assert_eq!((e.locate(entity), e.free_alone(entity)), (None, None), "{entity}");
     }
     // The one id that the short check lets through is the one the free slot will hand out.
     assert_eq!(e.slot_of(id(0, 1)).unwrap().table, TableId::DEAD);
@@ -372,7 +380,7 @@ fn ids_from_before_a_clear_are_dead() {
     let (mut e, ids) = with_alive(6);
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
     unsafe { e.set_location(4, at(0)) };
-    e.free(ids[2]).unwrap();
+    e.free_alone(ids[2]).unwrap();
     let reserved = [e.reserve().unwrap(), e.reserve().unwrap()];
     e.clear();
     assert_eq!((e.len(), e.rowless_len(), e.slots()), (0, 0, 7));
@@ -391,7 +399,7 @@ fn ids_from_before_a_clear_are_dead() {
 fn a_batch_uses_free_slots_first_and_gives_each_id_once() {
     let (mut e, ids) = with_alive(4);
     for i in [1, 3] {
-        e.free(ids[i]).unwrap();
+        e.free_alone(ids[i]).unwrap();
     }
     let mut batch = Vec::new();
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
@@ -403,8 +411,8 @@ fn a_batch_uses_free_slots_first_and_gives_each_id_once() {
     assert_eq!((e.len(), e.free_len(), e.rowless_len()), (7, 0, 2));
     checked(&e);
 
-    e.free(batch[0]).unwrap();
-    e.free(batch[1]).unwrap();
+    e.free_alone(batch[0]).unwrap();
+    e.free_alone(batch[1]).unwrap();
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
     unsafe {
         e.alloc_run(TableId::FIRST, Row::new(0), |at, e| assert_eq!((at, e.index()), (0, 1)), 1).unwrap();
@@ -419,8 +427,8 @@ fn a_batch_uses_free_slots_first_and_gives_each_id_once() {
 #[test]
 fn reserved_ids_come_alive_at_the_flush_and_not_before() {
     let (mut e, ids) = with_alive(3);
-    e.free(ids[0]).unwrap();
-    e.free(ids[2]).unwrap();
+    e.free_alone(ids[0]).unwrap();
+    e.free_alone(ids[2]).unwrap();
     let reserved: Vec<Entity> = (0..4).map(|_| e.reserve().unwrap()).collect();
     assert_eq!(reserved, [id(2, 1), id(0, 1), id(3, 0), id(4, 0)]);
     assert!(e.needs_flush() && reserved.iter().all(|r| !e.contains(*r)));
@@ -440,7 +448,7 @@ fn ids_reserved_by_many_threads_are_unique_and_none_is_lost() {
     let mut e = Entities::with_limit(LIMIT);
     let ids: Vec<Entity> = (0..1_000).map(|_| e.alloc().unwrap()).collect();
     for entity in ids.iter().step_by(2) {
-        e.free(*entity).unwrap();
+        e.free_alone(*entity).unwrap();
     }
     let reserve_300 = || -> Vec<_> { (0..300).filter_map(|_| e.reserve().ok()).collect() };
     let reserved: Vec<Entity> = std::thread::scope(|scope| {
@@ -465,7 +473,7 @@ fn a_reserved_id_that_nobody_flushes_does_not_leak_its_slot() {
     for round in 0..10 {
         let reserved = e.reserve().unwrap();
         assert_eq!((reserved.index(), reserved.generation()), (0, round));
-        assert!(e.free(reserved).is_some());
+        assert!(e.free_alone(reserved).is_some());
     }
     for _ in 0..10 {
         e.reserve().unwrap();
@@ -482,7 +490,7 @@ fn a_reserved_id_that_nobody_flushes_does_not_leak_its_slot() {
 #[test]
 fn reserved_ids_are_not_given_to_anybody_else() {
     let (mut e, ids) = with_alive(2);
-    e.free(ids[1]).unwrap();
+    e.free_alone(ids[1]).unwrap();
     let reserved = [e.reserve().unwrap(), e.reserve().unwrap()];
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
     let mut given = vec![unsafe { e.alloc_at(at(0)) }.unwrap()];

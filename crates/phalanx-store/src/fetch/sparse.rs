@@ -92,12 +92,15 @@ impl<L, P: Copy> SetCells<L, P> {
     /// The store lives, and its structure stands still. What is known of the entity is true.
     #[inline(always)]
     unsafe fn find(&self, entity: Entity, known: Known) -> Option<usize> {
-        // SAFETY: forwarded: the pages were taken from a set of the store, and are where they were (I10).
-        let pages = unsafe { std::slice::from_raw_parts(self.pages, self.page_count) };
-        match known {
-            Known::Row(table, row) if self.driver.table == table => Some(row),
-            Known::Nothing => find(pages, entity),
-            Known::Alive | Known::Row(..) => find_living(pages, entity),
+        // SAFETY: forwarded: the pages were taken from a set of the store, and are where they were (I10). Whatever is known of
+        // an entity, it lives.
+        unsafe {
+            let pages = std::slice::from_raw_parts(self.pages, self.page_count);
+            match known {
+                Known::Row(table, row) if self.driver.table == table => Some(row),
+                Known::Nothing => find(pages, entity),
+                Known::Alive | Known::Row(..) => find_living(pages, entity),
+            }
         }
     }
 }

@@ -202,10 +202,13 @@ impl Restoring<'_> {
         for (at, plan) in plans.iter().enumerate().filter(|(_, plan)| !plan.stays) {
             let dropped = store.tables[at].live && !store.tables[at].is_set;
             leftovers.tables_changed |= plan.target.is_some() || dropped;
-            // SAFETY: where there were rows, the directory is restored below, and places all entities anew (I5).
-            moved |= unsafe { store.empty_table(TableId::from_index(at), &mut leftovers) };
-            if let Some(target) = &plan.target {
-                store.create_table(TableId::from_index(at), target);
+            // SAFETY: where there were rows, the directory is restored below, and places all entities anew (I5). A table that
+            // the image has, and which is not there, is no set's: what had its id is dropped, with its memory (I3, I4).
+            unsafe {
+                moved |= store.empty_table(TableId::from_index(at), &mut leftovers);
+                if let Some(target) = &plan.target {
+                    store.create_table(TableId::from_index(at), target);
+                }
             }
         }
         let same = |plan: &Plan| plan.same_owners.iter().all(|same| *same);
@@ -270,7 +273,10 @@ impl Store {
     }
 
     /// Makes the table of an image anew, without rows, where there is none.
-    fn create_table(&mut self, table: TableId, target: &TableImage) {
+    ///
+    /// # Safety
+    /// There is no table with this id, and its meta has no memory.
+    unsafe fn create_table(&mut self, table: TableId, target: &TableImage) {
         let columns = target.columns.iter().map(|column| column.id);
         let mut ids: Vec<_> = columns.chain(target.tags.iter().map(|&(tag, _)| tag)).collect();
         ids.sort_unstable();

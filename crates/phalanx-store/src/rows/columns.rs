@@ -79,13 +79,14 @@ impl Store {
         let (table, first) = (edge.target, self.table_len(edge.target));
         let rows = u32::try_from(entities.len()).expect("a table holds fewer than 2^32 rows");
         self.make_room(table, entities.len());
-        self.place_rowless(entities, table, first);
-        // Values of tags have no place: they are dropped with `columns`, when all is in order again.
-        for (column, given) in edge.slots.iter().zip(&mut columns).filter(|(column, _)| column.is_real()) {
-            // SAFETY: the edge is fresh, so its target lives and this is its column of the id that was asked for above
-            // (I7), of whose type the values are (I1). There is room for as many rows from `first` on (I3), which hold
-            // nothing yet (I2); the values belong to them from now on.
-            unsafe {
+        // SAFETY: there is room for as many rows from `first` on (I3), which hold nothing yet, are filled next, and count then
+        // (I2, I5). The edge is fresh, so its target lives, and each of its columns is that of the id that was asked for above
+        // (I7), of whose type the values are (I1), which belong to the rows from now on.
+        unsafe {
+            self.place_rowless(entities, table, first);
+            // Values of tags have no place: they are dropped with `columns`, when all is in order again.
+            for (column, given) in edge.slots.iter().zip(&mut columns).filter(|(column, _)| column.is_real())
+            {
                 let to = column.data().add(first * column.size);
                 given.values.data().copy_to_nonoverlapping(to, entities.len() * column.size);
                 given.values.moved();
@@ -97,11 +98,14 @@ impl Store {
         self.mark_rows(table, first, entities.len());
     }
 
-    /// Notes that entities without a row have those from `first` on. The caller fills these, and lets them count.
+    /// Notes that entities without a row have those from `first` on.
     ///
     /// # Panics
     /// When an entity is dead or has a row; then none of them has another one than before.
-    fn place_rowless(&mut self, entities: &[Entity], table: TableId, first: usize) {
+    ///
+    /// # Safety
+    /// There is room for the rows, which the caller fills and lets count before anything else is done (I2, I5).
+    unsafe fn place_rowless(&mut self, entities: &[Entity], table: TableId, first: usize) {
         for (at, &entity) in entities.iter().enumerate() {
             let location = self.entities.locate(entity).map(|location| location.table);
             if location != Some(TableId::ROWLESS) {

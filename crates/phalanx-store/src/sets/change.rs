@@ -213,10 +213,10 @@ impl Store {
     /// is not in the set.
     unsafe fn fill_vacant_row(&mut self, set: SetId, entity: Entity, row: usize) {
         let table = self.set(set).table;
-        *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
         // SAFETY: forwarded: the row is the last hole of the list, which is in range (I11), or the one behind the end, with
         // room (I3); each of its columns has a value. It is the entity's, as its entry says now (I10).
         unsafe {
+            *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
             if self.tables[table.index()].holes.pop().is_some() {
                 self.metas[table.index()].set_owner(row, entity, self.tick);
             } else {

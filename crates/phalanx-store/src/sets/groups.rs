@@ -158,7 +158,8 @@ impl Store {
         }
         let shortest = needed.iter().copied().min_by_key(|&set| self.set_len(set));
         let candidates = shortest.map(|set| self.set_entities(set).to_vec()).unwrap_or_default();
-        let group = self.group_of(at, terms, 0);
+        // SAFETY: a group without members asks for no rows (I13).
+        let group = unsafe { self.group_of(at, terms, 0) };
         self.groups.made = self.groups.made.checked_add(1).expect("fewer than 2^32 groups are made");
         self.groups.slots[at].generation = self.groups.made;
         self.groups.slots[at].group = Some(group);
@@ -192,7 +193,8 @@ impl Store {
         self.update_naming();
         if let Some(set) = members {
             while let Some(&entity) = self.set_entities(set).last() {
-                self.remove_member(set, entity);
+                // SAFETY: the set is that of the members of a group, which is gone (I13).
+                unsafe { self.remove_member(set, entity) };
             }
         }
         Ok(())
@@ -205,18 +207,24 @@ impl Store {
     unsafe fn push_member(&mut self, set: SetId, entity: Entity) {
         let table = self.set(set).table;
         let row = self.next_row(table);
-        *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
-        // SAFETY: there is room for the row now (I3), and the table has no columns (I13).
-        unsafe { self.push_row(table, entity) };
+        // SAFETY: forwarded: there is room for the row now (I3), which the entity gets (I10); the table has no columns (I13).
+        unsafe {
+            *self.sets[set.index()].entry(entity) = Entry::new(entity, row);
+            self.push_row(table, entity);
+        }
     }
 
     /// Takes an entity out of the set of members of a group that owns nothing.
-    fn remove_member(&mut self, set: SetId, entity: Entity) {
+    ///
+    /// # Safety
+    /// The set is that of a group's members (I13).
+    unsafe fn remove_member(&mut self, set: SetId, entity: Entity) {
         let Some(row) = self.set(set).find(entity) else { return };
         let table = self.set(set).table;
-        self.sets[set.index()].unset(entity);
-        // SAFETY: the set led to the row, which is in range (I10), and has no values (I13). Whoever gets it is in the set.
+        // SAFETY: forwarded: the set led to the row, which is in range (I10), has no values (I13), and goes. Whoever gets its
+        // place is in the set.
         unsafe {
+            self.sets[set.index()].unset(entity);
             if let Some(moved) = self.close_gap(table, row, None) {
                 self.sets[set.index()].move_member(moved, row);
             }

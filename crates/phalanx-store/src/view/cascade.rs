@@ -234,12 +234,12 @@ impl<'w, F: Fetch> View<'w, F> {
         mut each: impl FnMut(Option<<F::ReadOnly as Fetch>::Item<'_>>, F::Item<'_>),
     ) {
         let reader = self.read_only();
-        let (mut known, mut known_above) = (LastTable::new(), LastTable::new());
+        let (mut known, mut known_above) = (LastTable::new(self), LastTable::new(&reader));
         let mut start = 0;
         for family in &tree.families {
-            let above = known_above.find(&reader, family.parent);
+            let above = known_above.find(family.parent);
             for &child in &tree.children[start..family.end] {
-                let Some(found) = known.find(self, child) else { continue };
+                let Some(found) = known.find(child) else { continue };
                 // SAFETY: the view is borrowed exclusively, and no entity is its own child (I16), so that the row of the
                 // one above is another one, which is only read. Both items are gone when the next are lent (I6).
                 unsafe { each(above.as_ref().map(|above| reader.lend(above)), self.lend(&found)) };
@@ -290,15 +290,15 @@ impl<F: Fetch> LevelPart<'_, F> {
         let families = &levels.siblings[families];
         let first = families.partition_point(|family| family.children.end <= children.start);
         let reader = view.read_only();
-        let (mut known, mut known_above) = (LastTable::new(), LastTable::new());
+        let (mut known, mut known_above) = (LastTable::new(&view), LastTable::new(&reader));
         for family in &families[first..] {
             if family.children.start >= children.end {
                 break;
             }
-            let above = known_above.find(&reader, family.parent);
+            let above = known_above.find(family.parent);
             let own = family.children.start.max(children.start)..family.children.end.min(children.end);
             for &child in &levels.children[own] {
-                let Some(found) = known.find(&view, child) else { continue };
+                let Some(found) = known.find(child) else { continue };
                 // SAFETY: each entity is a child once, and no other part of the level names this one; the one above is no
                 // child of this level, so its row is only read (I16). Both items are gone when the next are lent (I6).
                 unsafe { each(above.as_ref().map(|above| reader.lend(above)), view.lend(&found)) };
@@ -308,27 +308,28 @@ impl<F: Fetch> LevelPart<'_, F> {
 }
 
 /// The table in which an entity was last found, with its pointers: siblings are often in one table.
-struct LastTable<F: Fetch> {
+struct LastTable<'v, F: Fetch> {
+    view: &'v View<'v, F>,
     table: TableId,
     ptrs: Option<F::Ptrs>,
 }
 
-impl<F: Fetch> LastTable<F> {
-    fn new() -> Self {
-        Self { table: TableId::NOWHERE, ptrs: None }
+impl<'v, F: Fetch> LastTable<'v, F> {
+    fn new(view: &'v View<'_, F>) -> Self {
+        Self { view, table: TableId::NOWHERE, ptrs: None }
     }
 
     #[inline(always)]
-    fn find(&mut self, view: &View<'_, F>, entity: Entity) -> Option<Found<F>> {
-        let location = Entities::find_in(view.slots, entity)?;
+    fn find(&mut self, entity: Entity) -> Option<Found<F>> {
+        let location = Entities::find_in(self.view.slots, entity)?;
         if let Some(ptrs) = self.ptrs
             && location.table == self.table
         {
-            // SAFETY: the pointers are those of a table that the view visits (I6), and the directory's row is in range
-            // (I5).
+            // SAFETY: the pointers are those of a table that the view visits (I6), and stands still since; the directory's row
+            // is in range (I5).
             return unsafe { Found::in_row(ptrs, location, entity, Known::Alive) };
         }
-        let found = view.find(entity)?;
+        let found = self.view.find(entity)?;
         if location.table.has_rows() {
             (self.table, self.ptrs) = (location.table, Some(found.ptrs));
         }

@@ -147,9 +147,12 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
         Self { ptrs, owners, next: 0, end, since, along, access: PhantomData }
     }
 
-    /// Goes on with the rows of a chunk, of a fetch that asks for sets alone: all else is as it was.
+    /// Goes on with the rows of a chunk: all else is as it was.
+    ///
+    /// # Safety
+    /// The fetch asks for sets alone, and the chunk is one of the same view.
     #[inline(always)]
-    pub(super) fn go_on(&mut self, chunk: &Chunk<'w, F>) {
+    pub(super) unsafe fn go_on(&mut self, chunk: &Chunk<'w, F>) {
         debug_assert!(F::SETS_ALONE);
         (self.owners, self.next, self.end) = (chunk.owners, chunk.start, chunk.start + chunk.len);
     }
@@ -332,7 +335,8 @@ impl<'w, F: Fetch> Chunks<'w, F> {
     pub(super) fn next_table(&mut self) -> Option<(TableId, usize)> {
         while let Some(&table) = self.view.tables.get(self.next) {
             self.next += 1;
-            let len = self.view.table_len(table);
+            // SAFETY: a table that a fresh query visits exists (I6).
+            let len = unsafe { self.view.table_len(table) };
             if len > 0 {
                 return Some((table, len));
             }
@@ -343,13 +347,16 @@ impl<'w, F: Fetch> Chunks<'w, F> {
     /// The next chunk where rows may be passed over.
     fn next_newer(&mut self) -> Option<Chunk<'w, F>> {
         while let Some(&table) = self.view.tables.get(self.next) {
-            let len = self.view.table_len(table);
-            while self.block * BLOCK_ROWS < len {
-                let start = self.block * BLOCK_ROWS;
-                self.block += 1;
-                if self.view.block_is_newer(table, self.block - 1) {
-                    // SAFETY: the rows are in range, and each block of a table, which is visited once, comes once (I6).
-                    return Some(unsafe { self.view.chunk(table, start, BLOCK_ROWS.min(len - start)) });
+            // SAFETY: a table that is visited exists, and the block begins within its rows, which are in range. Each block of a
+            // table, which is visited once, comes once (I6).
+            unsafe {
+                let len = self.view.table_len(table);
+                while self.block * BLOCK_ROWS < len {
+                    let start = self.block * BLOCK_ROWS;
+                    self.block += 1;
+                    if self.view.block_is_newer(table, self.block - 1) {
+                        return Some(self.view.chunk(table, start, BLOCK_ROWS.min(len - start)));
+                    }
                 }
             }
             self.next += 1;
@@ -367,9 +374,12 @@ impl<'w, F: Fetch> Chunks<'w, F> {
         (self, first)
     }
 
-    /// The same chunks again, of which only one is used on.
+    /// The same chunks again.
+    ///
+    /// # Safety
+    /// Only one of the two is used on.
     #[inline(always)]
-    pub(super) fn same(&self) -> Self {
+    pub(super) unsafe fn same(&self) -> Self {
         let Self { next, block, .. } = *self;
         Self { view: View { ..self.view }, next, block, rowless: self.rowless.clone() }
     }
@@ -384,8 +394,7 @@ impl<'w, F: Fetch> Chunks<'w, F> {
 
     /// How many rows are left in chunks that were not yielded yet.
     pub(super) fn rows_left(&self) -> usize {
-        let tables: usize =
-            self.view.tables[self.next..].iter().map(|&table| self.view.table_len(table)).sum();
+        let tables: usize = self.view.tables().skip(self.next).map(|(_, len)| len).sum();
         tables + self.rowless.as_ref().map_or(0, ExactSizeIterator::len)
     }
 }
@@ -434,16 +443,18 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
             }
         }
         // None is left where rows may be passed over.
-        for &table in &self.view.tables[self.next..] {
-            let len = self.view.table_len(table);
-            if len > 0 {
-                // SAFETY: the rows are in range, and each table that is left comes once, since this is used up (I6).
-                state = f(state, unsafe { self.view.chunk(table, 0, len) });
+        // SAFETY: a table that a fresh query visits exists, and the rows are in range; the rowless that are left are visited.
+        // Each table and each entity that is left comes once, since this is used up (I6).
+        unsafe {
+            for &table in &self.view.tables[self.next..] {
+                let len = self.view.table_len(table);
+                if len > 0 {
+                    state = f(state, self.view.chunk(table, 0, len));
+                }
             }
-        }
-        for entity in self.rowless.into_iter().flatten() {
-            // SAFETY: the rowless are visited, and each that is left comes once, since this is used up (I6).
-            state = f(state, unsafe { self.view.rowless_chunk(entity) });
+            for entity in self.rowless.into_iter().flatten() {
+                state = f(state, self.view.rowless_chunk(entity));
+            }
         }
         state
     }

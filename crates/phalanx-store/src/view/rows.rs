@@ -136,10 +136,14 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
             }
             seldom();
             if F::SETS_ALONE {
-                let (chunks, chunk) = self.chunks.same().split_first();
-                self.chunks = chunks;
-                let Some(chunk) = chunk else { return None };
-                self.run.go_on(&chunk);
+                // SAFETY: the chunks that are kept take the place of those that were copied, and the run is of the same view.
+                // Each chunk comes once (I6).
+                unsafe {
+                    let (chunks, chunk) = self.chunks.same().split_first();
+                    self.chunks = chunks;
+                    let Some(chunk) = chunk else { return None };
+                    self.run.go_on(&chunk);
+                }
             } else if F::ROWED && !F::SKIPS {
                 // By table: whether there is a chunk would be asked of its first pointer.
                 let Some((table, len)) = self.chunks.next_table() else { return None };

@@ -41,7 +41,7 @@ fn the_past_stays_dead_and_the_taken_is_named() {
     entities.claim(id(0, 5)).expect("free");
     assert_eq!(entities.claim(id(0, 5)), Err(ClaimError::Taken(id(0, 5))));
     assert_eq!(entities.claim(id(0, 9)), Err(ClaimError::Taken(id(0, 5))));
-    entities.free(id(0, 5)).expect("alive");
+    entities.free_alone(id(0, 5)).expect("alive");
     assert_eq!(entities.claim(id(0, 5)), Err(ClaimError::Past));
     assert!(entities.is_past(id(0, 5)) && !entities.is_past(id(0, 6)));
     entities.claim(id(0, 6)).expect("free");
@@ -87,7 +87,7 @@ fn random_histories_with_claims_agree_with_a_map() {
                 3..6 => {
                     let at = next(u32::try_from(alive.len()).expect("few") + 1) as usize;
                     if let Some((&index, &generation)) = alive.iter().nth(at) {
-                        entities.free(id(index, generation)).expect("alive");
+                        entities.free_alone(id(index, generation)).expect("alive");
                         alive.remove(&index);
                         floor.insert(index, generation + 1);
                     }

@@ -9,8 +9,8 @@ fn sample() -> Entities {
     let (mut e, ids) = with_alive(4);
     // SAFETY: locally: the directory stands alone, without rows to be wrong about.
     unsafe { e.set_location(1, at(5)) };
-    e.free(ids[2]).expect("it is alive");
-    e.free(ids[3]).expect("it is alive");
+    e.free_alone(ids[2]).expect("it is alive");
+    e.free_alone(ids[3]).expect("it is alive");
     checked(&e);
     e
 }

@@ -145,7 +145,7 @@ impl Run {
             97 => self.clear(),
             _ => {
                 // Even a vain attempt to change something flushes.
-                assert_eq!(self.real.free(Entity::PLACEHOLDER), None);
+                assert_eq!(self.real.free_alone(Entity::PLACEHOLDER), None);
                 self.model.flush();
             }
         }
@@ -192,7 +192,7 @@ impl Run {
         };
         self.model.flush();
         let location = self.model.locate(entity);
-        assert_eq!(self.real.free(entity), location);
+        assert_eq!(self.real.free_alone(entity), location);
         if location.is_some() {
             self.model.kill(entity.index());
         }

@@ -40,7 +40,8 @@ impl Store {
                 (Some((generation, terms, len)), _) => {
                     slot.generation = *generation;
                     slot.group = None;
-                    let group = self.group_of(at, terms.clone(), *len);
+                    // SAFETY: forwarded: the rows are as they were when the group had as many members (I13).
+                    let group = unsafe { self.group_of(at, terms.clone(), *len) };
                     self.groups.slots[at].group = Some(group);
                     changed = true;
                 }
@@ -52,7 +53,10 @@ impl Store {
     }
 
     /// A group with these terms and as many members.
-    pub(super) fn group_of(&mut self, at: usize, terms: GroupTerms, len: u32) -> Group {
+    ///
+    /// # Safety
+    /// As many rows of each owned set are those of members, in one order (I13), when the group is used next.
+    pub(super) unsafe fn group_of(&mut self, at: usize, terms: GroupTerms, len: u32) -> Group {
         let needed: Vec<SetId> = terms.owned.iter().chain(&terms.seen).copied().collect();
         let members = terms.owned.is_empty().then(|| self.members_set(at));
         Group {
@@ -69,11 +73,10 @@ impl Store {
     /// # Safety
     /// They are in no row of the table from now on, or are noted again before it is used (I10).
     pub(crate) unsafe fn unset_all(&mut self, table: TableId, entities: &[Entity]) {
-        if let Some(set) = self.sets.iter_mut().find(|set| set.table == table) {
-            entities
-                .iter()
-                .filter(|&&entity| entity != Entity::PLACEHOLDER)
-                .for_each(|&entity| set.unset(entity));
+        let Some(set) = self.sets.iter_mut().find(|set| set.table == table) else { return };
+        for &entity in entities.iter().filter(|entity| **entity != Entity::PLACEHOLDER) {
+            // SAFETY: forwarded.
+            unsafe { set.unset(entity) };
         }
     }
 
@@ -84,7 +87,8 @@ impl Store {
     pub(crate) unsafe fn set_entries(&mut self, table: TableId, start: usize, entities: &[Entity]) {
         let Some(set) = self.sets.iter_mut().find(|set| set.table == table) else { return };
         for (row, &entity) in (start..).zip(entities).filter(|(_, entity)| **entity != Entity::PLACEHOLDER) {
-            *set.entry(entity) = Entry::new(entity, row);
+            // SAFETY: forwarded: the entity has the row.
+            unsafe { *set.entry(entity) = Entry::new(entity, row) };
         }
     }
 }

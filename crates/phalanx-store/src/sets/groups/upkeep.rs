@@ -160,17 +160,18 @@ impl Store {
     #[inline(always)]
     unsafe fn take_member(&mut self, at: usize, entity: Entity, spared: Option<SetId>) -> Option<usize> {
         let group = self.groups.slots[at].group.as_mut()?;
-        if let Some(set) = group.members {
-            self.remove_member(set, entity);
-            return None;
-        }
-        group.len -= 1;
-        let last = group.len as usize;
-        // SAFETY: forwarded: members are in all owned sets, before the border (I13).
+        // SAFETY: forwarded: where the group has a set of its own, it is that of its members; otherwise members are in all owned
+        // sets, before the border (I13).
         unsafe {
+            if let Some(set) = group.members {
+                self.remove_member(set, entity);
+                return None;
+            }
+            group.len -= 1;
+            let last = group.len as usize;
             group.bring_to(&mut self.sets, &self.tables, &mut self.metas, self.tick, entity, last, spared);
-        };
-        Some(last)
+            Some(last)
+        }
     }
 
     /// Takes an entity out of the groups that need a set which it is about to leave. Where the one that owns the set is
