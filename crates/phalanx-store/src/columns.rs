@@ -48,12 +48,14 @@ impl Store {
     pub fn column_mut<T: Send + Sync + 'static>(&mut self, table: TableId, id: ColId<T>) -> Option<&mut [T]> {
         let len = self.table_len(table);
         let cell = self.whole_cell(id.any(), table, &(0..len))?;
-        if len > 0 {
-            // SAFETY: the table has the column, whose cell is not null (I4), and the rows are in range (I3).
-            unsafe { cell.mark(0, len, size_of::<T>() > 0, self.tick) };
+        // SAFETY: the table has the column (I4), of this type (I1), and these rows, none a hole (I2, I3, I11); the store is
+        // borrowed exclusively.
+        unsafe {
+            if len > 0 {
+                cell.mark(0, len, size_of::<T>() > 0, self.tick);
+            }
+            Some(std::slice::from_raw_parts_mut(cell.data.cast::<T>(), len))
         }
-        // SAFETY: as for `column_rows`; the store is borrowed exclusively.
-        Some(unsafe { std::slice::from_raw_parts_mut(cell.data.cast::<T>(), len) })
     }
 
     /// The cell of a column in a table that has it, and these rows, none of them a hole.

@@ -145,7 +145,7 @@ impl<'s> EntityCell<'s> {
         // two parts of it alias (I6). It reaches no column that is left out, and no row of another entity (I14). Other cells
         // are of other entities, which have other rows (I5, I10), and nothing else uses the columns (I8). Ticks of blocks,
         // which are those of many rows, are atomic.
-        unsafe { self.store.get_unchecked_at::<F>(self.entity, ids, self.now) }
+        unsafe { self.store.get_unchecked::<F>(self.entity, ids, self.now) }
     }
 }
 
@@ -218,7 +218,7 @@ impl<'s> EntityPeek<'s> {
         }
         // SAFETY: the promise of `EntityPeek::new`, or of the cell that it is made of: nothing writes the columns of the
         // entity for `'s`, other than those left out. The fetch reaches neither these nor another entity (I14).
-        unsafe { self.store.get_unchecked::<F>(self.entity, ids) }
+        unsafe { self.store.get_unchecked::<F>(self.entity, ids, self.store.tick) }
     }
 }
 

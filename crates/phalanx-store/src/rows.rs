@@ -63,25 +63,24 @@ impl Store {
             return self.entities.alloc();
         }
         let row = self.next_row(table);
-        // SAFETY: the edge is fresh, as was asked above (I7), and there is room for the row (I3), which does not count yet.
-        let pending = unsafe { self.run_inits(edge, row) };
-        let location = EntityLocation { table, row: Row::from_index(row) };
-        // SAFETY: the row is made the entity's next, and nothing fails before that (I5).
-        let entity = match unsafe { self.entities.alloc_at(location) } {
-            Ok(entity) => entity,
-            Err(error) => {
-                // SAFETY: as above; the row will not count, and no value of it is used (I2).
-                unsafe { pending.abandon() };
-                return Err(error);
-            }
-        };
-        // SAFETY: the plan found a column of the right type for each value, in a table that lives (I1, I7), and there
-        // is room for the row, in which each column has its value then (I3).
+        // SAFETY: the edge is fresh, as was asked above: it found a column of the right type for each value, in a table that
+        // lives (I1, I7). There is room for the row (I3), which does not count yet. If there is no entity, it will not, and no
+        // value of it is used (I2); else it is made the entity's next, nothing fails before that (I5), and each column has its
+        // value then.
         unsafe {
+            let pending = self.run_inits(edge, row);
+            let location = EntityLocation { table, row: Row::from_index(row) };
+            let entity = match self.entities.alloc_at(location) {
+                Ok(entity) => entity,
+                Err(error) => {
+                    pending.abandon();
+                    return Err(error);
+                }
+            };
             values.write(edge.pointers::<V>(), row);
             self.push_row(table, entity);
+            Ok(entity)
         }
-        Ok(entity)
     }
 
     /// The row behind the last one, with room for it.

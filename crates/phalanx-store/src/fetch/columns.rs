@@ -42,7 +42,7 @@ unsafe fn cell<'a>(column_cells: *const ColumnCell, table: usize) -> &'a ColumnC
 }
 
 macro_rules! column_term {
-    ($term:ident, writes: $writes:expr, marks: $marks:expr, $item:ident => $reference:ty, $slice:ty, $deref:expr, $from:expr) => {
+    ($term:ident, writes: $writes:expr, marks: $marks:expr, $item:ident => $reference:ty, $slice:ty, $value:ident => $lent:expr, $from:ident) => {
         impl<T: Send + Sync + 'static> Sealed for $term<T> {}
 
         // SAFETY: only the reported column is reached, and found in each table that has it (I4).
@@ -103,17 +103,17 @@ macro_rules! column_term {
                 // SAFETY: forwarded: the row is in range, so it is initialised (I2), of type `T` (I1), at an aligned address
                 // (I3); the caller grants access for `'a`.
                 unsafe {
-                    let value = ptrs.add(row).as_ptr();
+                    let $value = ptrs.add(row).as_ptr();
                     // Otherwise an optional item is asked anew whether it is there.
                     #[cfg(not(debug_assertions))]
-                    std::hint::assert_unchecked(value.addr() != 0);
-                    $deref(value)
+                    std::hint::assert_unchecked($value.addr() != 0);
+                    $lent
                 }
             }
             #[inline(always)]
             unsafe fn slices<'a>(ptrs: NonNull<T>, start: usize, len: usize) -> $slice {
                 // SAFETY: forwarded: as for `item`, for each row of the run (I1, I2, I3), which are within one allocation.
-                unsafe { $from(ptrs.as_ptr().add(start), len) }
+                unsafe { std::slice::$from(ptrs.as_ptr().add(start), len) }
             }
             unsafe fn block_tick(column_cells: *const ColumnCell, table: usize, block: usize) -> Tick {
                 // SAFETY: forwarded: the table has the column, and the block begins within its rows (I3, I4).
@@ -125,30 +125,9 @@ macro_rules! column_term {
     };
 }
 
-/// # Safety
-/// As for dereferencing as `&'a T`.
-#[inline(always)]
-unsafe fn shared<'a, T>(value: *mut T) -> &'a T {
-    // SAFETY: forwarded.
-    unsafe { &*value }
-}
-/// # Safety
-/// As for dereferencing as `&'a mut T`.
-#[inline(always)]
-unsafe fn exclusive<'a, T>(value: *mut T) -> &'a mut T {
-    // SAFETY: forwarded.
-    unsafe { &mut *value }
-}
-/// # Safety
-/// As for `slice::from_raw_parts`.
-#[inline(always)]
-unsafe fn shared_run<'a, T>(first: *mut T, len: usize) -> &'a [T] {
-    // SAFETY: forwarded.
-    unsafe { std::slice::from_raw_parts(first, len) }
-}
-column_term!(Read, writes: false, marks: false, a => &'a T, &'a [T], shared, shared_run);
-column_term!(Write, writes: true, marks: true, a => &'a mut T, &'a mut [T], exclusive, std::slice::from_raw_parts_mut);
-column_term!(WriteUntracked, writes: true, marks: false, a => &'a mut T, &'a mut [T], exclusive, std::slice::from_raw_parts_mut);
+column_term!(Read, writes: false, marks: false, a => &'a T, &'a [T], value => &*value, from_raw_parts);
+column_term!(Write, writes: true, marks: true, a => &'a mut T, &'a mut [T], value => &mut *value, from_raw_parts_mut);
+column_term!(WriteUntracked, writes: true, marks: false, a => &'a mut T, &'a mut [T], value => &mut *value, from_raw_parts_mut);
 // SAFETY: reports a read.
 unsafe impl<T: Send + Sync + 'static> ReadFetch for Read<T> {}
 

@@ -332,20 +332,20 @@ impl Store {
                     Source::Fresh(fresh) => fresh.values(),
                 };
                 let mut next = 0;
-                for run in full_runs(&target.owners[block], block * BLOCK_ROWS, !target.holes.is_empty()) {
-                    assert!(next + run.len() <= count, "a block has a value for each of its entities");
-                    // SAFETY: the block holds `count` values of the column's type (I1, I15), at least as many as are read;
-                    // the rows are within the capacity (I3), and their old values were moved away, or have no drop glue.
-                    // Values with drop glue come from copies that are forgotten next.
-                    unsafe {
+                // SAFETY: the block holds `count` values of the column's type (I1, I15), at least as many as are read; the rows
+                // are within the capacity (I3), and their old values were moved away, or have no drop glue. Values with drop
+                // glue come from copies that are forgotten then: they are the column's from now on (I2).
+                unsafe {
+                    for run in full_runs(&target.owners[block], block * BLOCK_ROWS, !target.holes.is_empty())
+                    {
+                        assert!(next + run.len() <= count, "a block has a value for each of its entities");
                         let (from, to) = (from.add(next * there.size), data.add(run.start * there.size));
                         ptr::copy_nonoverlapping(from, to, run.len() * there.size);
+                        next += run.len();
                     }
-                    next += run.len();
-                }
-                if let Source::Fresh(fresh) = source {
-                    // SAFETY: the values are the column's from now on (I2).
-                    unsafe { fresh.moved() };
+                    if let Source::Fresh(fresh) = source {
+                        fresh.moved();
+                    }
                 }
             }
         }
@@ -361,18 +361,19 @@ impl Store {
         self.metas[at].len = Row::from_index(target.len).get();
         self.tables[at].holes.clone_from(&target.holes);
         for (block, owners) in target.owners.iter().enumerate().filter(|(block, _)| !same_owners[*block]) {
-            for (row, &entity) in (block * BLOCK_ROWS..).zip(owners.iter()) {
-                // SAFETY: the row is within the capacity (I3), for which there was room made above.
-                unsafe { self.owner_at(table, row).write(entity) };
-                if !is_set {
-                    // SAFETY: the row is the entity's (I5), as it was when the image was taken (I15): no other table of the
-                    // image has the entity, and only those of sets have holes (I11).
-                    unsafe { self.entities.place(entity, EntityLocation::new(table, Row::from_index(row))) };
+            // SAFETY: the rows are within the capacity (I3), for which there was room made above, and are the entities' (I5), as
+            // they were when the image was taken (I15): no other table of the image has them, and only those of sets have
+            // holes (I11), whose owners are as alive as they were then (I10).
+            unsafe {
+                for (row, &entity) in (block * BLOCK_ROWS..).zip(owners.iter()) {
+                    self.owner_at(table, row).write(entity);
+                    if !is_set {
+                        self.entities.place(entity, EntityLocation::new(table, Row::from_index(row)));
+                    }
                 }
-            }
-            if is_set {
-                // SAFETY: these are the owners of the rows, and as alive as they were when the image was taken (I10, I15).
-                unsafe { self.set_entries(table, block * BLOCK_ROWS, owners) };
+                if is_set {
+                    self.set_entries(table, block * BLOCK_ROWS, owners);
+                }
             }
         }
     }

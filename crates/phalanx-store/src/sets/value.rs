@@ -47,20 +47,17 @@ impl Store {
         entity: Entity,
     ) -> Option<&mut T> {
         let (table, row) = self.place_in_set(column.any(), entity)?;
-        if let Some(changed) = changed {
-            // SAFETY: as below (I1, I2, I3, I10), if the table has the column (I4), and it is another one; that is asked first.
-            unsafe {
+        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1), and room for the marks
+        // of its rows (I3). The page led to the row, which is in range, initialised and no hole (I2, I10, I11). The store is
+        // borrowed exclusively (I6). The same holds of the other column, if the table has it (I4); that is asked first.
+        unsafe {
+            if let Some(changed) = changed {
                 let cell = self.set_cell(changed.any(), table);
                 let fits = !cell.data.is_null() && changed.any() != column.any();
                 assert!(fits, "the ticks of rows stand beside their values");
                 cell.mark_single(row, true, self.tick);
                 cell.data.cast::<Tick>().add(row).write(self.tick);
             }
-        }
-        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1), and room for the marks
-        // of its rows (I3). The page led to the row, which is in range, initialised and no hole (I2, I10, I11). The store is
-        // borrowed exclusively (I6).
-        unsafe {
             let cell = self.set_cell(column.any(), table);
             cell.mark_single(row, size_of::<T>() > 0, self.tick);
             Some(&mut *cell.data.cast::<T>().add(row))

@@ -200,16 +200,15 @@ impl<'w, F: Fetch> View<'w, F> {
             return self.reborrow().with_driver(super::DriverChoice::Tables).into_rows().for_each(each);
         }
         for &table in self.tables {
-            // SAFETY: a table that is visited exists, and has the columns (I6).
-            let ptrs = unsafe { F::ptrs(self.cells, table.index()) };
-            for (row, &entity) in self.store.table_entities(table).iter().enumerate() {
-                if tree.is_child(entity) {
-                    continue;
-                }
-                let location = EntityLocation::new(table, Row::from_index(row));
-                // SAFETY: the row is the entity's (I5). The item is gone when the next one is lent, and the view is
-                // borrowed exclusively (I6).
-                unsafe {
+            // SAFETY: a table that is visited exists, and has the columns (I6). The row is the entity's (I5). The item is gone
+            // when the next one is lent, and the view is borrowed exclusively (I6).
+            unsafe {
+                let ptrs = F::ptrs(self.cells, table.index());
+                for (row, &entity) in self.store.table_entities(table).iter().enumerate() {
+                    if tree.is_child(entity) {
+                        continue;
+                    }
+                    let location = EntityLocation::new(table, Row::from_index(row));
                     if let Some(found) = Found::in_row(ptrs, location, entity, Known::Alive) {
                         each(self.lend(&found));
                     }

@@ -100,7 +100,7 @@ impl Store {
     #[inline]
     pub fn get<F: ReadFetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
         // SAFETY: the fetch only reads, and no column is written while the store is borrowed shared (I8).
-        unsafe { self.get_unchecked::<F>(entity, ids) }
+        unsafe { self.get_unchecked::<F>(entity, ids, self.tick) }
     }
 
     /// Reads and writes columns of one entity. `None` when it is dead, lacks a column that is not optional, or
@@ -111,7 +111,7 @@ impl Store {
             return None;
         }
         // SAFETY: the store is borrowed exclusively, and no two parts of the fetch alias (I6).
-        unsafe { self.get_unchecked::<F>(entity, ids) }
+        unsafe { self.get_unchecked::<F>(entity, ids, self.tick) }
     }
 
     /// As [`Store::get`], for an entity whose table is one of those wanted; that is asked before anything is read.
@@ -129,20 +129,12 @@ impl Store {
         unsafe { self.get_from::<F>(location, entity, F::cells(self, ids, self.tick), self.tick) }
     }
 
+    /// Columns of one entity; what is written carries the tick `now`.
+    ///
     /// # Safety
     /// As for `view_unchecked`, for the columns of `ids`; a fetch that writes names no column twice.
     #[inline(always)]
-    pub(crate) unsafe fn get_unchecked<F: Fetch>(&self, entity: Entity, ids: F::Ids) -> Option<F::Item<'_>> {
-        // SAFETY: forwarded.
-        unsafe { self.get_unchecked_at::<F>(entity, ids, self.tick) }
-    }
-
-    /// As `get_unchecked`; what is written carries the tick `now`.
-    ///
-    /// # Safety
-    /// As for `get_unchecked`.
-    #[inline(always)]
-    pub(crate) unsafe fn get_unchecked_at<F: Fetch>(
+    pub(crate) unsafe fn get_unchecked<F: Fetch>(
         &self,
         entity: Entity,
         ids: F::Ids,

@@ -108,14 +108,15 @@ impl Store {
         if !group.needed.iter().all(|&set| self.set(set).find(entity).is_some()) {
             return;
         }
-        match (group.has(&self.sets, entity), self.is_excluded(group, entity)) {
-            // SAFETY: found just now: the entity is in each set that the group needs, so it lives (I10), and is no member.
-            (false, false) => unsafe { self.add_member(at, entity) },
-            // SAFETY: found just now: it is a member (I13).
-            (true, true) => unsafe {
-                self.take_member(at, entity, None);
-            },
-            _ => {}
+        let (is_member, is_excluded) = (group.has(&self.sets, entity), self.is_excluded(group, entity));
+        // SAFETY: found just now: the entity is in each set that the group needs, so it lives (I10); and whether it is a member,
+        // who has its rows exchanged in all owned sets, since none is spared (I13).
+        unsafe {
+            match (is_member, is_excluded) {
+                (false, false) => self.add_member(at, entity),
+                (true, true) => _ = self.take_member(at, entity, None),
+                _ => {}
+            }
         }
     }
 
