@@ -158,7 +158,8 @@ impl<F: ReadFetch> Clone for LocationReader<'_, F> {
 }
 impl<F: ReadFetch> Copy for LocationReader<'_, F> {}
 
-// SAFETY: a reader stands for shared references to values that are `Send` and `Sync` (I1), and to a store, which is `Sync`.
+// SAFETY: a reader stands for shared references to values that are `Send` and `Sync` (I1), and to a store, which is `Sync`;
+// what `F` keeps may be used on any thread (I14).
 unsafe impl<F: ReadFetch> Send for LocationReader<'_, F> {}
 // SAFETY: a shared reader gives what a copy gives, which may be sent.
 unsafe impl<F: ReadFetch> Sync for LocationReader<'_, F> {}

@@ -23,9 +23,9 @@ pub struct Members<'w, O: SetFetch, G: SetFetch> {
 }
 
 // SAFETY: stands for references to values that are `Send` and `Sync` (I1), each handed out once unless they are only read
-// (I13).
+// (I13). What the fetches keep may be used on any thread (I14).
 unsafe impl<O: SetFetch, G: SetFetch> Send for Members<'_, O, G> {}
-// SAFETY: as above; nothing is handed out through `&Members`.
+// SAFETY: nothing is handed out through `&Members`.
 unsafe impl<O: SetFetch, G: SetFetch> Sync for Members<'_, O, G> {}
 
 impl Store {

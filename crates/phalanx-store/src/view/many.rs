@@ -24,7 +24,8 @@ pub struct Many<'w, F: Fetch, I> {
     ptrs: MaybeUninit<F::Ptrs>,
 }
 
-// SAFETY: beside the list there is a view, which is `Send` and `Sync`, and pointers that it could find again (I1).
+// SAFETY: beside the list there is a view, which is `Send` and `Sync`, and pointers that it could find again (I1),
+// which may be used on any thread (I14).
 unsafe impl<F: Fetch, I: Send> Send for Many<'_, F, I> {}
 // SAFETY: beside the list, a shared one gives nothing; what `F` keeps may be used on any thread (I14).
 unsafe impl<F: Fetch, I: Sync> Sync for Many<'_, F, I> {}

@@ -14,7 +14,8 @@ pub struct Places<'w, F: Fetch> {
     places: Vec<Found<F>>,
 }
 
-// SAFETY: beside the view, which is `Send` and `Sync`, there are pointers that it could find again (I1).
+// SAFETY: beside the view, which is `Send` and `Sync`, there are pointers that it could find again (I1), which may be
+// used on any thread (I14).
 unsafe impl<F: Fetch> Send for Places<'_, F> {}
 // SAFETY: through a shared one, items are lent only to be read (`get` of a `ReadFetch`).
 unsafe impl<F: Fetch> Sync for Places<'_, F> {}
