@@ -24,7 +24,7 @@ fn in_one_entity(world: &mut World, e: Entity) {
     println!("{}{}", one.0, two.0);
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let a = world.spawn(Name(String::new())).id();
     let b = world.spawn(Name(String::new())).id();

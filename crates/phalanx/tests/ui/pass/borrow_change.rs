@@ -57,7 +57,7 @@ fn clear(world: &mut World, e: Entity) {
     world.clear_entities();
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let e = world.spawn(Name(String::new())).id();
     insert(&mut world, e);

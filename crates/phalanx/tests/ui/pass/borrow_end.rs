@@ -8,7 +8,7 @@ struct Label {
     text: String,
 }
 
-fn main() {
+pub fn main() {
     let (row, text, id) = {
         let mut world = World::new();
         let e = world.spawn(Label { text: String::new() }).id();

@@ -51,7 +51,7 @@ fn slices_across_spawn(world: &mut World) {
     world.spawn(ORIGIN);
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let e = world.spawn((Name(String::new()), ORIGIN)).id();
     value_across_spawn(&mut world, e);

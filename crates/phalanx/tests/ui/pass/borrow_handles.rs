@@ -42,7 +42,7 @@ fn commands(world: &mut World) {
     world.flush();
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     for case in [reader, writer, value_of_writer, despawned_writer] {
         let e = world.spawn(Name(String::new())).id();

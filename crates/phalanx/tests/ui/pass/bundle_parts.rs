@@ -19,7 +19,7 @@ struct Mixed<T> {
     rest: T,
 }
 
-fn main() {
+pub fn main() {
     let mixed = Mixed { part: Part(1), pair: (Other(2),), inner: Inner(Part(3)), rest: () };
     let _ = (mixed.part.0, mixed.pair.0.0, mixed.inner.0, mixed.rest);
 }

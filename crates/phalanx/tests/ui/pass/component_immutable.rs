@@ -6,7 +6,7 @@ use phalanx::prelude::*;
 #[component(immutable)]
 struct Owner(u32);
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let owned = world.spawn(Owner(2)).id();
     world.entity_mut(owned).insert(Owner(3));

@@ -19,6 +19,6 @@ struct All(u8);
 #[component()]
 struct Apart(u8);
 
-fn main() {
+pub fn main() {
     let _ = (All(1), Apart(2));
 }

@@ -33,7 +33,7 @@ struct Str {
     bytes: Vec<u8>,
 }
 
-fn main() {
+pub fn main() {
     let _ = (
         Holder(Either { a: 1 }),
         Whole::A(1),

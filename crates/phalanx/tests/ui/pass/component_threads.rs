@@ -16,7 +16,7 @@ struct Fields {
 #[derive(Resource)]
 struct Shared(Arc<u8>);
 
-fn main() {
+pub fn main() {
     let _ = Shared(Arc::new(1)).0;
     let fields = Fields { fine: 1, name: "a".into() };
     let _ = (Whole(Arc::new(1)).0, fields.fine, fields.name);

@@ -30,6 +30,6 @@ struct RowTag;
 #[component(track = "none")]
 struct Tag;
 
-fn main() {
+pub fn main() {
     let _ = (Soa(1), Whole(2), Untracked(3), Block(4), Row(5), RowTag, Tag);
 }

@@ -16,7 +16,7 @@ fn error() -> Result<bool, std::fmt::Error> {
     Ok(true)
 }
 
-fn main() {
+pub fn main() {
     let mut app = App::new();
     app.add_systems(Update, good.run_if(parameters));
     app.add_systems(Update, good.run_if(result));

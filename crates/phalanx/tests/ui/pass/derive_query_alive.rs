@@ -11,7 +11,7 @@ struct Healed {
     health: &'static mut Health,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
     let kept: Vec<HealedItem<'_>> = world.view_mut::<Healed>().into_iter().collect();

@@ -11,7 +11,7 @@ struct Healthy {
     _has: With<Health>,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
     for slice in world.view_filtered::<&Health, Healthy>().chunks() {

@@ -22,6 +22,6 @@ struct Pieces(Entity);
 #[query_filter(crate = "phalanx")]
 struct Filter(With<Part>);
 
-fn main() {
+pub fn main() {
     let _ = Part(1).0;
 }

@@ -27,7 +27,7 @@ struct Seen {
 #[derive(QueryData)]
 struct Parameter<D: QueryData>(D);
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     for mut healed in world.view_mut::<Healed>() {
         healed.health.0 += 1;

@@ -29,6 +29,6 @@ struct Tracked {
     part: Changed<Part>,
 }
 
-fn main() {
+pub fn main() {
     let _ = Part(1).0;
 }

@@ -25,7 +25,7 @@ pub mod game {
     }
 }
 
-fn main() {
+pub fn main() {
     let world = phalanx::World::new();
     assert_eq!(game::sum(&world), 0);
     let _ = world.view::<game::Told>().into_iter().next().map(|item| item.open);

@@ -11,7 +11,7 @@ struct Healed {
     health: &'static mut Health,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
     let mut query = world.view_mut::<Healed>();

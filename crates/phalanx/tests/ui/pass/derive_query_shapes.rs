@@ -29,7 +29,7 @@ struct NumberedFilter(With<Part>);
 #[derive(QueryFilter)]
 struct Everything;
 
-fn main() {
+pub fn main() {
     let world = World::new();
     for item in world.view_filtered::<Named, NamedFilter>() {
         let _ = item.part.0;

@@ -16,7 +16,7 @@ struct Velocity {
     y: f32,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let entity = world.spawn((Position { x: 1.0, y: 2.0 }, Velocity { x: 3.0, y: 4.0 })).id();
     let _: Option<&f32> = world.get::<position::x>(entity);

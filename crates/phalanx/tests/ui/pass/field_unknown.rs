@@ -9,7 +9,7 @@ struct Position {
     y: f32,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let entity = world.spawn(Position { x: 1.0, y: 2.0 }).id();
     assert_eq!(world.get::<position::x>(entity), Some(&1.0));

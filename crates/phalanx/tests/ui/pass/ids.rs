@@ -6,7 +6,7 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Frozen;
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let frozen = world.register_component::<Frozen>();
     let entity = world.spawn(Frozen).id();

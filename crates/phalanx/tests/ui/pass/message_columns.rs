@@ -19,7 +19,7 @@ fn within<'a>(mut reader: MessageReader<'a, 'a, Hit>) -> &'a [u8] {
     reader.columns().x
 }
 
-fn main() {
+pub fn main() {
     growth(&mut Messages::new());
     let _ = within;
 }

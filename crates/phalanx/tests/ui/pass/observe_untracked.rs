@@ -9,7 +9,7 @@ struct Health(f32);
 #[derive(Event)]
 struct Dawn;
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.add_observer(|_: On<Mutate<Health>>| {});
     world.add_observer(|_: On<Dawn>| {});

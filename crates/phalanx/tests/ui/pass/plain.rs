@@ -22,6 +22,6 @@ struct Columns {
     x: u8,
 }
 
-fn main() {
+pub fn main() {
     let _ = (Whole { x: 1 }.x, Signal, Choice::A(1), Columns { x: 1 }.x);
 }

@@ -19,7 +19,7 @@ struct Orcs {
     rage: Option<Rage>,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let orc = world.spawn_in(Orcs { position: Position { x: 1.0 }, health: Health(1), rage: None });
     assert!(world.get::<Health>(orc).is_some_and(|health| health.0 == 1));

@@ -25,7 +25,7 @@ struct Elves {
     wings: Option<Wings>,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let elf = world.spawn_in(Elves { health: Health(1), wings: None });
     let mut handle = world.pool::<Elves>().handle(elf).unwrap();

@@ -18,7 +18,7 @@ struct Paths {
     health: ::core::option::Option<self::Health>,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let entity = world.spawn_in(All { health: Health(1) });
     assert_eq!(world.get::<Health>(entity).unwrap().0, 1);

@@ -35,7 +35,7 @@ struct Everything {
     f125: Option<C<125>>, f126: Option<C<126>>, f127: Option<C<127>>,
 }
 
-fn main() {
+pub fn main() {
     const LAST: u128 = 1 << 127;
     assert_eq!((Everything::DECLARED, Everything::REQUIRED), (u128::MAX, 0));
     assert_eq!(<Everything as phalanx::pool::Declares<C<127>>>::SLOT, LAST.trailing_zeros());

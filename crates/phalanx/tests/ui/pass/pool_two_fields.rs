@@ -12,7 +12,7 @@ struct Once {
     most: Option<MostHealth>,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let entity = world.spawn_in(Once { now: Health(1), most: Some(MostHealth(2)) });
     assert_eq!(world.get::<Health>(entity).unwrap().0, 1);

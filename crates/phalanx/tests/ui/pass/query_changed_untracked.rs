@@ -16,7 +16,7 @@ struct Quiet {
 #[component(track = "row")]
 struct Cold;
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn((Health(1), Quiet { n: 2 }));
     assert_eq!(world.view_filtered::<&Health, Changed<Health>>().count(), 1);

@@ -6,7 +6,7 @@ use phalanx::prelude::*;
 #[component(track = "row")]
 struct Health(u32);
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
     assert_eq!(world.view_filtered::<&Health, With<Health>>().chunks().count(), 1);

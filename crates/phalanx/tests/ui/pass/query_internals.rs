@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn main() {
+pub fn main() {
     let (mut one, mut two) = (World::new(), World::new());
     one.spawn(Health(1));
     let (mut first, mut second) = (one.query::<&Health>(), two.query::<&Health>());

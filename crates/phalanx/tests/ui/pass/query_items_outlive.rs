@@ -32,7 +32,7 @@ fn readonly_lives<'a>(query: &'a Query<'_, '_, &'static mut Health>) -> Option<&
     query.iter().next()
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let e = world.spawn(Health(1)).id();
     assert!(world_lives(&world).is_some_and(|health| health.0 == 1));

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let e = world.spawn(Health(1)).id();
     world.spawn(Health(2));

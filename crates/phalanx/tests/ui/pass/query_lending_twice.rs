@@ -29,7 +29,7 @@ fn beside_the_query(query: &mut Query<'_, '_, &'static mut Health>) {
     }
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let e = world.spawn(Health(1)).id();
     let mut query = world.view_mut();

@@ -35,7 +35,7 @@ fn a_reading_query_is_a_copy(query: Query<&Health>) {
     again.iter().count();
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
     world.run_system_once(two_lenses).expect("it runs");

@@ -13,7 +13,7 @@ type Filters = (With<H>, With<H>, With<H>, With<H>, With<H>, With<H>, With<H>, W
 fn data(_: Query<(Fifteen, &H)>) {}
 fn filter(_: Query<Entity, (Filters, With<H>)>) {}
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn(H(0));
     world.run_system_once(data).expect("it runs");

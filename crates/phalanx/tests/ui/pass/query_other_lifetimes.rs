@@ -22,7 +22,7 @@ fn name(world: &World) -> Option<&Health> {
     world.view::<&'static Health>().into_iter().next()
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn(Health(1));
     assert_eq!(shorter(world.view_mut()).count(), 1);

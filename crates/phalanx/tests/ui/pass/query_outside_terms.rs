@@ -17,7 +17,7 @@ fn steer(query: Query<(Entity, &Position, &Velocity)>) {
     assert!(velocity.0 > 1.0);
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn((Position(1.0), Velocity(2.0)));
     let mut schedule = phalanx::schedule::Schedule::default();

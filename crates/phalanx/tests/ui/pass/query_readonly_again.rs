@@ -22,7 +22,7 @@ fn the_type_is_the_reading_one(query: &Query<'_, '_, &'static mut Health>) {
     let _: Query<'_, '_, &'static Health> = query.as_readonly();
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let e = world.spawn(Health(0)).id();
     items_are_exclusive(&mut world.view_mut(), e);

@@ -19,7 +19,7 @@ fn through_an_exclusive_reference(query: &mut Query<'_, '_, &'static mut Health>
     query.single_mut().ok();
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn(Health(0));
     through_the_query(&mut world.view_mut());

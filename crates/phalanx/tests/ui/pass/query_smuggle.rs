@@ -33,7 +33,7 @@ fn out_of_a_table(world: &mut World, id: phalanx::ComponentId) -> usize {
     rows
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn_batch([Health(1), Health(2)]);
     assert_eq!(out_of_a_loop(&world.view()).len(), 2);

@@ -57,7 +57,7 @@ fn use_a_reference_before_a_flush(world: &mut World, e: Entity) {
     world.flush();
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let e = world.spawn(Health(1)).id();
     spawn(&mut world);

@@ -11,7 +11,7 @@ struct Position {
     x: f32,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn((Health(1), Position { x: 2.0 }));
     assert!(world.view::<&Health>().into_iter().all(|health| health.0 == 1));

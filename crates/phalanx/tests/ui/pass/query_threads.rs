@@ -8,7 +8,7 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn_batch((0..10).map(Health));
     let mut query = world.view_mut::<&mut Health>();

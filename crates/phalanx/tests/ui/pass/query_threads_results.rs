@@ -7,7 +7,7 @@ use phalanx::prelude::*;
 #[derive(Component)]
 struct Health(u32);
 
-fn main() {
+pub fn main() {
     let world = World::new();
     let query = world.view::<&Health>();
     query.par_iter().map_reduce(|| Arc::new(0), |health| Arc::new(health.0), |a, _| a);

@@ -68,7 +68,7 @@ fn a_column_after_a_column(world: &mut World, id: phalanx::ComponentId) {
     });
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let e = world.spawn((Health(1), Cold)).id();
     let f = world.spawn(Health(1)).id();

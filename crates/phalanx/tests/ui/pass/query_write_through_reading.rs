@@ -11,7 +11,7 @@ struct Position {
     x: f32,
 }
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn((Health(1), Position { x: 1.0 }));
     world.view::<&Health>();

@@ -13,7 +13,7 @@ struct Scoring<'w> {
 
 fn ask(_: impl ReadOnlySystem) {}
 
-fn main() {
+pub fn main() {
     ask(IntoSystem::into_system(|all: Query<&Health>| _ = all.iter().map(|health| health.0).sum::<u32>()));
     ask(IntoSystem::into_system(|score: Res<Score>, scoring: Scoring| assert_eq!(score.0, scoring.score.0)));
 }

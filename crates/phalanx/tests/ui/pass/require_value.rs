@@ -16,6 +16,6 @@ struct Needs;
 #[require(NoDefault = NoDefault(3u8),)]
 struct NeedsToo;
 
-fn main() {
+pub fn main() {
     let _ = (Needs, NeedsToo, NoDefault(0).0);
 }

@@ -11,6 +11,6 @@ impl Drop for Guard {
     fn drop(&mut self) {}
 }
 
-fn main() {
+pub fn main() {
     let _ = Guard { x: 1 }.x;
 }

@@ -19,7 +19,7 @@ struct Even {
     text: String,
 }
 
-fn main() {
+pub fn main() {
     let row = Odd::wrap_ref((&1, &Unclonable));
     let _ = (row.fine, row.odd);
     let text = String::new();

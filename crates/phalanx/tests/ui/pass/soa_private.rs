@@ -32,7 +32,7 @@ mod inner {
     }
 }
 
-fn main() {
+pub fn main() {
     let (shown, _, whole) = inner::make();
     inner::sum(&shown, &whole);
 }

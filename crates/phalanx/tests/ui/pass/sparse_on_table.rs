@@ -9,7 +9,7 @@ struct Health(f32);
 #[component(storage = "SparseSet")]
 struct Burning;
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     let _ = world.sparse::<Health>();
     let _ = world.sparse_mut::<Health>();

@@ -10,7 +10,7 @@ struct Seat(u32);
 #[component(storage = "sparse")]
 struct Plain(u32);
 
-fn main() {
+pub fn main() {
     let mut world = World::new();
     world.spawn((Seat(1), Plain(2)));
     let group = world.group::<Own<(Plain,)>, Get<(Seat,)>, ()>().expect("nobody owns it");

@@ -9,7 +9,7 @@ struct Other;
 #[derive(Component)]
 struct Size(f32);
 
-fn main() {
+pub fn main() {
     World::new().spawn(Marker);
     World::new().spawn((Marker, (Other, Size(3.0))));
 }

@@ -22,7 +22,7 @@ impl ComputedStates for Computed {
     }
 }
 
-fn main() {
+pub fn main() {
     let mut app = App::new();
     app.init_state::<Screen>().add_sub_state::<Sub>().add_computed_state::<Computed>();
     app.add_systems(OnEnter(Computed), || {});

@@ -18,7 +18,7 @@ fn returns() -> u32 {
 type L<'a> = Local<'a, u32>;
 fn seventeen(_: L, _: L, _: L, _: L, _: L, _: L, _: L, _: L, _: L, _: L, _: L, _: L, _: L, _: L, _: L, _: (L, L)) {}
 
-fn main() {
+pub fn main() {
     let mut app = App::new();
     app.insert_resource(Score(0));
     app.add_systems(Update, first);

@@ -8,7 +8,7 @@ fn condition() -> bool {
     true
 }
 
-fn main() {
+pub fn main() {
     let mut app = App::new();
     app.add_systems(Update, (good, better, good));
     app.add_systems(Update, (good, (good, better).chain()).chain());
