@@ -56,7 +56,8 @@ pass! {
 fn every_case_has_a_twin_that_compiles() {
     let files = |directory: &str| -> BTreeSet<String> {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
-        let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names =
+            fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter_map(|name| name.strip_suffix(".rs").map(str::to_owned)).collect()
     };
     let listed: BTreeSet<String> = PASS.iter().map(|&name| name.to_owned()).collect();
