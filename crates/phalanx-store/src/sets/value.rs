@@ -93,14 +93,14 @@ impl<'s, T: Send + Sync + 'static> SetValues<'s, T> {
     /// As [`Store::set_value_mut`].
     #[inline]
     pub fn get_mut(&mut self, entity: Entity) -> Option<&mut T> {
-        // SAFETY: the value is lent while this is borrowed exclusively.
+        // SAFETY: the value is lent while this is borrowed exclusively, so that nothing else is (I6).
         unsafe { self.lend(entity) }
     }
 
     /// As [`SetValues::get_mut`], for as long as the store is borrowed.
     #[inline]
     fn into_mut(self, entity: Entity) -> Option<&'s mut T> {
-        // SAFETY: nothing else is lent any more, since this is used up.
+        // SAFETY: nothing else is lent any more, since this is used up (I6).
         unsafe { self.lend(entity) }
     }
 
