@@ -287,9 +287,16 @@ impl<T: ThreadSafe + 'static> ColCell<T> {
     pub fn id(&'static self) -> ColId<T> {
         // Relaxed: the id is only a number; what it stands for is read under the registry's lock.
         match self.id.load(Ordering::Relaxed) {
-            0 => ColId::new(assign(&self.id, ColumnType::of::<T>())),
+            0 => self.first_id(),
             id => ColId::new(id),
         }
+    }
+
+    /// Apart, so that `id` is no more than a load where it is asked for.
+    #[cold]
+    #[inline(never)]
+    fn first_id(&'static self) -> ColId<T> {
+        ColId::new(assign(&self.id, ColumnType::of::<T>()))
     }
 }
 

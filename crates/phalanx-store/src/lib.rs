@@ -140,7 +140,9 @@ pub use prepared::{Admission, Alias, Prepared};
 pub use rows::{ColumnRows, NotInserted, OpenColumn};
 #[doc(hidden)]
 pub use sets::page_lookups_for_tests;
-pub use sets::{GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetWriter};
+pub use sets::{
+    GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetValues, SetWriter,
+};
 pub use shared::{Conflict, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use spawn_cursor::VacantRow;

@@ -24,6 +24,7 @@ pub(crate) use groups::{GroupsImage, SetGroups};
 pub use members::Members;
 pub(crate) use pinned::PinnedSet;
 pub use plan::SetPlan;
+pub use value::SetValues;
 
 mod change;
 mod check;

@@ -80,6 +80,21 @@ pub type EntityHashMap<V> = HashMap<Entity, V, EntityHash>;
 /// A set of entities, with a hasher made for them. Made with `default()`; its order means nothing.
 pub type EntityHashSet = HashSet<Entity, EntityHash>;
 
+/// A set of entities that keeps the order in which they came (feature `indexmap`).
+///
+/// ```
+/// use phalanx::entity::EntityIndexSet;
+/// use phalanx::prelude::*;
+///
+/// let mut world = World::new();
+/// let [a, b, c] = [(); 3].map(|()| world.spawn_empty().id());
+/// let mut set: EntityIndexSet = [c, a, b, a].into_iter().collect();
+/// set.shift_remove(&a);
+/// assert_eq!(set.as_slice().iter().collect::<Vec<_>>(), [&c, &b]);
+/// ```
+#[cfg(feature = "indexmap")]
+pub type EntityIndexSet = indexmap::IndexSet<Entity, EntityHash>;
+
 /// Makes the hashers of [`EntityHashMap`] and [`EntityHashSet`].
 pub type EntityHash = BuildHasherDefault<EntityHasher>;
 

@@ -41,7 +41,8 @@
 //! | `save` (feature `serde`) | saving and loading |
 //!
 //! Features: `parallel` (default) runs queries and systems on several threads; `trace` puts a `tracing` span
-//! around each run of a phase or system; `ctrl_c` lets ctrl-C end an app cleanly; `serde` saves and loads worlds.
+//! around each run of a phase or system; `ctrl_c` lets ctrl-C end an app cleanly; `serde` saves and loads worlds;
+//! `smallvec` and `indexmap` let lists of relations be a `SmallVec` or an `IndexSet`.
 //!
 //! This crate contains no unsafe code: rows live in `phalanx-store`, the one small crate that does.
 

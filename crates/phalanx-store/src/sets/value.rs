@@ -2,7 +2,9 @@
 //!
 //! A fetch of the same column does as much, after it has worked out which sets it concerns, as a query needs it.
 
-use super::Store;
+use std::marker::PhantomData;
+
+use super::{SparseSet, Store};
 use crate::column::ColumnCell;
 use crate::column_id::{AnyColId, ColId};
 use crate::entity::Entity;
@@ -46,21 +48,81 @@ impl Store {
         changed: Option<ColId<Tick>>,
         entity: Entity,
     ) -> Option<&mut T> {
-        let (table, row) = self.place_in_set(column.any(), entity)?;
-        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1), and room for the marks
-        // of its rows (I3). The page led to the row, which is in range, initialised and no hole (I2, I10, I11). The store is
-        // borrowed exclusively (I6). The same holds of the other column, if the table has it (I4); that is asked first.
+        self.set_values(column, changed)?.into_mut(entity)
+    }
+
+    /// The values in the set of a column, to be asked for one by one; `None` when the column is that of no set.
+    ///
+    /// # Panics
+    /// When `changed` is no column of the same set, or the same column.
+    #[inline]
+    pub fn set_values<T: Send + Sync + 'static>(
+        &mut self,
+        column: ColId<T>,
+        changed: Option<ColId<Tick>>,
+    ) -> Option<SetValues<'_, T>> {
+        let set = &self.sets[self.set_of(column.any())?.index()];
+        // SAFETY: the table of a set is one of this store (I10).
+        let cell = |column: AnyColId| unsafe { self.set_cell(column, set.table) };
+        let values = cell(column.any());
+        let changed = changed.map(|changed| {
+            let fits = !cell(changed.any()).is_absent() && changed.any() != column.any();
+            assert!(fits, "the ticks of rows stand beside their values");
+            cell(changed.any())
+        });
+        Some(SetValues { set, values, changed, now: self.tick, lends: PhantomData })
+    }
+}
+
+/// The values of one column of a set, while the store is borrowed exclusively: where they are is found once.
+pub struct SetValues<'s, T> {
+    set: &'s SparseSet,
+    values: &'s ColumnCell,
+    changed: Option<&'s ColumnCell>,
+    now: Tick,
+    lends: PhantomData<&'s mut T>,
+}
+
+impl<'s, T: Send + Sync + 'static> SetValues<'s, T> {
+    /// Whether an entity is in the set.
+    #[inline]
+    pub fn has(&self, entity: Entity) -> bool {
+        self.set.find(entity).is_some()
+    }
+
+    /// As [`Store::set_value_mut`].
+    #[inline]
+    pub fn get_mut(&mut self, entity: Entity) -> Option<&mut T> {
+        // SAFETY: the value is lent while this is borrowed exclusively, so that nothing else is (I6).
+        unsafe { self.lend(entity) }
+    }
+
+    /// As [`SetValues::get_mut`], for as long as the store is borrowed.
+    #[inline]
+    fn into_mut(self, entity: Entity) -> Option<&'s mut T> {
+        // SAFETY: nothing else is lent any more, since this is used up (I6).
+        unsafe { self.lend(entity) }
+    }
+
+    /// # Safety
+    /// As long as the value is used, nothing else is lent.
+    #[inline(always)]
+    unsafe fn lend<'a>(&self, entity: Entity) -> Option<&'a mut T>
+    where
+        's: 'a,
+    {
+        let row = self.set.find(entity)?;
+        // SAFETY: the cells are those of the set's table, which has both columns (I10; of the ticks it was asked), of these types
+        // (I1), with room for the marks of its rows (I3). The page led to the row, which is in range, initialised and no hole
+        // (I2, I10, I11). The store is borrowed exclusively for `'s`, and this alone lends from it (I6), one value at a time, as
+        // the caller says.
         unsafe {
-            if let Some(changed) = changed {
-                let cell = self.set_cell(changed.any(), table);
-                let fits = !cell.data.is_null() && changed.any() != column.any();
-                assert!(fits, "the ticks of rows stand beside their values");
-                cell.mark_single(row, true, self.tick);
-                cell.data.cast::<Tick>().add(row).write(self.tick);
+            if let Some(changed) = self.changed {
+                changed.mark_single(row, true, self.now);
+                changed.data.cast::<Tick>().add(row).write(self.now);
             }
-            let cell = self.set_cell(column.any(), table);
-            cell.mark_single(row, size_of::<T>() > 0, self.tick);
-            Some(&mut *cell.data.cast::<T>().add(row))
+            self.values.mark_single(row, size_of::<T>() > 0, self.now);
+            Some(&mut *self.values.data.cast::<T>().add(row))
         }
     }
 }

@@ -1,7 +1,8 @@
 //! How a target keeps the entities that point at it.
 //!
-//! `Vec<Entity>` and [`EntityList`] keep the order in which entities came, and let it be changed. A `BTreeSet` sorts by id; a `HashSet` has the order of its hasher; a single [`Entity`] makes the relation
-//! one-to-one. Only the world adds and removes, so none of them is asked to refuse duplicates.
+//! `Vec<Entity>` and [`EntityList`] keep the order in which entities came, and let it be changed. A `BTreeSet` sorts by
+//! id; a `HashSet` has the order of its hasher; a single [`Entity`] makes the relation one-to-one. Lists of other crates are
+//! in `others`. Only the world adds and removes, so none of them is asked to refuse duplicates.
 
 use std::collections::{BTreeSet, HashSet, btree_set, hash_set};
 use std::hash::BuildHasher;
@@ -9,6 +10,9 @@ use std::hash::BuildHasher;
 use phalanx_store::Entity;
 
 use super::list::{self, EntityList, Places};
+
+#[cfg(any(feature = "smallvec", feature = "indexmap"))]
+mod others;
 
 /// A collection of the entities that point at a target.
 pub trait RelationshipSourceCollection: Send + Sync + 'static {

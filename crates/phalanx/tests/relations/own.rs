@@ -4,9 +4,10 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::BuildHasherDefault;
 
-use phalanx::entity::EntityHashSet;
+use phalanx::entity::{EntityHashSet, EntityIndexSet};
 use phalanx::prelude::*;
 use phalanx::relation::EntityList;
+use smallvec::SmallVec;
 
 #[derive(Component, Debug, PartialEq)]
 #[relationship(relationship_target = View)]
@@ -154,6 +155,42 @@ fn a_set_of_entities_lists_sources() {
     assert_eq!(world.get::<Pack>(wolf).unwrap().0, pack);
     pack.iter().for_each(|&other| drop(world.remove::<HuntsWith>(other)));
     assert!(world.get::<Pack>(wolf).is_none());
+    world.check().unwrap();
+}
+
+#[derive(Component, Debug)]
+#[relationship(relationship_target = Sailors)]
+struct SailsOn(Entity);
+#[derive(Component, Debug)]
+#[relationship_target(relationship = SailsOn)]
+struct Sailors(SmallVec<[Entity; 2]>);
+
+#[derive(Component, Debug)]
+#[relationship(relationship_target = Queue)]
+struct WaitsFor(Entity);
+#[derive(Component, Debug)]
+#[relationship_target(relationship = WaitsFor, linked_spawn)]
+struct Queue(EntityIndexSet);
+
+#[test]
+fn lists_of_other_crates_keep_the_order_of_sources() {
+    let mut world = World::new();
+    let [ship, clerk, other] = [(); 3].map(|()| world.spawn_empty().id());
+    let sailors: Vec<Entity> = (0..5).map(|_| world.spawn((SailsOn(ship), WaitsFor(clerk))).id()).collect();
+    assert_eq!(world.get::<Sailors>(ship).unwrap().0[..], sailors);
+    assert!(world.get::<Queue>(clerk).unwrap().0.iter().eq(&sailors));
+    world.entity_mut(sailors[1]).insert((SailsOn(other), WaitsFor(other)));
+    world.entity_mut(sailors[3]).remove::<(SailsOn, WaitsFor)>();
+    let left = [sailors[0], sailors[2], sailors[4]];
+    assert_eq!(world.get::<Sailors>(ship).unwrap().0[..], left);
+    assert!(world.get::<Queue>(clerk).unwrap().0.iter().eq(&left));
+    world.check().unwrap();
+    world.entity_mut(other).insert_related::<SailsOn>(0, &[sailors[4]]);
+    assert_eq!(world.get::<Sailors>(other).unwrap().0[..], [sailors[4], sailors[1]]);
+    world.despawn(clerk);
+    assert!(left.iter().all(|&sailor| !world.contains(sailor)));
+    assert_eq!(world.get::<Sailors>(other).unwrap().0[..], [sailors[1]]);
+    assert!(world.get::<Sailors>(ship).is_none());
     world.check().unwrap();
 }
 

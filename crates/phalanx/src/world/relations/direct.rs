@@ -114,6 +114,81 @@ pub(super) fn list_of<S: RelationshipTarget>(
 
 fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, Turn { before, now }: Turn) {
     world.relations.link_changes(id);
+    if let (Some(before), Some(now)) = (before, now)
+        && let Some(moved) = move_between::<R>(world, source, id, before, now)
+    {
+        if moved.emptied {
+            world.take_empty_list::<R::RelationshipTarget>(before);
+        }
+        if let Some(rival) = moved.rival {
+            take_rival::<R>(world, rival, now);
+        }
+    } else {
+        leave_and_join::<R>(world, source, id, Turn { before, now });
+    }
+    // Last, because whoever hears of it may change the link, or panic. A link that was refused is renewed as it goes.
+    if is_hierarchy::<R>() && world.has_disabled_trees() {
+        world.renew_disabled(vec![source]);
+    }
+}
+
+/// What follows from a move between lists.
+struct Moved {
+    /// Whether the list that was left is empty.
+    emptied: bool,
+    /// Who has to leave the list that was joined.
+    rival: Option<Entity>,
+}
+
+/// Moves a source between two lists that are there, where nothing can be refused: all of them are found at once. `None` when
+/// more has to be asked, and nothing was done.
+#[inline]
+fn move_between<R: Relationship>(
+    world: &mut World,
+    source: Entity,
+    id: ComponentId,
+    before: Entity,
+    now: Entity,
+) -> Option<Moved> {
+    let World { store, relations, .. } = world;
+    let (column, changed) = R::RelationshipTarget::columns()?;
+    if before == now || source == now || relations.lists_wait() {
+        return None;
+    }
+    let mut lists = store.set_values(column, changed)?;
+    // As `check_link`: who has a list lives, and who has none is above nobody.
+    if !lists.has(before) || !lists.has(now) || (!R::CYCLIC && lists.has(source)) {
+        return None;
+    }
+    let places = relations.places(id);
+    let list = lists.get_mut(before)?.collection_mut_risky();
+    let emptied = list.remove_noted(source, places) && list.is_empty();
+    let rival = add(lists.get_mut(now)?.collection_mut_risky(), source, places);
+    Some(Moved { emptied, rival })
+}
+
+/// Adds a source to a list, and tells who has to leave it, if it is full.
+#[inline]
+fn add<C: RelationshipSourceCollection>(list: &mut C, source: Entity, places: &mut Places) -> Option<Entity> {
+    let rival = list.source_to_remove_before_add().filter(|&rival| rival != source);
+    list.add_noting(source, places);
+    rival
+}
+
+/// Takes the link of one that had to leave the list of a target.
+fn take_rival<R: Relationship>(world: &mut World, rival: Entity, target: Entity) {
+    if world.target_of::<R>(rival) == Some(target) {
+        let _ = world.remove::<R>(rival);
+    }
+}
+
+/// Leaves the one list, which goes when it is empty, and joins the other, which may have to come.
+fn leave_and_join<R: Relationship>(
+    world: &mut World,
+    source: Entity,
+    id: ComponentId,
+    Turn { before, now }: Turn,
+) {
     let mut emptied = None;
     if let Some(target) = before {
         let World { store, relations, last_tick, .. } = &mut *world;
@@ -130,10 +205,6 @@ fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, T
     if let Some(target) = now {
         join::<R>(world, source, id, target);
     }
-    // Last, because whoever hears of it may change the link, or panic. A link that was refused is renewed as it goes.
-    if is_hierarchy::<R>() && world.has_disabled_trees() {
-        world.renew_disabled(vec![source]);
-    }
 }
 
 /// A source joins the list of its target, or its link is refused.
@@ -146,28 +217,21 @@ fn join<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, tar
     {
         return world.refuse_link::<R>(source, target, error);
     }
-    let add = |list: &mut <R::RelationshipTarget as RelationshipTarget>::Collection, places: &mut Places| {
-        let rival = list.source_to_remove_before_add().filter(|&rival| rival != source);
-        list.add_noting(source, places);
-        rival
-    };
     let World { store, relations, last_tick, .. } = &mut *world;
     let rival = if let Some(list) = list_of::<R::RelationshipTarget>(store, target, *last_tick) {
-        add(list, relations.places(id))
+        add(list, source, relations.places(id))
     } else if let Err(error) = world.check_link::<R>(source, target) {
         return world.refuse_link::<R>(source, target, error);
     } else if let Some((list, places)) = world.relations.waiting_list::<R::RelationshipTarget>(target, id) {
-        add(list, places)
+        add(list, source, places)
     } else {
         let mut list = <R::RelationshipTarget as RelationshipTarget>::Collection::new();
         list.add(source);
         world.give_first_list(target, R::RelationshipTarget::from_collection_risky(list));
         None
     };
-    if let Some(rival) = rival
-        && world.target_of::<R>(rival) == Some(target)
-    {
-        let _ = world.remove::<R>(rival);
+    if let Some(rival) = rival {
+        take_rival::<R>(world, rival, target);
     }
 }
 

@@ -80,6 +80,12 @@ impl Relations {
         Some((list.downcast_mut::<S>()?.collection_mut_risky(), &mut self.places[relation.index()]))
     }
 
+    /// Whether any first list waits to be inserted.
+    #[inline]
+    pub(super) fn lists_wait(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Whether the first list of a target waits to be inserted.
     #[inline]
     pub(super) fn has_waiting_list<S: RelationshipTarget>(&self, target: Entity) -> bool {
