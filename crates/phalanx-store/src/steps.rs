@@ -2,6 +2,7 @@
 //!
 //! What shows many rows at once counts them all, whatever is made of them. Counted where debug assertions are on, for
 //! each thread by itself; elsewhere counting does nothing.
+#![forbid(unsafe_code)]
 
 #[cfg(debug_assertions)]
 std::thread_local! {

@@ -412,7 +412,7 @@ impl Archetypes {
             for (holders, _) in self.holders.iter_mut().zip(lost).filter(|(_, lost)| *lost) {
                 holders.retain(|&id| lives(id));
             }
-            self.pools.retain(&lives);
+            self.pools.retain(lives);
             self.journal.retain(lives);
             // Edges carry the store's old stamp; those that are still needed are made again on first use.
             self.edges.clear();

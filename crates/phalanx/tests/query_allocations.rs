@@ -136,13 +136,10 @@ fn walking_the_bits_of_a_signature_allocates_nothing() {
     // Beyond the words that lie in the value itself.
     let high: phalanx::signature::Signature = {
         let mut many = World::new();
-        let schema = |at| phalanx::prelude::Schema::new(format!("many {at}"));
+        let schema = |at| Schema::new(format!("many {at}"));
         (0..300).map(|at| many.register_dynamic(schema(at)).expect("the name is free")).collect()
     };
-    assert_eq!(
-        allocations(|| signature.iter().chain(high.iter()).map(phalanx::ComponentId::index).sum::<usize>()),
-        0
-    );
+    assert_eq!(allocations(|| signature.iter().chain(high.iter()).map(ComponentId::index).sum::<usize>()), 0);
     assert_eq!(allocations(|| (high.contains(signature), high.overlaps(signature), high.len())), 0);
     assert_eq!(allocations(|| high.fingerprint()), 0);
     assert_eq!(

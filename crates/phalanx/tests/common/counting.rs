@@ -3,6 +3,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::hint::black_box;
 
 struct Counting;
 
@@ -46,7 +47,7 @@ static ALLOCATOR: Counting = Counting;
 #[allow(dead_code, reason = "not every test counts how often")]
 pub fn allocations<R>(f: impl FnOnce() -> R) -> usize {
     let before = COUNT.get();
-    std::hint::black_box(f());
+    black_box(f());
     COUNT.get() - before
 }
 
@@ -69,6 +70,6 @@ pub fn peak<R>(f: impl FnOnce() -> R) -> (usize, R) {
 #[allow(dead_code, reason = "not every test asks")]
 pub fn asked<R>(f: impl FnOnce() -> R) -> usize {
     let before = PLAIN.get();
-    std::hint::black_box(f());
+    black_box(f());
     PLAIN.get() - before
 }
