@@ -167,7 +167,8 @@ fn tick_bytes(capacity: usize) -> usize {
 /// When it would exceed the address space.
 fn allocation(of: &ColumnType, capacity: usize) -> (Layout, usize) {
     let align = of.layout.align().max(COLUMN_ALIGN);
-    let before = tick_bytes(capacity).next_multiple_of(align);
+    // Alignments are powers of two: this is a mask, and no division.
+    let before = (tick_bytes(capacity) + align - 1) & !(align - 1);
     let size = of.layout.size().checked_mul(capacity).and_then(|rows| rows.checked_add(before));
     match size.and_then(|size| Layout::from_size_align(size, align).ok()) {
         Some(layout) => (layout, before),

@@ -105,6 +105,7 @@ mod slots;
 mod spawn_cursor;
 mod split;
 mod stamp;
+mod steps;
 mod store;
 mod sync;
 mod table;
@@ -147,6 +148,8 @@ pub use shared::{Conflict, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use spawn_cursor::VacantRow;
 pub use stamp::{RowTicks, Stamp, Tracking, Untracked};
+#[doc(hidden)]
+pub use steps::rows_looked_at_for_tests;
 pub use store::Store;
 pub use table_columns::TableShape;
 pub use tick::Tick;

@@ -23,7 +23,7 @@ use crate::column_id::AnyColId;
 use crate::location::TableId;
 use crate::store::Store;
 use crate::table::Table;
-use crate::table_columns::{Column, ColumnList, ColumnPairs};
+use crate::table_columns::{Column, ColumnList, ColumnPairs, Comparison};
 use crate::tick::Tick;
 use crate::values::Values;
 
@@ -272,16 +272,17 @@ impl Store {
                 return Err(PlanError::Repeated(column));
             }
         }
-        let unfilled = to.ids().zip(&given).find(|&(column, &given)| !given && !from.has(column));
-        if let Some((column, _)) = unfilled {
+        let Comparison { shared, left, new } = from.columns.compare(&to.columns);
+        let is_given = |&column: &AnyColId| to.number(column).is_some_and(|at| given[at]);
+        if let Some(column) = new_ids(&new, from, to).find(|column| !is_given(column)) {
             return Err(PlanError::Unfilled(column));
         }
         let inits =
             inits.iter().map(|init| PlannedInit { init: init.clone(), slots: to.select(init.columns()) });
         Ok(Edge {
             inits: inits.collect(),
-            removed: uncopied_droppers(from, to, &[]),
-            ..self.edge(values, source, target, to)
+            removed: left_droppers(from, &left, &[]),
+            ..self.edge(values, source, target, to, (shared, left))
         }
         .with_kind())
     }
@@ -312,13 +313,14 @@ impl Store {
         if let Some(&column) = value_columns.iter().find(|&&column| to.has(column)) {
             return Err(PlanError::ColumnMismatch(column));
         }
-        if let Some(column) = to.ids().find(|column| !from.has(*column)) {
+        let Comparison { shared, left, new } = from.columns.compare(&to.columns);
+        if let Some(column) = new_ids(&new, from, to).next() {
             return Err(PlanError::Unfilled(column));
         }
         Ok(Edge {
-            removed: uncopied_droppers(from, to, value_columns),
+            removed: left_droppers(from, &left, value_columns),
             takes: true,
-            ..self.edge(values, source, target, from)
+            ..self.edge(values, source, target, from, (shared, left))
         }
         .with_kind())
     }
@@ -340,16 +342,19 @@ impl Store {
         self.edge_into(&ValueColumns::of::<()>(()), TableId::ROWLESS, table, from, to, inits)
     }
 
-    fn edge(&self, values: &ValueColumns, source: TableId, target: TableId, home: &Table) -> Edge {
+    fn edge(
+        &self,
+        values: &ValueColumns,
+        source: TableId,
+        target: TableId,
+        home: &Table,
+        (copies, left): (ColumnPairs, ColumnList),
+    ) -> Edge {
         let value_columns = &values.columns;
-        let (from, to) = (&self.tables[source.index()], &self.tables[target.index()]);
+        let from = &self.tables[source.index()];
         Edge {
-            // Both in ascending order of their ids.
-            copies: ColumnPairs::new(
-                from.columns.filtered(|id| to.has(id)),
-                to.columns.filtered(|id| from.has(id)),
-            ),
-            left: from.columns.filtered(|id| !to.has(id)),
+            copies,
+            left,
             plain: false,
             stamp: self.stamp,
             values: values.of,
@@ -429,12 +434,17 @@ pub(crate) fn distinct_columns<V: Values>(ids: V::Ids) -> Result<Vec<AnyColId>, 
     Ok(value_columns.columns)
 }
 
-fn uncopied_droppers(from: &Table, to: &Table, taken: &[AnyColId]) -> Box<[u16]> {
-    let goes_nowhere = |at: &&u16| {
-        let id = from.columns.at(**at).id;
-        !to.has(id) && !taken.contains(&id)
-    };
-    from.droppers.iter().filter(goes_nowhere).copied().collect()
+/// The columns that `to` has and `from` lacks: `new` are those with memory.
+fn new_ids(new: &ColumnList, from: &Table, to: &Table) -> impl Iterator<Item = AnyColId> {
+    let tags = to.tags.iter().copied().filter(|&tag| !from.has_tag(tag));
+    new.iter().map(|column| column.id).chain(tags)
+}
+
+/// Where those columns with drop glue stand that go nowhere: they are left, and not taken.
+fn left_droppers(from: &Table, left: &ColumnList, taken: &[AnyColId]) -> Box<[u16]> {
+    let gone = left.iter().filter(|column| column.drop.is_some() && !taken.contains(&column.id));
+    let position = |column: &Column| from.position(column.id).and_then(|at| u16::try_from(at).ok());
+    gone.map(|column| position(column).expect("the table has the column")).collect()
 }
 
 #[cfg(all(test, not(loom)))]

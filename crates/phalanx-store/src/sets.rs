@@ -16,6 +16,7 @@
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::location::{Row, TableId};
+use crate::steps;
 use crate::store::Store;
 
 pub use change::SetWriter;
@@ -150,6 +151,7 @@ pub(crate) unsafe fn find_living(pages: &[Option<Page>], entity: Entity) -> Opti
 /// The entry of an entity's index in a set with these pages; `None` while there is no page for it.
 #[inline(always)]
 fn entry_in(pages: &mut [Option<Page>], entity: Entity) -> Option<&mut Entry> {
+    steps::count(1);
     let (page, at) = split(entity);
     Some(&mut pages.get_mut(page)?.as_mut()?[at])
 }
@@ -261,6 +263,7 @@ impl SparseSet {
     /// The set has no rows when it is used next, and no group has members in it (I10, I13).
     pub(crate) unsafe fn clear(&mut self) {
         for page in self.pages.iter_mut().flatten() {
+            steps::count(PAGE_ENTRIES);
             page.fill(Entry::ABSENT);
         }
     }

@@ -17,6 +17,7 @@ use crate::column::ColumnCell;
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
 use crate::location::Row;
+use crate::steps;
 use crate::store::fresh_stamp;
 use crate::table_columns::{ColumnList, TableColumns, TableShape};
 use crate::tick::Tick;
@@ -50,6 +51,7 @@ impl TableMeta {
             // What is no table has no memory, either.
             return &[];
         }
+        steps::count(self.len as usize);
         // SAFETY: there are rows, so there is memory (I3); each has its entity (I5, I10), a hole the placeholder (I11). They
         // are written only by who has the meta to himself.
         unsafe { std::slice::from_raw_parts(self.owners.data.cast(), self.len as usize) }
@@ -62,6 +64,7 @@ impl TableMeta {
     #[inline(always)]
     pub(crate) unsafe fn owner(&self, row: usize) -> Entity {
         debug_assert!(row < self.len as usize);
+        steps::count(1);
         // SAFETY: forwarded: each row has its entity (I5, I10), a hole the placeholder (I11).
         unsafe { self.owners.data.cast::<Entity>().add(row).read() }
     }
@@ -148,6 +151,7 @@ impl TableMeta {
             if row == last {
                 return None;
             }
+            steps::count(1);
             let moved = owners.add(last as usize).read();
             owners.add(row as usize).write(moved);
             self.owners.mark_row(row as usize, now);
@@ -236,7 +240,7 @@ impl Table {
         self.columns.select(ids, |id| self.has_tag(id))
     }
 
-    fn has_tag(&self, id: AnyColId) -> bool {
+    pub(crate) fn has_tag(&self, id: AnyColId) -> bool {
         self.tags.binary_search(&id).is_ok()
     }
 

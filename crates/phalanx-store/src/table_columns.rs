@@ -21,6 +21,7 @@ use std::sync::{Arc, LazyLock};
 use crate::column::{self, copy_value, swap_values};
 use crate::column_id::{AnyColId, ColCell, ColumnType};
 use crate::panics::FirstPanic;
+use crate::steps;
 
 /// A column as its table sees it. Public only because sealed traits name it.
 #[doc(hidden)]
@@ -113,6 +114,7 @@ impl ColumnRows {
     /// initialised.
     #[inline(always)]
     pub(crate) unsafe fn copy(self, from: usize, into: Self, to: usize) {
+        steps::count(1);
         // SAFETY: forwarded: both are within the columns' memory, each of this size, and apart (I3).
         unsafe { copy_value(self.data.add(from * self.size), into.data.add(to * self.size), self.size) };
     }
@@ -123,6 +125,7 @@ impl ColumnRows {
     /// The column has both rows, which differ, and did not get other memory since its rows were asked for.
     #[inline(always)]
     pub(crate) unsafe fn swap(self, a: usize, b: usize) {
+        steps::count(2);
         // SAFETY: forwarded: both are within the column's memory, and apart (I3).
         unsafe { swap_values(self.data.add(a * self.size), self.data.add(b * self.size), self.size) };
     }
@@ -179,7 +182,7 @@ impl Record {
     fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         let column = |&id: &AnyColId| Column::new(id, ids.binary_search(&id).is_ok());
         match shape {
-            None => Self::Flat(ids.iter().map(column).collect()),
+            None => Self::Flat(ids.iter().map(|&id| Column::new(id, true)).collect()),
             Some(shape) if shape.boxed => {
                 let boxed = |id| Some(Box::new(column(id))).filter(|column| !column.data().is_null());
                 Self::Boxed(shape.columns.iter().map(boxed).collect())
@@ -272,12 +275,6 @@ impl ColumnList {
         // SAFETY: the list is borrowed, and keeps the record of its columns alive (I3).
         unsafe { self.list[usize::from(position)].get() }
     }
-
-    /// Those columns that are wanted.
-    pub(crate) fn filtered(&self, wanted: impl Fn(AnyColId) -> bool) -> Self {
-        let list = self.iter().filter(|column| wanted(column.id)).map(ColumnPlace::new);
-        Self { list: list.collect(), record: self.record.clone() }
-    }
 }
 
 /// Columns of two records, pair by pair; both live as long as this.
@@ -287,13 +284,6 @@ pub(crate) struct ColumnPairs {
 }
 
 impl ColumnPairs {
-    /// The columns of two lists.
-    pub(crate) fn new(one: ColumnList, other: ColumnList) -> Self {
-        debug_assert_eq!(one.len(), other.len());
-        let list = one.list.iter().copied().zip(other.list.iter().copied()).collect();
-        Self { list, _records: [one.record, other.record] }
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
@@ -303,6 +293,16 @@ impl ColumnPairs {
         // SAFETY: the pairs are borrowed, and keep the records of both columns alive (I3).
         self.list.iter().map(|(one, other)| unsafe { (one.get(), other.get()) })
     }
+}
+
+/// How the columns of two tables differ.
+pub(crate) struct Comparison {
+    /// Those that both have.
+    pub(crate) shared: ColumnPairs,
+    /// Those of the first table that the second one lacks.
+    pub(crate) left: ColumnList,
+    /// Those of the second table that the first one lacks.
+    pub(crate) new: ColumnList,
 }
 
 /// Columns of one record, one by one.
@@ -374,6 +374,39 @@ impl TableColumns {
             unsafe { place.get() }.id.cmp(&id)
         };
         self.all.list.binary_search_by(compare).ok()
+    }
+
+    /// How these columns differ from those of another table: both stand in ascending order, and are walked together.
+    pub(crate) fn compare(&self, other: &Self) -> Comparison {
+        let (mut shared, mut left, mut new) = (Vec::with_capacity(self.len()), Vec::new(), Vec::new());
+        let (mut ours, mut theirs) = (self.iter().peekable(), other.iter().peekable());
+        loop {
+            #[cfg(test)]
+            COMPARED.set(COMPARED.get() + 1);
+            let ahead = |one: Option<&&Column>, than: Option<&&Column>| match (one, than) {
+                (Some(one), Some(than)) => one.id < than.id,
+                (one, _) => one.is_some(),
+            };
+            if let Some(column) = ours.next_if(|one| ahead(Some(one), theirs.peek())) {
+                left.push(ColumnPlace::new(column));
+            } else if let Some(column) = theirs.next_if(|one| ahead(Some(one), ours.peek())) {
+                new.push(ColumnPlace::new(column));
+            } else if let (Some(one), Some(other)) = (ours.next(), theirs.next()) {
+                shared.push((ColumnPlace::new(one), ColumnPlace::new(other)));
+            } else {
+                break;
+            }
+        }
+        let list =
+            |list: Vec<ColumnPlace>, of: &Self| ColumnList { list: list.into(), record: of.record.clone() };
+        Comparison {
+            shared: ColumnPairs {
+                list: shared.into(),
+                _records: [self.record.clone(), other.record.clone()],
+            },
+            left: list(left, self),
+            new: list(new, other),
+        }
     }
 
     /// Where columns stand, for plans; `is_tag` tells of those without memory whether the table has them.

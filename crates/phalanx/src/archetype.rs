@@ -42,6 +42,7 @@ pub use journal::{Change, Cursor};
 mod edges;
 mod image;
 mod journal;
+mod room;
 
 /// The id of an archetype in one world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +95,7 @@ pub struct Archetypes {
     pools: Pools,
     /// How many archetypes were created so far.
     created: u64,
+    room: room::Room,
     pub(crate) edges: Edges,
 }
 
@@ -120,6 +122,7 @@ impl Archetypes {
             journal: journal::Journal::new(),
             pools: Pools::new(),
             created: 0,
+            room: room::Room::new(),
             edges: Edges::default(),
         };
         archetypes.insert(PoolId::GENERAL, Signature::empty(), TableId::ROWLESS);
@@ -350,6 +353,7 @@ impl Archetypes {
         self.pools.record_mut(pool).add(id, &signature);
         let signatures = &mut self.signatures;
         let fingerprint = hash_of(&signature);
+        self.room.take(pool, &signature, fingerprint);
         signatures[id.index()] = signature;
         if pool == PoolId::GENERAL {
             self.by_signature.insert_unique(fingerprint, id, |id| hash_of(&signatures[id.index()]));
@@ -360,34 +364,62 @@ impl Archetypes {
         id
     }
 
+    /// Whether there are so many archetypes that those without rows should go.
+    #[inline]
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.room.is_short()
+    }
+
     /// Drops the archetypes without rows, but for the empty one. Returns how many.
     pub(crate) fn drop_empty(&mut self, store: &mut Store) -> usize {
+        let crowded = self.is_crowded();
+        // The components of those that are dropped.
+        let mut lost = vec![false; self.holders.len()];
         let before = self.len();
         for at in 1..self.signatures.len() {
-            let id = ArchetypeId::from_index(at);
-            if self.tables[at] == TableId::DEAD || !store.drop_table(self.tables[at]) {
+            let (id, table) = (ArchetypeId::from_index(at), self.tables[at]);
+            if table == TableId::DEAD || !store.drop_table(table) {
                 continue;
             }
             let signature = std::mem::take(&mut self.signatures[at]);
             for component in &signature {
-                self.holders[component.index()].retain(|&holder| holder != id);
+                steps::count();
+                lost[component.index()] = true;
             }
-            if let Ok(entry) = self.by_signature.find_entry(hash_of(&signature), |&known| known == id) {
+            let fingerprint = hash_of(&signature);
+            if let Ok(entry) = self.by_signature.find_entry(fingerprint, |&known| known == id) {
                 entry.remove();
             }
-            self.by_table[self.tables[at].index()] = ArchetypeId::EMPTY;
-            self.pool_by_table[self.tables[at].index()] = PoolId::GENERAL;
-            self.heard_by_table[self.tables[at].index()] = false;
+            self.by_table[table.index()] = ArchetypeId::EMPTY;
+            self.pool_by_table[table.index()] = PoolId::GENERAL;
+            self.heard_by_table[table.index()] = false;
             self.tables[at] = TableId::DEAD;
-            self.pools.record_mut(self.homes[at].pool).remove(id);
             self.journal.dropped(id);
+            self.room.give(&signature);
+            if crowded {
+                self.room.miss(self.homes[at].pool, fingerprint);
+            }
             self.free.push(id);
         }
         let dropped = before - self.len();
         if dropped > 0 {
+            // Each list once, however many leave it.
+            let tables = &self.tables;
+            let lives = |id: ArchetypeId| {
+                steps::count();
+                tables[id.index()] != TableId::DEAD
+            };
+            for (holders, _) in self.holders.iter_mut().zip(lost).filter(|(_, lost)| *lost) {
+                holders.retain(|&id| lives(id));
+            }
+            self.pools.retain(lives);
+            self.journal.retain(lives);
             // Edges carry the store's old stamp; those that are still needed are made again on first use.
             self.edges.clear();
             self.pools.forget_edges();
+        }
+        if crowded {
+            self.room.renew();
         }
         dropped
     }
@@ -423,6 +455,9 @@ impl Archetypes {
                     ));
                 }
             }
+        }
+        if self.room.used() != self.iter().map(|id| self.signature(id).len()).sum() {
+            return Err("the archetypes lost count of their components".into());
         }
         if !self.pools.iter().all(|pool| pool.archetypes().is_sorted_by_key(|&id| self.home(id))) {
             return Err("the archetypes of a pool are not in order of creation".into());

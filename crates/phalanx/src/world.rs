@@ -502,11 +502,22 @@ impl World {
     }
 
     /// Drops the archetypes that no entity has, and returns how many. Their ids may be used again.
+    ///
+    /// A world does so by itself, between two changes, when archetypes have hundreds of thousands of components together:
+    /// each one takes memory for every component, whether it has entities or not.
     pub fn drop_empty_archetypes(&mut self) -> usize {
         let dropped = self.archetypes.drop_empty(&mut self.store);
         self.commands.merge.forget_edges();
         self.update_queries();
         dropped
+    }
+
+    /// Drops the archetypes that no entity has, when there are far too many: for where a change begins, or has ended.
+    #[inline]
+    pub(crate) fn make_room_for_archetypes(&mut self) {
+        if self.archetypes.is_crowded() {
+            self.drop_empty_archetypes();
+        }
     }
 
     /// Puts the free entity slot `index` forward to a generation, so that tests reach the end of the counter.

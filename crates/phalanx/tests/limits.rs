@@ -173,6 +173,31 @@ fn ways_between_thousands_of_archetypes_are_worked_out_once() {
     assert_eq!(world.archetypes().len(), 5_000 + KINDS + 1);
 }
 
+// What is needed again is kept, however much that is.
+#[test]
+fn an_entity_that_goes_round_among_many_archetypes_finds_them_again() {
+    let mut world = World::new();
+    let schema = |at| Schema::new(format!("round {at}")).field("value", FieldType::U32);
+    let kinds: Vec<ComponentId> =
+        (0..800).map(|at| world.register_dynamic(schema(at)).expect("the name is free")).collect();
+    let round = |world: &mut World| {
+        let entity = world.spawn_empty().id();
+        for &kind in &kinds {
+            world.insert_dynamic(entity, kind, &[]).expect("alive");
+        }
+        assert!(world.despawn(entity));
+    };
+    round(&mut world);
+    // The archetypes of one round have so many components that some were dropped on the way.
+    assert!(world.archetypes().len() < 800);
+    round(&mut world);
+    assert_eq!(world.archetypes().len(), 801);
+    world.check().expect("the world is consistent");
+    let computed = world.stats().edges_computed;
+    round(&mut world);
+    assert_eq!((world.archetypes().len(), world.stats().edges_computed), (801, computed));
+}
+
 // O-288; hazard 25: all of them on one entity, past every border of the signature's words.
 #[test]
 fn one_entity_has_more_than_64_128_and_256_components() {

@@ -1,7 +1,8 @@
 //! Proves that asking a prepared query, walking what it finds and referring to components allocates nothing.
 //!
 //! The first question prepares a query and may allocate; from then on a lookup, rows, folds, chunks, single
-//! entities and columns by name must not. An allocator that counts, for each thread by itself, tells.
+//! entities and columns by name must not. An allocator that counts, for each thread by itself, tells. It tells as well
+//! what worlds with very many components and archetypes take.
 
 use std::hint::black_box;
 
@@ -11,8 +12,9 @@ mod common {
 }
 
 use common::cast::{Armour, Boss, Frozen, Health, Name, Position, name, position};
-use common::counting::allocations;
-use phalanx::prelude::{Changed, Entity, Has, Or, With, Without, World};
+use common::counting::{allocations, asked, peak};
+use phalanx::ComponentId;
+use phalanx::prelude::{Changed, Entity, FieldType, Has, Or, Schema, With, Without, World};
 
 fn scene() -> (World, Vec<Entity>) {
     let mut world = World::new();
@@ -134,17 +136,57 @@ fn walking_the_bits_of_a_signature_allocates_nothing() {
     // Beyond the words that lie in the value itself.
     let high: phalanx::signature::Signature = {
         let mut many = World::new();
-        let schema = |at| phalanx::prelude::Schema::new(format!("many {at}"));
+        let schema = |at| Schema::new(format!("many {at}"));
         (0..300).map(|at| many.register_dynamic(schema(at)).expect("the name is free")).collect()
     };
-    assert_eq!(
-        allocations(|| signature.iter().chain(high.iter()).map(phalanx::ComponentId::index).sum::<usize>()),
-        0
-    );
+    assert_eq!(allocations(|| signature.iter().chain(high.iter()).map(ComponentId::index).sum::<usize>()), 0);
     assert_eq!(allocations(|| (high.contains(signature), high.overlaps(signature), high.len())), 0);
     assert_eq!(allocations(|| high.fingerprint()), 0);
     assert_eq!(
         allocations(|| signature.iter().map(|id| world.archetypes().with_component(id).len()).sum::<usize>()),
         0
     );
+}
+
+/// Components of one field each.
+fn kinds(world: &mut World, count: usize) -> Vec<ComponentId> {
+    let schema = |at| Schema::new(format!("kind {at}")).field("value", FieldType::U32);
+    (0..count).map(|at| world.register_dynamic(schema(at)).expect("the name is free")).collect()
+}
+
+#[test]
+fn an_entity_that_gets_many_components_one_by_one_leaves_few_archetypes_behind() {
+    let most = |count: usize| {
+        let mut world = World::new();
+        let kinds = kinds(&mut world, count);
+        let entity = world.spawn_empty().id();
+        let insert = |world: &mut World| {
+            for &kind in &kinds {
+                world.insert_dynamic(entity, kind, &[]).expect("alive");
+            }
+        };
+        let (most, ()) = peak(|| insert(&mut world));
+        assert_eq!(world.entity(entity).component_ids().count(), count);
+        most
+    };
+    // Twice the components pass through archetypes with four times as many columns.
+    let (few, many) = (most(750), most(1_500));
+    assert!(many < 2 * few, "{few} bytes at most, then {many}");
+}
+
+#[test]
+fn cells_of_columns_that_tables_lack_are_zeroed_memory_that_nothing_writes() {
+    // As many archetypes as components: cells for each of both would be sixteen times as many.
+    let bytes = |count: usize| {
+        let mut world = World::new();
+        let kinds = kinds(&mut world, count);
+        asked(|| {
+            for &kind in &kinds {
+                let entity = world.spawn_empty().id();
+                world.insert_dynamic(entity, kind, &[]).expect("alive");
+            }
+        })
+    };
+    let (small, large) = (bytes(1_000), bytes(4_000));
+    assert!(large < 6 * small, "{small} bytes, then {large}");
 }

@@ -6,6 +6,7 @@
 
 use phalanx_store::TableId;
 
+use super::room::Room;
 use super::{ArchetypeId, Archetypes, Home, hash_of};
 use crate::pool::PoolId;
 use crate::signature::Signature;
@@ -17,6 +18,7 @@ pub(crate) struct ArchetypesImage {
     homes: Vec<Home>,
     free: Vec<ArchetypeId>,
     created: u64,
+    room: Room,
 }
 
 impl ArchetypesImage {
@@ -37,12 +39,14 @@ impl Archetypes {
             homes: self.homes.clone(),
             free: self.free.clone(),
             created: self.created,
+            room: self.room.clone(),
         }
     }
 
     /// Makes the set what it was. False when it is the same already, with the same tables unless they are `renewed`.
     pub(crate) fn restore(&mut self, image: &ArchetypesImage, renewed: bool) -> bool {
         self.created = image.created;
+        self.room.clone_from(&image.room);
         if !renewed
             && (&self.tables, &self.homes, &self.free) == (&image.tables, &image.homes, &image.free)
             && self.signatures == image.signatures

@@ -47,9 +47,14 @@ impl Journal {
         self.record(Change::Created(id));
     }
 
+    /// Notes that an archetype was dropped; [`Journal::retain`] is next.
     pub(super) fn dropped(&mut self, id: ArchetypeId) {
-        self.living.retain(|&living| living != id);
         self.record(Change::Dropped(id));
+    }
+
+    /// Keeps the living, once for all that were dropped.
+    pub(super) fn retain(&mut self, lives: impl Fn(ArchetypeId) -> bool) {
+        self.living.retain(|&id| lives(id));
     }
 
     /// Lets every cursor start afresh.
@@ -115,6 +120,7 @@ mod tests {
         assert_eq!(journal.since(cursor), Some(&[][..]));
         journal.created(ArchetypeId(1));
         journal.dropped(ArchetypeId(1));
+        journal.retain(|id| id != ArchetypeId(1));
         let news = [Change::Created(ArchetypeId(1)), Change::Dropped(ArchetypeId(1))];
         assert_eq!(journal.since(cursor), Some(&news[..]));
         assert_eq!(journal.living, [ArchetypeId(0)]);
@@ -127,6 +133,7 @@ mod tests {
         for _ in 0..10_000 {
             journal.created(ArchetypeId(1));
             journal.dropped(ArchetypeId(1));
+            journal.retain(|id| id != ArchetypeId(1));
         }
         assert!(journal.changes.len() < 1_000);
         assert_eq!(journal.since(sleeper), None);

@@ -41,10 +41,11 @@ impl Masks {
         }
     }
 
-    pub(super) fn remove(&mut self, at: usize) {
+    /// Keeps those masks for which `stays` says so, when it is asked about one after the other.
+    pub(super) fn retain(&mut self, mut stays: impl FnMut() -> bool) {
         match self {
-            Self::Narrow(masks) => drop(masks.remove(at)),
-            Self::Wide(masks) => drop(masks.remove(at)),
+            Self::Narrow(masks) => masks.retain(|_| stays()),
+            Self::Wide(masks) => masks.retain(|_| stays()),
         }
     }
 

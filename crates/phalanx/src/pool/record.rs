@@ -177,7 +177,8 @@ impl PoolRecord {
 
     /// Lets the next search begin at an archetype.
     pub(crate) fn remember(&mut self, id: ArchetypeId) {
-        if self.ids.get(self.last) != Some(&id) {
+        // Those of General are found by hash.
+        if self.id != PoolId::GENERAL && self.ids.get(self.last) != Some(&id) {
             self.last = self.ids.iter().position(|&known| known == id).unwrap_or(0);
         }
     }
@@ -191,14 +192,13 @@ impl PoolRecord {
         self.ids.push(id);
     }
 
-    pub(crate) fn remove(&mut self, id: ArchetypeId) {
-        if let Some(at) = self.ids.iter().position(|&known| known == id) {
-            self.ids.remove(at);
-            if self.id != PoolId::GENERAL {
-                self.masks.remove(at);
-            }
-            self.last = 0;
+    fn retain(&mut self, lives: impl Fn(ArchetypeId) -> bool) {
+        if self.id != PoolId::GENERAL {
+            let mut ids = self.ids.iter();
+            self.masks.retain(|| ids.next().is_some_and(|&id| lives(id)));
         }
+        self.ids.retain(|&id| lives(id));
+        self.last = 0;
     }
 
     fn forget_archetypes(&mut self) {
@@ -388,6 +388,11 @@ impl Pools {
     /// Forgets which archetypes there are: they are about to be added anew.
     pub(crate) fn forget_archetypes(&mut self) {
         self.records.iter_mut().for_each(PoolRecord::forget_archetypes);
+    }
+
+    /// Forgets the archetypes that do not live any more.
+    pub(crate) fn retain(&mut self, lives: impl Fn(ArchetypeId) -> bool) {
+        self.records.iter_mut().for_each(|record| record.retain(&lives));
     }
 
     pub(crate) fn forget_edges(&mut self) {

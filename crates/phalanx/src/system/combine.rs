@@ -3,17 +3,103 @@
 //! The parts run as one system: together they have one place in the order, and their access is the union of
 //! both.
 
-use std::any::TypeId;
-
 use phalanx_store::Tick;
 
 use super::access::Access;
 use super::failed::ParamError;
 use super::input::{SystemIn, SystemInput};
-use super::kept::StateVisitor;
 use super::meta::ParamConflict;
-use super::traits::{Mode, System};
+use super::traits::System;
 use crate::world::{FromWorld, SharedWorld, World};
+
+/// What a wrapper has in common with the system in one of its fields, but for how it is made ready and runs.
+macro_rules! as_system {
+    ($system:tt) => {
+        fn name(&self) -> &str {
+            self.$system.name()
+        }
+        fn key(&self) -> std::any::TypeId {
+            self.$system.key()
+        }
+        fn mode(&self) -> crate::system::traits::Mode {
+            self.$system.mode()
+        }
+        fn access(&self) -> &crate::system::access::Access {
+            self.$system.access()
+        }
+        fn defers(&self) -> bool {
+            self.$system.defers()
+        }
+        fn update(&mut self, world: &crate::world::World) {
+            self.$system.update(world);
+        }
+        fn apply(&mut self, world: &mut crate::world::World) {
+            self.$system.apply(world);
+        }
+        fn discard(&mut self) {
+            self.$system.discard();
+        }
+        fn visit_state(&mut self, visitor: &mut dyn crate::system::kept::StateVisitor) {
+            self.$system.visit_state(visitor);
+        }
+        fn forget_state(&mut self) {
+            self.$system.forget_state();
+        }
+    };
+}
+
+/// The same of a type with the fields `first`, `second`, `name` and `access`: two systems as one.
+macro_rules! as_two_systems {
+    () => {
+        fn name(&self) -> &str {
+            &self.name
+        }
+        fn key(&self) -> std::any::TypeId {
+            std::any::TypeId::of::<Self>()
+        }
+        fn mode(&self) -> crate::system::traits::Mode {
+            crate::system::traits::Mode::of(&self.access)
+        }
+        fn access(&self) -> &crate::system::access::Access {
+            &self.access
+        }
+        fn defers(&self) -> bool {
+            self.first.defers() || self.second.defers()
+        }
+        fn initialize(
+            &mut self,
+            world: &mut crate::world::World,
+        ) -> Result<(), crate::system::meta::ParamConflict> {
+            self.first.initialize(world)?;
+            self.second.initialize(world)?;
+            self.access = self.first.access().clone();
+            self.access.extend(self.second.access());
+            Ok(())
+        }
+        fn update(&mut self, world: &crate::world::World) {
+            self.first.update(world);
+            self.second.update(world);
+        }
+        fn apply(&mut self, world: &mut crate::world::World) {
+            self.first.apply(world);
+            self.second.apply(world);
+        }
+        fn discard(&mut self) {
+            self.first.discard();
+            self.second.discard();
+        }
+        fn visit_state(&mut self, visitor: &mut dyn crate::system::kept::StateVisitor) {
+            self.first.visit_state(visitor);
+            self.second.visit_state(visitor);
+        }
+        fn forget_state(&mut self) {
+            self.first.forget_state();
+            self.second.forget_state();
+        }
+    };
+}
+
+pub(super) use {as_system, as_two_systems};
 
 /// Two systems, of which the second gets what the first returns.
 #[derive(Clone)]
@@ -38,31 +124,7 @@ where
     type In = A::In;
     type Out = B::Out;
 
-    fn name(&self) -> &str {
-        &self.name
-    }
-    fn key(&self) -> TypeId {
-        TypeId::of::<Self>()
-    }
-    fn mode(&self) -> Mode {
-        Mode::of(&self.access)
-    }
-    fn access(&self) -> &Access {
-        &self.access
-    }
-    fn defers(&self) -> bool {
-        self.first.defers() || self.second.defers()
-    }
-    fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
-        self.first.initialize(world)?;
-        self.second.initialize(world)?;
-        self.access = joined(&self.first, &self.second);
-        Ok(())
-    }
-    fn update(&mut self, world: &World) {
-        self.first.update(world);
-        self.second.update(world);
-    }
+    as_two_systems!();
     fn run(
         &mut self,
         input: SystemIn<'_, A>,
@@ -76,29 +138,6 @@ where
         let between = self.first.run_alone(input, world)?;
         self.second.run_alone(between, world)
     }
-    fn apply(&mut self, world: &mut World) {
-        self.first.apply(world);
-        self.second.apply(world);
-    }
-    fn discard(&mut self) {
-        self.first.discard();
-        self.second.discard();
-    }
-    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.first.visit_state(visitor);
-        self.second.visit_state(visitor);
-    }
-    fn forget_state(&mut self) {
-        self.first.forget_state();
-        self.second.forget_state();
-    }
-}
-
-/// What two systems use together.
-pub(super) fn joined(first: &impl System, second: &impl System) -> Access {
-    let mut access = first.access().clone();
-    access.extend(second.access());
-    access
 }
 
 /// A system whose result is changed by a function.
@@ -118,44 +157,15 @@ impl<S: System, T, F: FnMut(S::Out) -> T + Send + 'static> System for Map<S, F> 
     type In = S::In;
     type Out = T;
 
-    fn name(&self) -> &str {
-        self.system.name()
-    }
-    fn key(&self) -> TypeId {
-        self.system.key()
-    }
-    fn mode(&self) -> Mode {
-        self.system.mode()
-    }
-    fn access(&self) -> &Access {
-        self.system.access()
-    }
-    fn defers(&self) -> bool {
-        self.system.defers()
-    }
+    as_system!(system);
     fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
         self.system.initialize(world)
-    }
-    fn update(&mut self, world: &World) {
-        self.system.update(world);
     }
     fn run(&mut self, input: SystemIn<'_, S>, world: &SharedWorld<'_>, now: Tick) -> Result<T, ParamError> {
         self.system.run(input, world, now).map(&mut self.f)
     }
     fn run_alone(&mut self, input: SystemIn<'_, S>, world: &mut World) -> Result<T, ParamError> {
         self.system.run_alone(input, world).map(&mut self.f)
-    }
-    fn apply(&mut self, world: &mut World) {
-        self.system.apply(world);
-    }
-    fn discard(&mut self) {
-        self.system.discard();
-    }
-    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.system.visit_state(visitor);
-    }
-    fn forget_state(&mut self) {
-        self.system.forget_state();
     }
 }
 
@@ -199,46 +209,17 @@ where
     type In = ();
     type Out = S::Out;
 
-    fn name(&self) -> &str {
-        self.system.name()
-    }
-    fn key(&self) -> TypeId {
-        self.system.key()
-    }
-    fn mode(&self) -> Mode {
-        self.system.mode()
-    }
-    fn access(&self) -> &Access {
-        self.system.access()
-    }
-    fn defers(&self) -> bool {
-        self.system.defers()
-    }
+    as_system!(system);
     fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
         if self.value.is_none() {
             self.value = (self.make)(world);
         }
         self.system.initialize(world)
     }
-    fn update(&mut self, world: &World) {
-        self.system.update(world);
-    }
     fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<S::Out, ParamError> {
         self.system.run(self.value.as_mut().expect(GIVEN), world, now)
     }
     fn run_alone(&mut self, (): (), world: &mut World) -> Result<S::Out, ParamError> {
         self.system.run_alone(self.value.as_mut().expect(GIVEN), world)
-    }
-    fn apply(&mut self, world: &mut World) {
-        self.system.apply(world);
-    }
-    fn discard(&mut self) {
-        self.system.discard();
-    }
-    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.system.visit_state(visitor);
-    }
-    fn forget_state(&mut self) {
-        self.system.forget_state();
     }
 }

@@ -3,16 +3,12 @@
 //! Which functions are conditions is said in `asked`. A condition made of two runs as one system. Those that end in `then` or `else` do not ask the second one when the
 //! first decides; the others always ask both, which matters for conditions that remember, like `resource_changed`.
 
-use std::any::TypeId;
-
 use phalanx_store::Tick;
 
 use super::access::Access;
 use super::asked::ConditionShape;
-use super::combine::{Map, joined};
+use super::combine::{Map, as_two_systems};
 use super::failed::ParamError;
-use super::kept::StateVisitor;
-use super::meta::ParamConflict;
 use super::read_only::ReadOnlySystem;
 use super::traits::{IntoSystem, Mode, System, run_in_own_session};
 use crate::world::{SharedWorld, World};
@@ -263,31 +259,7 @@ impl<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>> System for 
     type In = ();
     type Out = bool;
 
-    fn name(&self) -> &str {
-        &self.name
-    }
-    fn key(&self) -> TypeId {
-        TypeId::of::<Self>()
-    }
-    fn mode(&self) -> Mode {
-        Mode::of(&self.access)
-    }
-    fn access(&self) -> &Access {
-        &self.access
-    }
-    fn defers(&self) -> bool {
-        self.first.defers() || self.second.defers()
-    }
-    fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
-        self.first.initialize(world)?;
-        self.second.initialize(world)?;
-        self.access = joined(&self.first, &self.second);
-        Ok(())
-    }
-    fn update(&mut self, world: &World) {
-        self.first.update(world);
-        self.second.update(world);
-    }
+    as_two_systems!();
     fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<bool, ParamError> {
         let first = self.first.run((), world, now)?;
         self.answer(first, |second| second.run((), world, now))
@@ -298,21 +270,5 @@ impl<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>> System for 
         }
         let first = self.first.run_alone((), world)?;
         self.answer(first, |second| second.run_alone((), world))
-    }
-    fn apply(&mut self, world: &mut World) {
-        self.first.apply(world);
-        self.second.apply(world);
-    }
-    fn discard(&mut self) {
-        self.first.discard();
-        self.second.discard();
-    }
-    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.first.visit_state(visitor);
-        self.second.visit_state(visitor);
-    }
-    fn forget_state(&mut self) {
-        self.first.forget_state();
-        self.second.forget_state();
     }
 }

@@ -3,17 +3,15 @@
 //! A schedule keeps systems of one shape, so each that returns something is wrapped: its result becomes a [`BoxedError`]
 //! or nothing. Conditions are wrapped by the same type, and their results become a `bool` or an error (`asked`).
 
-use std::any::TypeId;
 use std::marker::PhantomData;
 
 use phalanx_store::Tick;
 
-use super::access::Access;
+use super::combine::as_system;
 use super::failed::ParamError;
-use super::kept::StateVisitor;
 use super::meta::ParamConflict;
 use super::read_only::ReadOnlySystem;
-use super::traits::{Mode, System};
+use super::traits::System;
 use crate::world::{AnyError, BoxedError, Returns, SharedWorld, World};
 
 /// Something that a system of a schedule may return.
@@ -122,26 +120,9 @@ impl<S: System<In = ()>, K: Reads<S::Out>> System for Finish<S, K> {
     type In = ();
     type Out = K::Value;
 
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-    fn key(&self) -> TypeId {
-        self.0.key()
-    }
-    fn mode(&self) -> Mode {
-        self.0.mode()
-    }
-    fn access(&self) -> &Access {
-        self.0.access()
-    }
-    fn defers(&self) -> bool {
-        self.0.defers()
-    }
+    as_system!(0);
     fn initialize(&mut self, world: &mut World) -> Result<(), ParamConflict> {
         self.0.initialize(world)
-    }
-    fn update(&mut self, world: &World) {
-        self.0.update(world);
     }
     #[inline]
     fn run(&mut self, (): (), world: &SharedWorld<'_>, now: Tick) -> Result<Self::Out, ParamError> {
@@ -149,17 +130,5 @@ impl<S: System<In = ()>, K: Reads<S::Out>> System for Finish<S, K> {
     }
     fn run_alone(&mut self, (): (), world: &mut World) -> Result<Self::Out, ParamError> {
         K::read(self.0.run_alone((), world)?).map_err(ParamError::returned)
-    }
-    fn apply(&mut self, world: &mut World) {
-        self.0.apply(world);
-    }
-    fn discard(&mut self) {
-        self.0.discard();
-    }
-    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.0.visit_state(visitor);
-    }
-    fn forget_state(&mut self) {
-        self.0.forget_state();
     }
 }

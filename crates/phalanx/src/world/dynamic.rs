@@ -250,6 +250,7 @@ impl World {
         fields: &[(&str, Value)],
     ) -> Result<(), FieldError> {
         let columns = self.check_dynamic(entity, id, fields)?;
+        self.make_room_for_archetypes();
         if !self.reactions.heard().has(id) {
             self.put_dynamic(entity, id, &columns, fields);
             return Ok(());

@@ -225,6 +225,7 @@ impl World {
     /// # Errors
     /// When the entity is dead, or its pool requires the component.
     pub fn remove_by_id(&mut self, entity: Entity, id: ComponentId) -> Result<bool, ChangeError> {
+        self.make_room_for_archetypes();
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         let pool = self.archetypes.pools().record(self.archetypes.pool_of(from));
         if pool.required().has(id) {

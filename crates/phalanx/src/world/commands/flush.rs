@@ -105,6 +105,7 @@ impl World {
     /// As [`World::flush`], without what waits from other threads: for the middle of a change.
     pub(crate) fn flush_commands(&mut self) {
         self.store.flush();
+        self.make_room_for_archetypes();
         let mut rounds = 0;
         while !self.commands.queue.is_empty() {
             rounds += 1;
