@@ -17,13 +17,16 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 
 use crate::sync::{AtomicU32, Ordering, with_mut};
 
 const FREE: u32 = 0;
 const WRITTEN: u32 = u32::MAX;
 const MOST_READERS: u32 = WRITTEN - 1;
+/// Flags that were taken since the last reset: none, and more than one, or by any thread.
+const NONE: usize = 0;
+const SEVERAL: usize = usize::MAX;
 /// How many flags are freed one by one.
 const FEW: usize = 8;
 
@@ -42,8 +45,9 @@ pub enum Borrow {
 #[derive(Default, Debug)]
 pub struct BorrowFlags {
     words: Vec<AtomicU32>,
-    /// Whether a flag was taken since the last reset. Relaxed: it is read while the flags are borrowed exclusively.
-    used: AtomicBool,
+    /// Which flags were taken since the last reset: none, one (its number plus one), or [`SEVERAL`]. Relaxed: it is read
+    /// while the flags are borrowed exclusively.
+    used: AtomicUsize,
 }
 
 impl BorrowFlags {
@@ -77,8 +81,14 @@ impl BorrowFlags {
     /// was leaked.
     #[inline]
     pub fn reset(&mut self) {
-        if std::mem::take(self.used.get_mut()) {
-            self.free_all();
+        let used = self.used.get_mut();
+        if *used != NONE {
+            let at = std::mem::replace(used, NONE).wrapping_sub(1);
+            match self.words.get_mut(at) {
+                Some(word) => with_mut(word, |word| *word = FREE),
+                // No flag has the number of several.
+                None => self.free_all(),
+            }
         }
     }
 
@@ -103,9 +113,16 @@ impl BorrowFlags {
     /// Notes that a flag is taken. What is noted already is not written again: the word stays with all threads.
     #[inline(always)]
     fn note_use(&self) {
-        if !self.used.load(Ordering::Relaxed) {
-            self.used.store(true, Ordering::Relaxed);
+        if self.used.load(Ordering::Relaxed) != SEVERAL {
+            self.used.store(SEVERAL, Ordering::Relaxed);
         }
+    }
+
+    /// As `note_use`, while no other thread takes flags: nothing is noted between the two steps.
+    #[inline(always)]
+    fn note_use_alone(&self, i: usize) {
+        let before = self.used.load(Ordering::Relaxed);
+        self.used.store(if before == NONE { i + 1 } else { SEVERAL }, Ordering::Relaxed);
     }
 
     /// Takes column `i` for one more reader; `false` if it is written, or has as many readers as can be
@@ -153,7 +170,7 @@ impl BorrowFlags {
     #[inline]
     #[track_caller]
     pub(crate) fn try_write_alone(&self, i: usize) -> bool {
-        self.note_use();
+        self.note_use_alone(i);
         let word = &self.words[i];
         let free = word.load(Ordering::Acquire) == FREE;
         if free {

@@ -112,8 +112,8 @@ impl<T: fmt::Debug> fmt::Debug for Slots<T> {
 struct Lending(usize);
 
 impl Lending {
-    /// To all, for reading.
-    const READING: Self = Self(0);
+    /// To all, for reading. No thread has this number.
+    const READING: Self = Self(usize::MAX);
     /// To all threads, under flags.
     const TO_ALL: Self = Self(1);
 
@@ -174,10 +174,11 @@ impl<T> SharedSlots<'_, T> {
     pub fn write(&self, at: usize) -> Option<SlotMut<'_, T>> {
         let cell = self.slots.cells.get(at)?;
         let flags = &self.slots.flags;
-        let taken = match self.lending {
-            Lending::READING => false,
-            Lending::TO_ALL => flags.try_write(at),
-            _ => self.lends_here() && flags.try_write_alone(at),
+        // A thread without a number has opened no session: 0 is not that of any thread.
+        let taken = if self.lending == Lending(THIS_THREAD.get()) {
+            flags.try_write_alone(at)
+        } else {
+            self.lending == Lending::TO_ALL && flags.try_write(at)
         };
         if !taken {
             return None;

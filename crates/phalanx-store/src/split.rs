@@ -101,7 +101,7 @@ impl Splits {
     /// Forgets locks that were leaked.
     #[inline]
     pub(crate) fn reset(&mut self) {
-        if std::mem::take(self.used.get_mut()) {
+        if *self.used.get_mut() {
             self.forget_leaked();
         }
     }
@@ -109,6 +109,7 @@ impl Splits {
     #[cold]
     #[inline(never)]
     fn forget_leaked(&mut self) {
+        *self.used.get_mut() = false;
         self.list.get_mut().unwrap_or_else(PoisonError::into_inner).holders.clear();
     }
 

@@ -145,9 +145,11 @@ impl Store {
     }
 
     /// Moves the clock on by one and returns the new moment.
+    #[inline]
     pub fn advance_tick(&mut self) -> Tick {
-        self.set_tick(self.tick.next());
-        self.tick
+        let next = self.tick.next();
+        self.set_now(next);
+        next
     }
 
     /// Sets the clock, for loading a saved world and for tests.

@@ -35,8 +35,10 @@ impl Tick {
     #[inline]
     #[must_use]
     pub const fn next(self) -> Self {
-        assert!(self.0 < i64::MAX as u64, "a world lives for less than 2^63 ticks");
-        Self(self.0 + 1)
+        match self.0.cast_signed().checked_add(1) {
+            Some(next) => Self(next.cast_unsigned()),
+            None => panic!("a world lives for less than 2^63 ticks"),
+        }
     }
 
     /// Whether this moment is after `other`.

@@ -337,6 +337,7 @@ impl World {
     }
 
     /// Moves the clock on: what is written from now on is newer than what was written before.
+    #[inline]
     pub fn advance_tick(&mut self) -> Tick {
         self.store.advance_tick()
     }
@@ -398,9 +399,9 @@ impl World {
     /// Despawns an entity, and no other, and announces it.
     pub(crate) fn despawn_announced(&mut self, entity: Entity) -> bool {
         crate::steps::count();
-        if let Some(plan) = self.despawn_plan(entity) {
+        if let Some(begun) = self.begin_despawning(entity) {
             // Nobody observes it.
-            return self.announced_as(plan, entity, |world| world.store.despawn(entity));
+            return self.announced_as(begun, entity, |world| world.store.despawn(entity));
         }
         let changes = self.foresee_despawn(entity);
         self.announced(entity, &changes, |world| {

@@ -20,7 +20,7 @@ const BEGINNING: Tick = Tick::new(1);
 
 /// The ticks of a directory, by slot.
 pub(super) struct SpawnTicks {
-    /// Not zero when they were asked for.
+    /// Not zero when they were asked for, and are not kept yet.
     asked: AtomicU32,
     kept: bool,
     /// The present moment of the store.
@@ -60,9 +60,9 @@ impl Entities {
     }
 
     /// Whether spawn ticks were asked for and are not kept yet.
-    #[inline]
+    #[inline(always)]
     fn wants_spawn_ticks(&mut self) -> bool {
-        !self.spawn_ticks.kept && with_mut(&mut self.spawn_ticks.asked, |asked| *asked != 0)
+        with_mut(&mut self.spawn_ticks.asked, |asked| *asked != 0)
     }
 
     /// Whether spawn ticks are kept.
@@ -123,7 +123,10 @@ impl Entities {
 impl Store {
     /// Keeps the tick at which each entity is spawned from now on. Those that live already count as spawned at the
     /// beginning.
+    #[cold]
+    #[inline(never)]
     pub fn keep_spawn_ticks(&mut self) {
+        with_mut(&mut self.entities.spawn_ticks.asked, |asked| *asked = 0);
         if self.entities.spawn_ticks.kept {
             return;
         }

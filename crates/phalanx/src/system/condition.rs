@@ -266,7 +266,7 @@ impl<A: System<In = (), Out = bool>, B: System<In = (), Out = bool>> System for 
     }
     fn run_alone(&mut self, (): (), world: &mut World) -> Result<bool, ParamError> {
         if self.mode() != Mode::Exclusive {
-            return run_in_own_session(self, (), world);
+            return run_in_own_session(self, world, |system, shared, now| system.run((), shared, now));
         }
         let first = self.first.run_alone((), world)?;
         self.answer(first, |second| second.run_alone((), world))

@@ -61,6 +61,28 @@ impl<Marker, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> {
     }
 }
 
+impl<Marker: 'static, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> {
+    #[inline(always)]
+    fn call(
+        &mut self,
+        input: SystemIn<'_, Self>,
+        world: &SharedWorld<'_>,
+        now: Tick,
+    ) -> Result<F::Out, ParamError> {
+        let Some(state) = &self.state else { unreachable!("a system is initialized before it runs") };
+        let run = Run { name: self.meta.name(), now, since: self.last_run };
+        let out = {
+            let mut guard = F::Param::lock(state, world, run);
+            if F::Param::ACTIVE {
+                F::Param::check(&mut guard)?;
+            }
+            self.function.run(input, F::Param::item(&mut guard))
+        };
+        self.last_run = now;
+        Ok(out)
+    }
+}
+
 impl<Marker, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> {
     /// A system that is not initialized.
     fn of(function: F) -> Self {
@@ -129,20 +151,18 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         world: &SharedWorld<'_>,
         now: Tick,
     ) -> Result<F::Out, ParamError> {
-        let Some(state) = &self.state else { unreachable!("a system is initialized before it runs") };
-        let run = Run { name: self.meta.name(), now, since: self.last_run };
-        let out = {
-            let mut guard = F::Param::lock(state, world, run);
-            if F::Param::ACTIVE {
-                F::Param::check(&mut guard)?;
-            }
-            self.function.run(input, F::Param::item(&mut guard))
-        };
-        self.last_run = now;
-        Ok(out)
+        self.call(input, world, now)
     }
     fn run_alone(&mut self, input: SystemIn<'_, Self>, world: &mut World) -> Result<F::Out, ParamError> {
-        run_in_own_session(self, input, world)
+        run_in_own_session(self, world, |system, shared, now| system.run(input, shared, now))
+    }
+    #[inline]
+    fn run_alone_inline(
+        &mut self,
+        input: SystemIn<'_, Self>,
+        world: &mut World,
+    ) -> Result<F::Out, ParamError> {
+        run_in_own_session(self, world, |system, shared, now| system.call(input, shared, now))
     }
     fn apply(&mut self, world: &mut World) {
         if F::Param::ACTIVE

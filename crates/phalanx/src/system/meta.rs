@@ -26,9 +26,10 @@ pub struct Run<'w> {
 
 impl Run<'_> {
     /// Says that a part is in use which the schedule should have kept free.
-    #[cold]
+    // By parts: what is passed on as a whole lies in memory, also where nothing is in use.
+    #[inline(always)]
     pub(crate) fn busy(self, what: &dyn fmt::Display) -> ! {
-        panic!("system `{}` cannot use {what}: another system uses it at the same time", self.name)
+        busy(self.name, what)
     }
 
     /// As [`Run::busy`], for a column of a query.
@@ -36,6 +37,12 @@ impl Run<'_> {
     pub(crate) fn busy_column(self, conflict: Conflict) -> ! {
         self.busy(&format_args!("a column ({conflict})"))
     }
+}
+
+#[cold]
+#[inline(never)]
+fn busy(system: &str, what: &dyn fmt::Display) -> ! {
+    panic!("system `{system}` cannot use {what}: another system uses it at the same time")
 }
 
 /// Two parameters of one system that use the same part, and one of them writes.

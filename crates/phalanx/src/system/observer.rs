@@ -181,7 +181,7 @@ where
         let heard = call.heard.typed::<E::Event>();
         let (event, trigger) = heard.expect("observers are kept by the type of their event");
         let on = On { event, trigger, observer: call.observer, pattern: PhantomData };
-        match self.system.run_alone(on, world) {
+        match self.system.run_alone_inline(on, world) {
             Ok(out) => out.into_result(),
             Err(error) => told(error),
         }

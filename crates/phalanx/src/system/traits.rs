@@ -97,6 +97,18 @@ pub trait System: Send + 'static {
     /// # Panics
     /// When the system is not initialized, or does itself.
     fn run_alone(&mut self, input: SystemIn<'_, Self>, world: &mut World) -> Result<Self::Out, ParamError>;
+    /// As [`System::run_alone`], as a part of the caller, where the type of the system is known.
+    #[doc(hidden)]
+    fn run_alone_inline(
+        &mut self,
+        input: SystemIn<'_, Self>,
+        world: &mut World,
+    ) -> Result<Self::Out, ParamError>
+    where
+        Self: Sized,
+    {
+        self.run_alone(input, world)
+    }
     /// Hands recorded commands to the world, which applies them at its next flush.
     fn apply(&mut self, world: &mut World);
     /// Forgets recorded commands.
@@ -189,14 +201,16 @@ impl<S: System> IntoSystem<S::In, S::Out, ()> for S {
 }
 
 /// Runs a system that shares the world in a session of its own.
+#[inline]
 pub(crate) fn run_in_own_session<S: System>(
     system: &mut S,
-    input: SystemIn<'_, S>,
     world: &mut World,
+    run: impl FnOnce(&mut S, &SharedWorld<'_>, Tick) -> Result<S::Out, ParamError>,
 ) -> Result<S::Out, ParamError> {
     system.update(world);
     let now = world.advance_tick();
-    let out = system.run(input, &session(system.mode(), world), now);
+    let reads = system.access().reads_everything() && system.mode() == Mode::Reading;
+    let out = run(system, &session(reads, world), now);
     world.advance_tick();
     system.apply(world);
     out
@@ -205,9 +219,6 @@ pub(crate) fn run_in_own_session<S: System>(
 /// A session for one system: apart, so that each system is compiled for one kind of session. It is made in place, not
 /// in memory.
 #[inline(always)]
-fn session(mode: Mode, world: &mut World) -> SharedWorld<'_> {
-    match mode {
-        Mode::Reading => world.share_read(),
-        _ => world.share_alone(),
-    }
+fn session(reads: bool, world: &mut World) -> SharedWorld<'_> {
+    if reads { world.share_read() } else { world.share_alone() }
 }

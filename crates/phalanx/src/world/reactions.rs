@@ -21,8 +21,8 @@ use crate::registry::ComponentId;
 use crate::signature::Signature;
 use hooks::Hooks;
 
-pub(crate) use announce::Changes;
 pub use announce::EndlessReactions;
+pub(crate) use announce::{Begun, Changes};
 pub use by_key::{EventKey, ObserverInfo, WrongEventType};
 pub use deferred::DeferredWorld;
 pub use events::*;

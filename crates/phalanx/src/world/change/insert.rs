@@ -11,7 +11,7 @@ use crate::bundle::Bundle;
 use crate::bundles::BundleId;
 use crate::storage::SparseParts;
 use crate::world::parts::drop_both;
-use crate::world::{ChangeError, EntityWorldMut, NoSuchEntity, QuietLink, Turn, World};
+use crate::world::{Begun, ChangeError, EntityWorldMut, NoSuchEntity, QuietLink, Turn, World};
 
 impl World {
     /// Spawns an entity with a bundle of components.
@@ -203,29 +203,39 @@ impl World {
         }
         crate::steps::count();
         // An edge that is known was asked about when it was planned.
-        if let Some(plan) = self.insertion_plan(entity, id, existing) {
-            // Boxed, because what is handed on is small then.
-            let insert = |world: &mut Self| {
-                world.insert_required_grouped(entity, id, bundle, existing).map_err(Box::new)
-            };
-            return self.announced_as(plan, entity, insert).map_err(|error| *error);
-        }
-        // Asked before anything comes along, and before anybody hears of it.
-        let Some(pool) = self.pool_of(entity) else {
-            drop(bundle);
-            return Err(NoSuchEntity::new(entity).into());
+        let begun = match self.begin_insertion(entity, id, existing) {
+            Some(begun) => begun,
+            None => match self.begin_new_insertion(entity, id, existing) {
+                Ok(begun) => begun,
+                Err(error) => {
+                    // Dropped here and not on return: the error would be lost if that panics.
+                    drop(bundle);
+                    return Err(error);
+                }
+            },
         };
-        if let Err(refusal) = self.may_insert(pool, id) {
-            let error = self.refused(entity, refusal);
-            // Dropped here and not on return: the error would be lost if that panics.
-            drop(bundle);
-            return Err(error);
-        }
+        // Boxed, because what is handed on is small then.
+        let insert =
+            |world: &mut Self| world.insert_required_grouped(entity, id, bundle, existing).map_err(Box::new);
+        self.announced_as(begun, entity, insert).map_err(|error| *error)
+    }
+
+    /// Begins to announce that a bundle is inserted, where it is not known what that does.
+    #[inline(never)]
+    fn begin_new_insertion(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        existing: Existing,
+    ) -> Result<Begun, ChangeError> {
+        // Asked before anything comes along, and before anybody hears of it.
+        let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
+        self.may_insert(pool, id).map_err(|refusal| self.refused(entity, refusal))?;
         if self.bundles.info(id).heard.is_empty() {
-            return self.insert_required_grouped(entity, id, bundle, existing);
+            return Ok(Begun::Unheard);
         }
         let changes = self.foresee_insert(entity, id, existing);
-        self.announced(entity, &changes, |world| world.insert_required_grouped(entity, id, bundle, existing))
+        Ok(self.begin_foreseen(entity, changes))
     }
 
     /// Inserts a bundle with a link that only the lists of its relation follow.
@@ -259,6 +269,7 @@ impl World {
     }
 
     /// As `insert_parts_grouped`, with what the bundle brings along into sets.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn insert_required_grouped<B: Bundle>(
         &mut self,
         entity: Entity,

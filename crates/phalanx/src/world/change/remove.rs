@@ -14,7 +14,7 @@ use crate::registry::ComponentId;
 use crate::storage::SparseParts;
 use crate::world::batch::for_each_despite_panics;
 use crate::world::parts::drop_both;
-use crate::world::{ChangeError, NoSuchEntity, QuietLink, Turn, World};
+use crate::world::{Begun, ChangeError, NoSuchEntity, QuietLink, Turn, World};
 
 impl World {
     /// Removes what the entity has of a bundle, and drops it. Components it lacks are no error.
@@ -105,15 +105,25 @@ impl World {
             drop_both(values, sparse);
             Ok(())
         };
-        let unboxed = |done: Result<(), Box<ChangeError>>| done.map_err(|error| *error);
         // An edge that is known was asked about when it was planned.
-        if let Some(plan) = self.removal_plan(entity, bundle) {
-            return unboxed(self.announced_as(plan, entity, remove));
-        }
+        let begun = match self.begin_removal(entity, bundle) {
+            Some(begun) => begun,
+            None => self.begin_new_removal::<B>(entity, bundle)?,
+        };
+        self.announced_as(begun, entity, remove).map_err(|error: Box<ChangeError>| *error)
+    }
+
+    /// Begins to announce that a bundle is removed, where it is not known what that does.
+    #[inline(never)]
+    fn begin_new_removal<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: BundleId,
+    ) -> Result<Begun, ChangeError> {
         let from = self.archetype_of(entity).ok_or(NoSuchEntity::new(entity))?;
         self.removal::<B>(from).map_err(|refusal| self.refused(entity, refusal))?;
         let changes = self.foresee_remove(entity, bundle);
-        unboxed(self.announced(entity, &changes, remove))
+        Ok(self.begin_foreseen(entity, changes))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

@@ -7,13 +7,15 @@
 //! and disabled trees are kept right.
 
 use std::any::Any;
+use std::convert::Infallible;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use phalanx_store::{Entity, FirstPanic};
 
 use super::hooks::Hook;
-use super::matches::Border;
+use super::matches::{Border, Crossing};
+use super::plan::Plan;
 use super::{DeferredWorld, HookContext, Lifecycle};
 use crate::bundles::BundleId;
 use crate::registry::ComponentId;
@@ -147,6 +149,23 @@ impl Round {
     pub(super) const PLAIN: Self = Self { waiting: None, heard: true, inner: false };
 }
 
+/// A change that is about to be made, after handlers heard of what goes.
+pub(crate) enum Begun {
+    /// Nobody hears of it.
+    Unheard,
+    /// Whom to tell of what comes is planned.
+    Planned(Box<Plan>),
+    /// What it does is known.
+    Foreseen(Box<Foretold>),
+}
+
+/// An announcement that was not planned, half-way.
+pub(crate) struct Foretold {
+    round: Round,
+    changes: Changes,
+    crossings: Vec<Crossing>,
+}
+
 impl World {
     /// Sets how many events may be the cause of one another, each by a command that a handler of the one before
     /// queued; 64 unless set, and at least 1. The next one is not announced: an error that names the chain
@@ -168,35 +187,94 @@ impl World {
         changes: &Changes,
         change: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        if changes.is_empty() {
-            return change(self);
+        let begun = self.begin_foreseen(entity, changes.clone());
+        self.announced_as(begun, entity, change)
+    }
+
+    /// Makes a change of one entity that has begun, and announces the rest.
+    #[inline]
+    pub(crate) fn announced_as<R>(
+        &mut self,
+        begun: Begun,
+        entity: Entity,
+        change: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        // One call of `change`, so that it is a part of the caller.
+        match catch_unwind(AssertUnwindSafe(|| change(self))) {
+            Ok(result) => {
+                self.end_begun(begun, entity);
+                result
+            }
+            Err(panic) => self.end_begun_by_panic(begun, entity, panic),
         }
-        let round = self.begin_round(entity, changes);
+    }
+
+    /// Begins to announce what a change will do, and tells of what goes.
+    #[inline(never)]
+    pub(crate) fn begin_foreseen(&mut self, entity: Entity, changes: Changes) -> Begun {
+        if changes.is_empty() {
+            return Begun::Unheard;
+        }
+        let round = self.begin_round(entity, &changes);
         let mut crossings = Vec::new();
         if round.heard {
             if !self.reactions.matchers.is_empty() {
-                crossings = self.crossings(Some(entity), changes);
+                crossings = self.crossings(Some(entity), &changes);
             }
-            self.announce_leaving(entity, changes);
+            self.announce_leaving(entity, &changes);
             self.call_matchers(&[entity], &crossings, Border::Ceases);
         } else {
             self.keep_up(Lifecycle::Discard, entity, &changes.discard);
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| change(self)));
+        Begun::Foreseen(Box::new(Foretold { round, changes, crossings }))
+    }
+
+    /// Tells of what came by a change that was made, and ends its announcement.
+    #[inline(never)]
+    fn end_begun(&mut self, begun: Begun, entity: Entity) {
+        // Asked first: the others need no speed.
+        if let Begun::Planned(plan) = begun {
+            self.after_planned(plan, entity);
+        } else if let Begun::Foreseen(foretold) = begun {
+            self.end_foreseen(foretold, entity);
+        }
+    }
+
+    #[inline(never)]
+    fn end_foreseen(&mut self, foretold: Box<Foretold>, entity: Entity) {
+        let Foretold { round, changes, crossings } = *foretold;
         if round.heard {
-            match &outcome {
-                Ok(_) => self.announce_coming(entity, changes),
-                Err(_) => {
-                    self.announce_what_is_there(entity, changes);
-                    crossings = self.matching_now(entity, &crossings);
-                }
-            }
+            self.announce_coming(entity, &changes);
             self.call_matchers(&[entity], &crossings, Border::Begins);
         } else {
-            let present = self.present_of(entity, &changes.insert.union(&changes.discard));
-            self.keep_up(Lifecycle::Insert, entity, &present);
+            self.keep_up_with_what_is_there(entity, &changes);
         }
-        self.end_round(round, outcome)
+        self.end_round(round, Ok(()));
+    }
+
+    /// Ends the announcement of a change that panicked: it may have happened or not.
+    #[cold]
+    #[inline(never)]
+    fn end_begun_by_panic(&mut self, begun: Begun, entity: Entity, panic: Box<dyn Any + Send>) -> ! {
+        let round = match begun {
+            Begun::Planned(plan) => {
+                self.after_planned_panic(plan, entity);
+                Round::PLAIN
+            }
+            Begun::Unheard => resume_unwind(panic),
+            Begun::Foreseen(foretold) => {
+                let Foretold { round, changes, crossings } = *foretold;
+                if round.heard {
+                    self.announce_what_is_there(entity, &changes);
+                    let crossings = self.matching_now(entity, &crossings);
+                    self.call_matchers(&[entity], &crossings, Border::Begins);
+                } else {
+                    self.keep_up_with_what_is_there(entity, &changes);
+                }
+                round
+            }
+        };
+        match self.end_round::<Infallible>(round, Err(panic)) {}
     }
 
     /// Announces entities that came with a bundle, if somebody listens to it.
@@ -370,6 +448,12 @@ impl World {
     fn keep_up(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {
         let ids = ids.intersection(&self.reactions.upkeep);
         self.call_hooks(event, entity, &ids);
+    }
+
+    #[cold]
+    fn keep_up_with_what_is_there(&mut self, entity: Entity, changes: &Changes) {
+        let present = self.present_of(entity, &changes.insert.union(&changes.discard));
+        self.keep_up(Lifecycle::Insert, entity, &present);
     }
 
     fn call_hooks(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {

@@ -230,25 +230,33 @@ impl World {
         }
     }
 
-    /// As `call_matchers`, for one entity and for listeners that hear of all.
-    #[inline]
-    pub(super) fn call_planned_matchers(&mut self, entity: Entity, crossings: &[Crossing]) {
-        for (listener, border) in crossings {
+    /// As `call_matchers`, for one entity and for listeners that hear of all, and of this side alone.
+    #[inline(always)]
+    pub(super) fn call_planned_matchers(&mut self, entity: Entity, crossings: &[Crossing], side: Border) {
+        for (listener, _) in crossings {
             match listener {
-                Listener::Observer(id) => self.call_matcher(id.slot, *border, Run::One(entity)),
+                Listener::Observer(id) => {
+                    let (mut event, mut trigger) = crossed(side, entity, Run::One(entity));
+                    self.call_observer_inline(id.slot, Heard::Own(&mut event, &mut trigger));
+                }
                 Listener::Set(set) => self.put_into_set(set, &[entity]),
             }
         }
     }
 
-    #[inline]
     fn call_matcher(&mut self, slot: u32, border: Border, entities: Run) {
         let Some(&entity) = entities.as_slice().first() else { return };
-        let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
-        let mut event = match border {
-            Border::Begins => OwnEvent::Matched(MatchedEvent { entity }),
-            Border::Ceases => OwnEvent::Unmatched(UnmatchedEvent { entity }),
-        };
-        self.call_observer_inline(slot, Heard::Own(&mut event, &mut trigger));
+        let (mut event, mut trigger) = crossed(border, entity, entities);
+        self.call_observer(slot, Heard::Own(&mut event, &mut trigger));
     }
+}
+
+/// The event of entities that crossed a border, and what goes with it.
+#[inline(always)]
+fn crossed(border: Border, first: Entity, entities: Run) -> (OwnEvent, EntityComponentsTrigger) {
+    let event = match border {
+        Border::Begins => OwnEvent::Matched(MatchedEvent { entity: first }),
+        Border::Ceases => OwnEvent::Unmatched(UnmatchedEvent { entity: first }),
+    };
+    (event, EntityComponentsTrigger { components: Signature::empty(), entities })
 }

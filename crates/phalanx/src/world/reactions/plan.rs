@@ -10,11 +10,9 @@
 //! long way (`announce`). Where debug assertions are on, a plan is worked out again at each use and compared, so that a
 //! plan which should have been forgotten is found; that both ways announce the same is what the model test shows.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use phalanx_store::{Entity, Existing, SetId, TableId};
 
-use super::announce::{Cause, Round};
+use super::announce::{Begun, Cause, Round};
 use super::events::{EntityComponentsTrigger, Heard, OwnEvent, Run};
 use super::hooks::Hook;
 use super::matches::{Border, Crossing};
@@ -97,37 +95,71 @@ struct Telling {
 }
 
 impl World {
-    /// What inserting a bundle announces, if that is known.
-    #[inline]
-    pub(crate) fn insertion_plan(
+    /// Begins to announce that a bundle is inserted, if that is known.
+    #[inline(never)]
+    pub(crate) fn begin_insertion(
         &mut self,
         entity: Entity,
         bundle: BundleId,
         existing: Existing,
-    ) -> Option<Box<Plan>> {
+    ) -> Option<Begun> {
         let table = self.store.locate(entity)?.table;
         let at = self.archetypes.edge_position(Kind::Insert, table, bundle.index())?;
         let way = if existing == Existing::Replace { Way::Replace } else { Way::Keep };
-        self.take_plan(way, at, entity, table, Some(bundle))
+        self.begin_planned(way, at, entity, table, Some(bundle))
     }
 
-    /// What removing a bundle announces, if that is known.
-    #[inline]
-    pub(crate) fn removal_plan(&mut self, entity: Entity, bundle: BundleId) -> Option<Box<Plan>> {
+    /// Begins to announce that a bundle is removed, if that is known.
+    #[inline(never)]
+    pub(crate) fn begin_removal(&mut self, entity: Entity, bundle: BundleId) -> Option<Begun> {
         let table = self.store.locate(entity)?.table;
         let at = self.archetypes.edge_position(Kind::RemoveHeard, table, bundle.index())?;
-        self.take_plan(Way::Remove, at, entity, table, Some(bundle))
+        self.begin_planned(Way::Remove, at, entity, table, Some(bundle))
     }
 
-    /// What despawning announces, if that is known.
-    #[inline]
-    pub(crate) fn despawn_plan(&mut self, entity: Entity) -> Option<Box<Plan>> {
+    /// Begins to announce that an entity is despawned, if that is known.
+    #[inline(never)]
+    pub(crate) fn begin_despawning(&mut self, entity: Entity) -> Option<Begun> {
         let table = self.store.locate(entity)?.table;
-        self.take_plan(Way::Despawn, table.index(), entity, table, None)
+        self.begin_planned(Way::Despawn, table.index(), entity, table, None)
+    }
+
+    #[inline(always)]
+    fn begin_planned(
+        &mut self,
+        way: Way,
+        at: usize,
+        entity: Entity,
+        table: TableId,
+        bundle: Option<BundleId>,
+    ) -> Option<Begun> {
+        let plan = self.take_plan(way, at, entity, table, bundle)?;
+        if plan.silent || !self.begins_plainly() {
+            return Some(self.not_as_planned(plan, entity));
+        }
+        self.before_planned(&plan, entity);
+        Some(Begun::Planned(plan))
+    }
+
+    /// Begins a change of which nobody hears, or that is part of a longer announcement.
+    #[inline(never)]
+    fn not_as_planned(&mut self, plan: Box<Plan>, entity: Entity) -> Begun {
+        // Nobody hears of it: it is the cause of nothing. What is part of a chain counts all the same.
+        if plan.silent && (self.reactions.chain.is_empty() || plan.changes.is_empty()) {
+            self.put_back(plan);
+            return Begun::Unheard;
+        }
+        if !self.begins_plainly() {
+            let changes = plan.changes.clone();
+            self.put_back(plan);
+            return self.begin_foreseen(entity, changes);
+        }
+        self.before_planned(&plan, entity);
+        Begun::Planned(plan)
     }
 
     /// Takes a plan out, to be put back. It is made where it is missing, and left where it is not for this entity.
-    #[inline]
+    #[inline(always)]
     fn take_plan(
         &mut self,
         way: Way,
@@ -144,6 +176,15 @@ impl World {
         };
         #[cfg(debug_assertions)]
         self.check_plan(&plan, table, bundle);
+        if !plan.sets.is_empty() || self.reactions.observers.has_entities() {
+            return self.plan_for(plan, entity);
+        }
+        Some(plan)
+    }
+
+    /// A plan, unless more than the table has a say for this entity.
+    #[inline(never)]
+    fn plan_for(&mut self, plan: Box<Plan>, entity: Entity) -> Option<Box<Plan>> {
         let is_in = |&set: &SetId| self.store.set_row(set, entity).is_some();
         if plan.sets.iter().any(is_in) || self.reactions.observers.observes(entity) {
             self.put_back(plan);
@@ -271,34 +312,6 @@ impl World {
         heard.then(|| Telling { event, ids: ids.clone(), hooks, observers, logged, collected })
     }
 
-    /// Makes a change of one entity, and announces it as planned.
-    #[inline]
-    pub(crate) fn announced_as<R>(
-        &mut self,
-        plan: Box<Plan>,
-        entity: Entity,
-        change: impl FnOnce(&mut Self) -> R,
-    ) -> R {
-        // Nobody hears of it: it is the cause of nothing. What is part of a chain counts all the same.
-        if plan.silent && (self.reactions.chain.is_empty() || plan.changes.is_empty()) {
-            self.put_back(plan);
-            return change(self);
-        }
-        if !self.begins_plainly() {
-            let changes = plan.changes.clone();
-            self.put_back(plan);
-            return self.announced(entity, &changes, change);
-        }
-        self.before_planned(&plan, entity);
-        let outcome = catch_unwind(AssertUnwindSafe(|| change(self)));
-        if self.after_planned(plan, entity, outcome.is_ok())
-            && let Ok(result) = outcome
-        {
-            return result;
-        }
-        self.end_round(Round::PLAIN, outcome)
-    }
-
     /// Announces entities that came with a bundle, as planned. False, and nothing happens, when that is not known.
     pub(super) fn announced_bundle(&mut self, entities: &[Entity], bundle: BundleId) -> bool {
         let Some(&first) = entities.first() else { return true };
@@ -322,8 +335,8 @@ impl World {
             self.call_matchers(entities, &plan.beginning, Border::Begins);
             self.put_back(plan);
             self.end_round(Round::PLAIN, Ok(()));
-        } else if !self.after_planned(plan, first, true) {
-            self.end_round(Round::PLAIN, Ok(()));
+        } else {
+            self.after_planned(plan, first);
         }
         true
     }
@@ -336,45 +349,37 @@ impl World {
             && self.reactions.chain.len() < self.reactions.depth_limit.get()
     }
 
-    #[inline]
+    #[inline(always)]
     fn before_planned(&mut self, plan: &Plan, entity: Entity) {
         let (event, component) = plan.first;
         self.reactions.chain.push(Cause::Change(event, component, entity));
         for telling in &plan.leaving {
             self.tell_planned(telling, entity);
         }
-        if !plan.ceasing.is_empty() {
-            self.call_planned_matchers(entity, &plan.ceasing);
-        }
+        self.call_planned_matchers(entity, &plan.ceasing, Border::Ceases);
     }
 
-    /// The other half. True when the round has ended, and nothing was queued and nothing went wrong.
-    #[inline]
-    fn after_planned(&mut self, plan: Box<Plan>, entity: Entity, happened: bool) -> bool {
-        if happened {
-            for telling in &plan.coming {
-                self.tell_planned(telling, entity);
-            }
-            if !plan.beginning.is_empty() {
-                self.call_planned_matchers(entity, &plan.beginning);
-            }
-        } else {
-            self.tell_what_is_there(&plan, entity);
+    /// The other half, when the change was made.
+    #[inline(always)]
+    pub(super) fn after_planned(&mut self, plan: Box<Plan>, entity: Entity) {
+        for telling in &plan.coming {
+            self.tell_planned(telling, entity);
         }
+        self.call_planned_matchers(entity, &plan.beginning, Border::Begins);
         self.put_back(plan);
-        let ends = happened && self.commands.queue.is_empty() && self.reactions.errors.is_empty();
-        if ends {
+        if self.commands.queue.is_empty() && self.reactions.errors.is_empty() {
             self.reactions.chain.pop();
+        } else {
+            self.end_round(Round::PLAIN, Ok(()));
         }
-        ends
     }
 
-    /// After a panic the change may have happened or not.
-    #[cold]
-    fn tell_what_is_there(&mut self, plan: &Plan, entity: Entity) {
+    /// The other half, when the change panicked: it may have happened or not.
+    pub(super) fn after_planned_panic(&mut self, plan: Box<Plan>, entity: Entity) {
         self.announce_what_is_there(entity, &plan.changes);
         let crossings = self.matching_now(entity, &plan.crossings);
         self.call_matchers(&[entity], &crossings, Border::Begins);
+        self.put_back(plan);
     }
 
     fn tell_planned(&mut self, telling: &Telling, entity: Entity) {

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx_store::Entity;
 
-use super::{Call, ObserverId, Who};
+use super::{Call, Handler, ObserverId, Who};
 use crate::signature::Signature;
 use crate::world::World;
 use crate::world::failure::{BoxedError, Failed, SystemError};
@@ -111,18 +111,37 @@ impl World {
         let call = AssertUnwindSafe(|| handler.run(self, Call { heard, observer }));
         let outcome = catch_unwind(call);
         self.reactions.handling -= 1;
-        let failure = match outcome {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(Ok(error)),
-            Err(payload) => {
-                handler.discard();
-                Some(Err(payload))
+        match outcome {
+            Ok(Ok(())) => {
+                self.put_handler_back(slot, handler);
             }
-        };
+            Ok(Err(error)) => self.end_failed_call(slot, handler, Ok(error)),
+            Err(payload) => self.end_failed_call(slot, handler, Err(payload)),
+        }
+    }
+
+    /// Puts a handler back; false, and it is dropped, when its observer is gone.
+    #[inline(always)]
+    fn put_handler_back(&mut self, slot: u32, handler: Box<dyn Handler>) -> bool {
         let found = self.reactions.observers.slots.get_mut(slot as usize);
-        let Some(kept) = found.and_then(|found| found.kept.as_mut()) else { return };
+        let Some(kept) = found.and_then(|found| found.kept.as_mut()) else { return false };
         *kept.handler() = Some(handler);
-        if let Some(failure) = failure {
+        true
+    }
+
+    /// The end of a call of an observer that returned an error, or panicked.
+    #[cold]
+    #[inline(never)]
+    fn end_failed_call(
+        &mut self,
+        slot: u32,
+        mut handler: Box<dyn Handler>,
+        failure: Result<BoxedError, Box<dyn Any + Send>>,
+    ) {
+        if failure.is_err() {
+            handler.discard();
+        }
+        if self.put_handler_back(slot, handler) {
             self.note_failure(slot, failure);
         }
     }
