@@ -367,7 +367,7 @@ impl Store {
         // member, whose set has no holes (I13), so that its entry can go. Its values lie where they were, or behind the end
         // (I2, I11). The owner of a row that is moved is in the set (I10).
         let row = unsafe {
-            let border = if needing == 0 { row } else { self.leave_groups(set, entity, row) };
+            let border = if needing == 0 { row } else { self.leave_groups_apart(set, entity, row) };
             if border != row {
                 self.swap_set_rows(set, row, border);
             }

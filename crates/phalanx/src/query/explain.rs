@@ -17,12 +17,18 @@ use crate::registry::ComponentInfo;
 
 impl Context<'_> {
     /// Why a query does not visit an entity.
+    #[inline(always)]
+    pub(super) fn why(&self, entity: Entity, entities: &Entities, sets: Sets<'_>) -> QueryEntityError {
+        // An error that a call returns as it is lies where the result of the lookup lies; the compiler would ask it anew
+        // whether it is one, and with it each item that was found.
+        self.mismatch(entity, entities, sets).unwrap_or(QueryEntityError::NoSuchEntity { entity })
+    }
+
+    /// Why a query does not visit a living entity; `None` for a dead one.
     #[cold]
     #[inline(never)]
-    pub(super) fn why(&self, entity: Entity, entities: &Entities, sets: Sets<'_>) -> QueryEntityError {
-        let Some(location) = entities.locate(entity) else {
-            return QueryEntityError::NoSuchEntity { entity };
-        };
+    fn mismatch(&self, entity: Entity, entities: &Entities, sets: Sets<'_>) -> Option<QueryEntityError> {
+        let location = entities.locate(entity)?;
         let archetype = self.archetypes.of_table(location.table);
         let (signature, pool) = (self.archetypes.signature(archetype), self.archetypes.pool_of(archetype));
         let has = |key| match self.archetypes.pools().by_key(key) {
@@ -33,7 +39,7 @@ impl Context<'_> {
             Some(condition) => condition.to_string(),
             None => "a tick of change".to_owned(),
         };
-        QueryEntityError::DoesNotMatch { entity, fails }
+        Some(QueryEntityError::DoesNotMatch { entity, fails })
     }
 }
 

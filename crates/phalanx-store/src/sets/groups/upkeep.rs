@@ -180,10 +180,12 @@ impl Store {
     /// last. Otherwise that is the entity's row.
     ///
     /// # Safety
-    /// The entity has this row in the set, and the caller exchanges it with the one that is returned (I13).
-    #[inline(never)]
+    /// The set is one of this store. The entity has this row in it, and the caller exchanges it with the one that is
+    /// returned (I13).
+    #[inline(always)]
     pub(in crate::sets) unsafe fn leave_groups(&mut self, set: SetId, entity: Entity, row: usize) -> usize {
-        let SparseSet { needing, owner, only_owner, .. } = *self.set(set);
+        // SAFETY: forwarded: sets live as long as the store (I10).
+        let SparseSet { needing, owner, only_owner, .. } = **unsafe { self.sets.get_unchecked(set.index()) };
         let Some(at) = only_owner else {
             // SAFETY: forwarded.
             return unsafe { self.leave_many(set, entity, owner.map(|at| at as usize), needing) }
@@ -200,6 +202,21 @@ impl Store {
         // SAFETY: forwarded: members are in all owned sets, before the border (I13).
         unsafe { group.bring_to(sets, tables, metas, self.tick, entity, last, Some(set)) };
         last
+    }
+
+    /// As `leave_groups`, for callers that seldom meet groups: it is not inlined.
+    ///
+    /// # Safety
+    /// As for `leave_groups`.
+    #[inline(never)]
+    pub(in crate::sets) unsafe fn leave_groups_apart(
+        &mut self,
+        set: SetId,
+        entity: Entity,
+        row: usize,
+    ) -> usize {
+        // SAFETY: forwarded.
+        unsafe { self.leave_groups(set, entity, row) }
     }
 
     /// # Safety

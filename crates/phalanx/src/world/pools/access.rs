@@ -93,7 +93,7 @@ impl<'w, P: Pool> PoolRef<'w, P> {
         if let Some(at) = key.cached_location() {
             return match self.world.store.get_at::<T::Read>(*at, T::ids()) {
                 Some(item) => Ok(T::wrap_ref(item)),
-                None => self.find::<T>(at),
+                None => self.find::<T>(at).ok_or_else(|| self.why::<T>(at.entity())),
             };
         }
         let (entity, archetypes) = (key.entity(), &self.world.archetypes);
@@ -117,23 +117,31 @@ impl<'w, P: Pool> PoolRef<'w, P> {
     }
 
     /// Why a component of an entity cannot be read.
+    #[inline(always)]
+    pub(super) fn why<T: Queryable>(&self, entity: Entity) -> PoolEntityError {
+        // Not returned by the call as it is: see `Context::why` of queries.
+        self.mismatch::<T>(entity).unwrap_or(PoolEntityError::NoSuchEntity { entity })
+    }
+
+    /// Why a component of a living entity cannot be read; `None` for a dead one.
     #[cold]
     #[inline(never)]
-    pub(super) fn why<T: Queryable>(&self, entity: Entity) -> PoolEntityError {
+    fn mismatch<T: Queryable>(&self, entity: Entity) -> Option<PoolEntityError> {
         match self.world.table_in::<P>(self.id(), entity) {
-            Err(error) => error,
-            Ok(_) => PoolEntityError::missing::<T>(entity),
+            Err(PoolEntityError::NoSuchEntity { .. }) => None,
+            Err(error) => Some(error),
+            Ok(_) => Some(PoolEntityError::missing::<T>(entity)),
         }
     }
 
     /// Reads a component of an entity that has moved, or lacks it.
     #[cold]
     #[inline(never)]
-    pub(super) fn find<T: Queryable>(&self, at: &mut CachedLocation) -> Result<T::Ref<'w>, PoolEntityError> {
+    pub(super) fn find<T: Queryable>(&self, at: &mut CachedLocation) -> Option<T::Ref<'w>> {
         let entity = at.entity();
-        self.world.table_in::<P>(self.id(), entity)?;
+        self.world.table_in::<P>(self.id(), entity).ok()?;
         self.world.store.find_location(at);
-        self.world.get::<T>(entity).ok_or_else(|| PoolEntityError::missing::<T>(entity))
+        self.world.get::<T>(entity)
     }
 
     /// Reads all entities of the pool that have `D`.

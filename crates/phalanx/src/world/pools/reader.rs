@@ -59,7 +59,7 @@ impl<'w, P: Pool + Declares<T::Owner>, T: Queryable> PoolReader<'w, P, T> {
         if let Some(at) = key.cached_location() {
             return match self.reader.get(*at) {
                 Some(item) => Ok(T::wrap_ref(item)),
-                None => self.pool.find::<T>(at),
+                None => self.pool.find::<T>(at).ok_or_else(|| self.pool.why::<T>(at.entity())),
             };
         }
         let entity = key.entity();
