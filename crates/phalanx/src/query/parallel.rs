@@ -28,9 +28,12 @@ mod items;
 /// The rows of a set below which the walk along it is not given up for one along the tables.
 const SHORT_SET: usize = 2 * BLOCK_ROWS;
 
-/// The rows after which the clock is looked at first.
-const FIRST_ROWS: usize = 8;
-/// How many times more rows are visited next, while too little time has passed to tell.
+/// The part of the rows after which the clock is looked at first, and between how many rows that is. Few: meanwhile other
+/// threads wait, and those that were awake fall asleep.
+const FIRST_PART: usize = 256;
+const FIRST_LEAST: usize = 4;
+const FIRST_MOST: usize = 64;
+/// How many times more rows are visited next, at most, while too little time has passed to tell.
 const GROWTH: usize = 64;
 /// The least time that tells how heavy rows are: the first ones may wait for memory, which the others find at hand.
 const TELLING: Duration = Duration::from_micros(2);
@@ -40,6 +43,9 @@ const WORTH_SHARING: Duration = Duration::from_micros(60);
 const WORTH_WAKING: Duration = Duration::from_micros(150);
 /// The time that one job takes, and after which the calling thread looks at the clock again.
 const JOB: Duration = Duration::from_micros(12);
+
+/// Rows that fill whole cache lines of a column, whatever the size of a value.
+const LINE_ROWS: usize = 64;
 
 /// The number of parts into which rows are cut whose results are combined, unless a part would exceed a block.
 const PARTS: usize = 64;
@@ -298,17 +304,18 @@ impl Pace {
         }
         let Some(set) = self.clock else {
             self.clock = Some(Instant::now());
-            return Step::Visit(FIRST_ROWS);
+            let rows = (self.rows / FIRST_PART).clamp(FIRST_LEAST, FIRST_MOST);
+            return Step::Visit(rows.next_power_of_two());
         };
         if self.left == 0 {
             return Step::Visit(usize::MAX);
         }
         let now = Instant::now();
         let passed = nanos(now - set);
-        if passed < nanos(TELLING) {
-            return Step::Visit(self.visited.saturating_mul(GROWTH));
-        }
         self.row = passed / self.visited as f64;
+        if passed < nanos(TELLING) {
+            return Step::Visit(self.timed_rows().min(self.visited.saturating_mul(GROWTH)));
+        }
         if self.is_worth_sharing(self.left) {
             return if rayon_core::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
         }
@@ -321,13 +328,16 @@ impl Pace {
         self.row * rows as f64 >= nanos(if inside { WORTH_SHARING } else { WORTH_WAKING })
     }
 
-    /// The rows that take as long as a job should.
+    /// The rows that take as long as a job should; whole cache lines of each column where they are many.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "what is beyond all numbers of rows becomes the largest"
     )]
     fn timed_rows(&self) -> usize {
-        ((nanos(JOB) / self.row) as usize).max(1)
+        match (nanos(JOB) / self.row) as usize {
+            few @ ..LINE_ROWS => few.max(1),
+            rows => rows / LINE_ROWS * LINE_ROWS,
+        }
     }
 
     /// The rows of the next job, in a table of which so many rows come before it.
@@ -359,5 +369,6 @@ impl Pace {
 }
 
 fn nanos(time: Duration) -> f64 {
-    time.as_nanos() as f64
+    // Without the whole number of 128 bits, which takes a call.
+    time.as_secs() as f64 * 1e9 + f64::from(time.subsec_nanos())
 }
