@@ -28,11 +28,9 @@ mod items;
 /// The rows of a set below which the walk along it is not given up for one along the tables.
 const SHORT_SET: usize = 2 * BLOCK_ROWS;
 
-/// The part of the rows after which the clock is looked at first, and between how many rows that is. Few: meanwhile other
-/// threads wait, and those that were awake fall asleep.
-const FIRST_PART: usize = 256;
-const FIRST_LEAST: usize = 4;
-const FIRST_MOST: usize = 64;
+/// The rows after which the clock is looked at first. Few: meanwhile other threads wait, and those that were awake fall
+/// asleep.
+const FIRST_ROWS: usize = 4;
 /// How many times more rows are visited next, at most, while too little time has passed to tell.
 const GROWTH: usize = 64;
 /// The least time that tells how heavy rows are: the first ones may wait for memory, which the others find at hand.
@@ -304,17 +302,20 @@ impl Pace {
         }
         let Some(set) = self.clock else {
             self.clock = Some(Instant::now());
-            let rows = (self.rows / FIRST_PART).clamp(FIRST_LEAST, FIRST_MOST);
-            return Step::Visit(rows.next_power_of_two());
+            return Step::Visit(FIRST_ROWS);
         };
         if self.left == 0 {
             return Step::Visit(usize::MAX);
         }
         let now = Instant::now();
         let passed = nanos(now - set);
+        // Light rows are not divided by: it would be a good part of what they lose here.
+        if passed * GROWTH as f64 <= nanos(JOB) {
+            return Step::Visit(self.visited.saturating_mul(GROWTH));
+        }
         self.row = passed / self.visited as f64;
         if passed < nanos(TELLING) {
-            return Step::Visit(self.timed_rows().min(self.visited.saturating_mul(GROWTH)));
+            return Step::Visit(self.timed_rows());
         }
         if self.is_worth_sharing(self.left) {
             return if rayon_core::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
