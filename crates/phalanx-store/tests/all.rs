@@ -21,6 +21,7 @@ mod spawn_cursors;
 mod spawn_cursors_model;
 mod splits;
 mod store;
+mod walks;
 
 #[test]
 fn every_file_beside_this_one_is_a_module_of_it() {

@@ -126,6 +126,9 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
                     // SAFETY: a row is left, which is yielded once (I6).
                     return Some(unsafe { self.run.take_dense() });
                 }
+                // At once: the compiler passes this on to the branch above only where nothing else is asked in between, not
+                // even something that is known when compiling.
+                seldom();
             } else if let Some(item) = self.run.next() {
                 return Some(item);
             }

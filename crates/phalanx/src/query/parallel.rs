@@ -28,9 +28,10 @@ mod items;
 /// The rows of a set below which the walk along it is not given up for one along the tables.
 const SHORT_SET: usize = 2 * BLOCK_ROWS;
 
-/// The rows after which the clock is looked at first.
-const FIRST_ROWS: usize = 8;
-/// How many times more rows are visited next, while too little time has passed to tell.
+/// The rows after which the clock is looked at first. Few: meanwhile other threads wait, and those that were awake fall
+/// asleep.
+const FIRST_ROWS: usize = 4;
+/// How many times more rows are visited next, at most, while too little time has passed to tell.
 const GROWTH: usize = 64;
 /// The least time that tells how heavy rows are: the first ones may wait for memory, which the others find at hand.
 const TELLING: Duration = Duration::from_micros(2);
@@ -40,6 +41,9 @@ const WORTH_SHARING: Duration = Duration::from_micros(60);
 const WORTH_WAKING: Duration = Duration::from_micros(150);
 /// The time that one job takes, and after which the calling thread looks at the clock again.
 const JOB: Duration = Duration::from_micros(12);
+
+/// Rows that fill whole cache lines of a column, whatever the size of a value.
+const LINE_ROWS: usize = 64;
 
 /// The number of parts into which rows are cut whose results are combined, unless a part would exceed a block.
 const PARTS: usize = 64;
@@ -305,10 +309,14 @@ impl Pace {
         }
         let now = Instant::now();
         let passed = nanos(now - set);
-        if passed < nanos(TELLING) {
+        // Light rows are not divided by: it would be a good part of what they lose here.
+        if passed * GROWTH as f64 <= nanos(JOB) {
             return Step::Visit(self.visited.saturating_mul(GROWTH));
         }
         self.row = passed / self.visited as f64;
+        if passed < nanos(TELLING) {
+            return Step::Visit(self.timed_rows());
+        }
         if self.is_worth_sharing(self.left) {
             return if rayon_core::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
         }
@@ -321,13 +329,16 @@ impl Pace {
         self.row * rows as f64 >= nanos(if inside { WORTH_SHARING } else { WORTH_WAKING })
     }
 
-    /// The rows that take as long as a job should.
+    /// The rows that take as long as a job should; whole cache lines of each column where they are many.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "what is beyond all numbers of rows becomes the largest"
     )]
     fn timed_rows(&self) -> usize {
-        ((nanos(JOB) / self.row) as usize).max(1)
+        match (nanos(JOB) / self.row) as usize {
+            few @ ..LINE_ROWS => few.max(1),
+            rows => rows / LINE_ROWS * LINE_ROWS,
+        }
     }
 
     /// The rows of the next job, in a table of which so many rows come before it.
@@ -359,5 +370,6 @@ impl Pace {
 }
 
 fn nanos(time: Duration) -> f64 {
-    time.as_nanos() as f64
+    // Without the whole number of 128 bits, which takes a call.
+    time.as_secs() as f64 * 1e9 + f64::from(time.subsec_nanos())
 }
