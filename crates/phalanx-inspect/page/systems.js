@@ -150,14 +150,14 @@ parts.systems = (() => {
 
   // Working out the order of systems costs the app more than telling when they ran, and seldom changes.
   let drawn = "", schedule = null, known = "", asked = 0;
-  async function tick() {
+  async function tick(patient) {
     drawPlots();
-    const times = await act("app.timeline", { frames: 12 });
+    const times = await act("app.timeline", { frames: 12 }, patient);
     if (!times) return;
     drawTimeline(times);
     const names = JSON.stringify(times.systems);
     if (!schedule || names !== known || performance.now() - asked > 5000) {
-      schedule = await act("app.schedule") || schedule;
+      schedule = await act("app.schedule", {}, patient) || schedule;
       [known, asked] = [names, performance.now()];
     }
     if (!schedule) return;

@@ -147,7 +147,7 @@ fn a_search_goes_on_by_itself_while_somebody_waits_for_it() {
     };
     let first = look();
     assert!(first.0 == 1 && first.1 < 100_000, "this world is too large to be searched at once");
-    // Frames that hardly work give a thousandth of their time, once they have paid for the call.
+    // Frames that hardly work give a small part of their time, once they have paid for the call.
     app.wait_frames(500);
     let mut last = look();
     assert!(last.0 > 2, "{} parts after two calls", last.0);
@@ -157,6 +157,25 @@ fn a_search_goes_on_by_itself_while_somebody_waits_for_it() {
         last = now;
     }
     assert_eq!((last.1, last.2), (100_000, 10));
+}
+
+#[test]
+fn calls_that_can_wait_are_answered_as_all_others() {
+    let app = Running::start(Inspector::default());
+    let ask = |patient: &str| {
+        let body = format!(
+            "{{\"id\":3,\"method\":\"world.query\",\"params\":{{\"limit\":0}},\"patient\":{patient}}}"
+        );
+        let text = app.address.post(&body);
+        Json::parse(text.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
+    };
+    let usual = ask("false");
+    assert_eq!(usual.get("result").map(total), Some(14));
+    // The last of them waits until the one before it is paid for.
+    for _ in 0..3 {
+        assert_eq!(ask("true"), usual);
+    }
+    assert_eq!(ask("\"perhaps\""), usual, "what is not true is false");
 }
 
 #[test]
