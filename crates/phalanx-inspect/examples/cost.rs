@@ -237,10 +237,13 @@ fn main() {
     let mut page = Page::start(&subject.app.world().resource::<InspectorAddress>().0);
     for paced in [true, false] {
         println!("{}", if paced { "60 frames per second" } else { "as many frames as there can be" });
-        let pairs: Vec<_> =
-            (0..rounds).map(|_| (bare.run(length, paced), subject.run(length, paced))).collect();
-        compare("closed", &pairs, paced);
-        for tab in page::TABS {
+        let wanted = |tab: &str| arguments.len() < 3 || arguments[2..].iter().any(|name| name == tab);
+        if wanted("closed") {
+            let pairs: Vec<_> =
+                (0..rounds).map(|_| (bare.run(length, paced), subject.run(length, paced))).collect();
+            compare("closed", &pairs, paced);
+        }
+        for tab in page::TABS.into_iter().filter(|tab| wanted(tab)) {
             let pairs: Vec<_> = (0..rounds)
                 .map(|_| {
                     let closed = subject.run(length, paced);

@@ -23,12 +23,13 @@ function el(name, attributes, ...children) {
 
 let calls = 0;
 
-/** Calls a method of the app. Whole numbers beyond 2^53, which would be rounded here, come and go as texts. */
-async function call(method, params) {
+/** Calls a method of the app; `patient` for what nobody waits for, which the app answers when that costs it little. Whole
+ *  numbers beyond 2^53, which would be rounded here, come and go as texts. */
+async function call(method, params, patient) {
   const answer = await fetch("/api", {
     method: "POST",
     headers: { "Content-Type": "application/json", "Authorization": "Bearer " + token },
-    body: JSON.stringify({ jsonrpc: "2.0", id: ++calls, method, params: params || {} }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: ++calls, method, params: params || {}, patient: patient === true }),
   });
   if (!answer.ok) throw new Error((await answer.text()).trim() || "HTTP " + answer.status);
   const { result, error } = await answer.json();
@@ -45,9 +46,9 @@ function toast(text) {
 }
 
 /** Calls a method for its effect, and says why when there is none. */
-async function act(method, params) {
+async function act(method, params, patient) {
   try {
-    return await call(method, params);
+    return await call(method, params, patient);
   } catch (error) {
     toast(error.message);
     return null;

@@ -15,13 +15,14 @@ parts.entities = (() => {
   // When the search began and ended that the list shows; it goes on for as long as it is not whole.
   const searched = { began: 0, ended: 0, whole: false };
 
-  /** Asks for a page of the list; `fresh` begins the search anew, `again` keeps what is shown until that is whole. */
-  async function load(page, fresh, again) {
+  /** Asks for a page of the list; `fresh` begins the search anew, `again` keeps what is shown until that is
+   *  whole, and can wait, as does asking how far a search is (`more`). */
+  async function load(page, fresh, again, more) {
     const own = asking;
     if (!again) pages.set(page, null);
     if (fresh) Object.assign(searched, { began: performance.now(), whole: false });
     try {
-      const result = await call("world.query", { query, offset: page * PAGE, limit: PAGE, fresh });
+      const result = await call("world.query", { query, offset: page * PAGE, limit: PAGE, fresh }, again || more);
       if (own !== asking) return;
       if (result.complete && !searched.whole) Object.assign(searched, { ended: performance.now(), whole: true });
       if (again) {
@@ -40,7 +41,7 @@ parts.entities = (() => {
       total = result.total;
       pages.set(page, result.entities);
       draw();
-      if (!result.complete) setTimeout(() => { if (own === asking) load(page, false); }, 100);
+      if (!result.complete) setTimeout(() => { if (own === asking) load(page, false, false, true); }, 100);
     } catch (error) {
       if (own !== asking) return;
       Object.assign(searched, { ended: performance.now(), whole: true });
@@ -94,11 +95,11 @@ parts.entities = (() => {
     refresh();
   }
 
-  async function refresh() {
+  async function refresh(patient) {
     if (!picked) return;
     const asked = picked;
     try {
-      const found = await call("world.get", { entity: picked });
+      const found = await call("world.get", { entity: picked }, patient);
       if (asked === picked) show(found);
     } catch (error) {
       if (asked === picked) {
@@ -310,8 +311,8 @@ parts.entities = (() => {
       search(true);
       if (/^#\d+v\d+$/.test(location.hash)) pick(location.hash.slice(1));
     },
-    tick() {
-      refresh();
+    async tick(patient) {
+      await refresh(patient);
       // The list follows the world more slowly than the entity that is looked at.
       rounds += 1;
       // A search over many entities goes on for a while: it is begun anew only when it has ended, and as long ago as it took.

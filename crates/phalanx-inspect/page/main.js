@@ -2,6 +2,8 @@
 
 let tab = "entities";
 let next = 0;
+// Whether a tab was drawn since it was chosen: what follows can wait.
+let drawn = false;
 
 function showTab(name) {
   tab = name;
@@ -9,6 +11,7 @@ function showTab(name) {
   for (const section of document.querySelectorAll(".tab")) section.hidden = section.id !== name;
   parts.map.layOut();
   next = 0;
+  drawn = false;
 }
 for (const button of $("tabs").children) button.addEventListener("click", () => showTab(button.dataset.tab));
 
@@ -81,7 +84,9 @@ async function loop() {
   const now = performance.now();
   if (!document.hidden && now >= next && part?.tick) {
     next = now + (part.every || 250);
-    try { await part.tick(); } catch (error) { toast(error.message); }
+    const patient = drawn;
+    drawn = true;
+    try { await part.tick(patient); } catch (error) { toast(error.message); }
   }
   if (!document.hidden) await parts.map.tickBeside(now);
   setTimeout(loop, 50);
@@ -89,7 +94,7 @@ async function loop() {
 
 async function know() {
   try {
-    live.components = await call("world.components");
+    live.components = await call("world.components", {}, true);
     $("names").replaceChildren(...live.components.map((component) => el("option", { value: component.short })));
   } catch { /* Shown by whoever needs it. */ }
   setTimeout(know, 5000);

@@ -63,13 +63,13 @@ parts.map = (() => {
     }) : []));
   }
 
-  async function show(view) {
+  async function show(view, patient) {
     offer();
     if (!choice.x.value) { view.count.textContent = "No component has a field with a number."; return; }
-    const found = await act("world.points", { x: choice.x.value, y: choice.y.value, colour: choice.colour.value, limit: view.most });
+    const found = await act("world.points", { x: choice.x.value, y: choice.y.value, colour: choice.colour.value, limit: view.most }, patient);
     if (found) draw(view, found);
   }
-  const tick = () => show(large);
+  const tick = (patient) => show(large, patient);
 
   let next = 0;
   return {
@@ -80,7 +80,7 @@ parts.map = (() => {
       layOut();
       if (beside.hidden || beside.offsetParent === null || now < next) return;
       next = now + 300;
-      await show(small);
+      await show(small, true);
     },
   };
 })();

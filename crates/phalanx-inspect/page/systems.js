@@ -52,6 +52,7 @@ parts.systems = (() => {
     const [context, width, height] = canvasOf(timeline);
     bars = [];
     const frames = found.frames.slice(-8);
+    timeline.dataset.frames = String(frames.length);
     // Frames stand side by side: what lies between them is not the app's.
     const all = frames.reduce((sum, frame) => sum + frame.length, 0) || 1;
     const scale = (width - 6 * frames.length) / all;
@@ -150,14 +151,15 @@ parts.systems = (() => {
 
   // Working out the order of systems costs the app more than telling when they ran, and seldom changes.
   let drawn = "", schedule = null, known = "", asked = 0;
-  async function tick() {
+  async function tick(patient) {
     drawPlots();
-    const times = await act("app.timeline", { frames: 12 });
+    // Frames are noted from the first time on that somebody asks: until there are some, somebody waits.
+    const times = await act("app.timeline", { frames: 12 }, patient && timeline.dataset.frames > 0);
     if (!times) return;
     drawTimeline(times);
     const names = JSON.stringify(times.systems);
     if (!schedule || names !== known || performance.now() - asked > 5000) {
-      schedule = await act("app.schedule") || schedule;
+      schedule = await act("app.schedule", {}, patient) || schedule;
       [known, asked] = [names, performance.now()];
     }
     if (!schedule) return;

@@ -40,8 +40,8 @@ parts.tables = (() => {
 
   const chips = (names) => el("div", { class: "chips" }, ...names.map((name) => el("span", { class: "tag" }, name)));
 
-  async function tick() {
-    const found = await act("world.tables");
+  async function tick(patient) {
+    const found = await act("world.tables", {}, patient);
     if (!found) return;
     const archetypes = [...found.archetypes].sort((a, b) => b.rows - a.rows);
     const fragments = number(archetypes.filter((a) => a.rows > 0).length) + " tables with rows, "

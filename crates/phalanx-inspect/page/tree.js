@@ -45,8 +45,12 @@ parts.tree = (() => {
     }
     const terms = ["Children", "!ChildOf"].concat(query.trim() ? [query] : []);
     try {
-      let found;
-      do found = await call("world.query", { query: terms.join(", "), limit: MOST, fresh: !found }); while (!found.complete && own === asking);
+      const ask = (fresh) => call("world.query", { query: terms.join(", "), limit: MOST, fresh }, !fresh);
+      let found = await ask(true);
+      while (!found.complete && own === asking) {
+        await new Promise((done) => setTimeout(done, 100));
+        found = await ask(false);
+      }
       const roots = await Promise.all(found.entities.map(({ entity }) => call("world.get", { entity }).catch(() => null)));
       if (own !== asking) return;
       const lines = roots.filter(Boolean).map((r) => branch({ entity: r.entity, name: r.name, children: r.childCount }, 0, [r.entity]));

@@ -50,9 +50,9 @@ parts.why = (() => {
     systems.replaceChildren(...names.map((name) => el("option", { value: name })));
   }
 
-  async function tick() {
+  async function tick(patient) {
     components.replaceChildren(...live.components.map((component) => el("option", { value: component.short })));
-    const schedule = await act("app.schedule");
+    const schedule = await act("app.schedule", {}, patient);
     if (schedule) know(schedule);
   }
 

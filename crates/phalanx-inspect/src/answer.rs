@@ -16,21 +16,24 @@ use crate::methods;
 use crate::protocol::{CHANGING, Failure, METHODS, failure, success};
 use crate::query_text;
 use crate::search::Search;
+use crate::shared::Call;
 use crate::tool::{STEP, State};
 use crate::why::why;
 
 /// How long a call looks that begins a search, at most: few searches take longer.
 const FIRST_LOOK: Duration = Duration::from_micros(200);
-/// How long a call looks that asks for a search again, at most: it goes on without that, if slowly.
+/// How long a call looks that asks for a search again, at most: it goes on without that, if slowly. One that can wait
+/// looks at a few entities only.
 const NEXT_LOOK: Duration = Duration::from_micros(50);
 /// No more searches are kept.
 const MAX_SEARCHES: usize = 8;
 
 /// Answers a call, within a time if it can be cut short. Writing the answer as text is left to whoever asked.
-pub fn answer(app: &mut App, state: &mut State, request: &Json, until: Instant) -> Json {
+pub fn answer(app: &mut App, state: &mut State, call: &Call, until: Instant) -> Json {
+    let request = &call.request;
     let id = request.get("id").cloned().unwrap_or(Json::Null);
     let raw = request.get("raw").is_some();
-    let result = catch_unwind(AssertUnwindSafe(|| checked_call(app, state, request, until)));
+    let result = catch_unwind(AssertUnwindSafe(|| checked_call(app, state, call, until)));
     let panicked =
         || Err(Failure(-32603, "a function of the app panicked while this was answered".to_owned()));
     match result.unwrap_or_else(|_| panicked()) {
@@ -40,7 +43,8 @@ pub fn answer(app: &mut App, state: &mut State, request: &Json, until: Instant) 
     }
 }
 
-fn checked_call(app: &mut App, state: &mut State, request: &Json, until: Instant) -> Result<Json, Failure> {
+fn checked_call(app: &mut App, state: &mut State, call: &Call, until: Instant) -> Result<Json, Failure> {
+    let request = &call.request;
     let Some(method) = request.get("method").and_then(Json::as_text) else {
         return Err(Failure(-32600, "a call has a `method`".to_owned()));
     };
@@ -54,12 +58,12 @@ fn checked_call(app: &mut App, state: &mut State, request: &Json, until: Instant
     }
     let params = request.get("params").unwrap_or(&Json::Null);
     match method {
-        "world.query" => search(app, state, params, until),
-        _ => call(app, state, method, params),
+        "world.query" => search(app, state, params, call.patient, until),
+        _ => result(app, state, method, params),
     }
 }
 
-fn call(app: &mut App, state: &mut State, method: &str, params: &Json) -> Result<Json, Failure> {
+fn result(app: &mut App, state: &mut State, method: &str, params: &Json) -> Result<Json, Failure> {
     match method {
         "world.get" => methods::get(app.world(), params),
         "world.set" => methods::set(app.world_mut(), params),
@@ -69,7 +73,7 @@ fn call(app: &mut App, state: &mut State, method: &str, params: &Json) -> Result
         "world.remove" => methods::remove(app.world_mut(), params),
         "world.components" => Ok(methods::components(app.world())),
         "world.tables" => Ok(methods::tables(app.world(), state.want_advisor())),
-        "world.points" => state.points(app.world(), params),
+        "world.points" => methods::points(app.world(), params),
         "world.difference" => difference(app, params),
         "world.stats" => Ok(state.stats(app)),
         "app.schedule" => Ok(schedule(app)),
@@ -119,7 +123,13 @@ fn discover(state: &State) -> Json {
 }
 
 /// `world.query`
-fn search(app: &App, state: &mut State, params: &Json, until: Instant) -> Result<Json, Failure> {
+fn search(
+    app: &App,
+    state: &mut State,
+    params: &Json,
+    patient: bool,
+    until: Instant,
+) -> Result<Json, Failure> {
     let text = params.get("query").and_then(Json::as_text).unwrap_or_default();
     let offset = params.get("offset").and_then(Json::as_usize).unwrap_or(0);
     let limit = params.get("limit").and_then(Json::as_usize).unwrap_or(100).min(1000);
@@ -133,7 +143,11 @@ fn search(app: &App, state: &mut State, params: &Json, until: Instant) -> Result
             Search::new(text, Plan::new(world, &terms).map_err(Failure::params)?)
         }
     };
-    let look = if search.is_new() { FIRST_LOOK } else { NEXT_LOOK };
+    let look = match (search.is_new(), patient) {
+        (true, _) => FIRST_LOOK,
+        (false, false) => NEXT_LOOK,
+        (false, true) => Duration::ZERO,
+    };
     search.want();
     search.go_on(world, until.min(Instant::now() + look));
     let page = methods::found(world, search.page(world, offset, limit));

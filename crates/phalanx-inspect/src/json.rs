@@ -5,7 +5,6 @@
 //! to 64 bits, since entity ids need all of them.
 
 use std::fmt::{self, Write};
-use std::sync::Arc;
 
 /// How deep arrays and objects may be nested.
 const DEPTH: usize = 32;
@@ -27,8 +26,8 @@ pub enum Json {
     Text(String),
     /// `[..]`
     List(Vec<Json>),
-    /// `[[..], [..]]`: lists of three in one small piece of memory, which several answers may share. The parser makes none.
-    Triples(Arc<Vec<[Cell; 3]>>),
+    /// `[[..], [..]]`: lists of three in one small piece of memory. The parser makes none.
+    Triples(Vec<[Cell; 3]>),
     /// `{..}`
     Object(Vec<(String, Json)>),
 }
@@ -428,15 +427,15 @@ mod tests {
 
     #[test]
     fn triples_are_lists_of_lists() {
-        let rows = Json::Triples(Arc::new(vec![
+        let rows = Json::Triples(vec![
             [Json::Int(1), Json::Null, Json::from("a")].map(Cell::from),
             [Json::Int(u64::MAX.into()), Json::Int(-3), Json::Bool(true)].map(Cell::from),
             [Json::Single(0.1), Json::Number(0.5), Json::Single(f32::NAN)].map(Cell::from),
-        ]));
+        ]);
         let text = "[[1,null,\"a\"],[18446744073709551615,-3,true],[0.1,0.5,\"NaN\"]]";
         assert_eq!(rows.to_string(), text);
         assert_eq!(size_of::<Cell>(), 16, "a map of 5,000 points is 240 kB");
-        assert_eq!(Json::Triples(Arc::default()).to_string(), "[]");
+        assert_eq!(Json::Triples(Vec::new()).to_string(), "[]");
     }
 
     #[test]

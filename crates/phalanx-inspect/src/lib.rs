@@ -113,8 +113,8 @@ impl Inspector {
         Self { quiet: true, ..self }
     }
 
-    /// The time that answers may take per frame: 500 µs unless it is set; at least one request is answered in each. A search
-    /// that is not done then goes on by itself, for a hundredth of the time that frames work.
+    /// The time that answers may take per frame: 500 µs unless it is set; at least one request is answered in each. What
+    /// the page asks for again and again, and searches that go on, keep to a hundredth of the time that frames work.
     #[must_use]
     pub fn budget(self, budget: Duration) -> Self {
         Self { budget, ..self }

@@ -2,13 +2,11 @@
 //!
 //! Each takes the world and the parameters of a call. Everything is checked before anything is changed.
 
-use std::sync::Arc;
-
 use phalanx::archetype::ArchetypeId;
 use phalanx::component::Layout;
 use phalanx::fields::FieldKind;
 use phalanx::pool::{PoolId, PoolRecord};
-use phalanx::prelude::{ChildOf, Children, Entity, StorageKind, World};
+use phalanx::prelude::{ChildOf, Children, Entity, StorageKind, Time, World};
 use phalanx::registry::{ComponentId, ComponentInfo};
 
 use crate::advisor::{Advisor, having};
@@ -354,5 +352,7 @@ pub fn points(world: &World, params: &Json) -> Result<Json, Failure> {
         skip += rows.len() * step;
         skip -= table.len();
     }
-    Ok(Json::object([("total", total.into()), ("points", Json::Triples(Arc::new(list)))]))
+    let frame = world.resource::<Time>().frame();
+    let points = Json::Triples(list);
+    Ok(Json::object([("total", total.into()), ("points", points), ("frame", frame.into())]))
 }

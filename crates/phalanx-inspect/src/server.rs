@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::guard;
 use crate::http::{self, COMMON, Refused, Request, Response};
@@ -177,7 +177,8 @@ fn api(request: &Request, context: &Context) -> Result<Response, Refused> {
 /// Leaves a call for the tool, and waits for its reply.
 fn ask(context: &Context, request: Json) -> Result<String, Refused> {
     let (reply, answer) = sync_channel(1);
-    if !context.shared.leave(Call { request, reply }) {
+    let (patient, since) = (request.get("patient") == Some(&Json::Bool(true)), Instant::now());
+    if !context.shared.leave(Call { request, patient, since, reply }) {
         return Err(Refused(503, "too many requests wait for an answer"));
     }
     let answer = answer.recv_timeout(ANSWER_TIME);

@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::json::Json;
 
@@ -24,8 +24,24 @@ const MAX_CALLS: usize = 256;
 /// A request that waits for its answer.
 pub struct Call {
     pub request: Json,
+    /// Whether its answer can wait until answers have cost the app no more than their share.
+    pub patient: bool,
+    pub since: Instant,
     /// Becomes text on the thread that sends it, so that frames do not pay for that.
     pub reply: SyncSender<Json>,
+}
+
+/// The calls that wait, in the order in which they came.
+#[derive(Default)]
+struct Calls {
+    urgent: VecDeque<Call>,
+    patient: VecDeque<Call>,
+}
+
+impl Calls {
+    fn len(&self) -> usize {
+        self.urgent.len() + self.patient.len()
+    }
 }
 
 /// See the module.
@@ -33,7 +49,8 @@ pub struct Shared {
     token: String,
     /// Calls that wait and streams that are open: while it is zero, nobody looks.
     wanted: AtomicUsize,
-    calls: Mutex<VecDeque<Call>>,
+    streams: AtomicUsize,
+    calls: Mutex<Calls>,
     arrived: Condvar,
     latest: Mutex<(u64, Arc<str>)>,
     published: Condvar,
@@ -45,7 +62,8 @@ impl Shared {
         Ok(Self {
             token: random_token(),
             wanted: AtomicUsize::new(0),
-            calls: Mutex::new(VecDeque::new()),
+            streams: AtomicUsize::new(0),
+            calls: Mutex::default(),
             arrived: Condvar::new(),
             latest: Mutex::new((0, Arc::from("{}"))),
             published: Condvar::new(),
@@ -63,29 +81,47 @@ impl Shared {
         self.wanted.load(Ordering::Relaxed) > 0
     }
 
+    pub fn has_streams(&self) -> bool {
+        self.streams.load(Ordering::Relaxed) > 0
+    }
+
     /// Leaves a call; false when too many wait.
     pub fn leave(&self, call: Call) -> bool {
         let mut calls = lock(&self.calls);
         if calls.len() >= MAX_CALLS {
             return false;
         }
-        calls.push_back(call);
+        if call.patient { &mut calls.patient } else { &mut calls.urgent }.push_back(call);
         self.wanted.fetch_add(1, Ordering::Relaxed);
         self.arrived.notify_one();
         true
     }
 
-    /// Takes the call that waits longest.
+    /// Takes the call that waits longest, of those that cannot wait.
     pub fn take(&self) -> Option<Call> {
-        let call = lock(&self.calls).pop_front()?;
+        self.taken(|calls| calls.urgent.pop_front())
+    }
+
+    /// Takes the call that waits longest, of those that can.
+    pub fn take_patient(&self) -> Option<Call> {
+        self.taken(|calls| calls.patient.pop_front())
+    }
+
+    fn taken(&self, take: impl FnOnce(&mut Calls) -> Option<Call>) -> Option<Call> {
+        let call = take(&mut lock(&self.calls))?;
         self.wanted.fetch_sub(1, Ordering::Relaxed);
         Some(call)
+    }
+
+    /// Since when the next of the calls waits that can.
+    pub fn waits_since(&self) -> Option<Instant> {
+        lock(&self.calls).patient.front().map(|call| call.since)
     }
 
     /// Waits until a call is there, or for this long.
     pub fn wait_for_call(&self, most: Duration) {
         let calls = lock(&self.calls);
-        if calls.is_empty() {
+        if calls.len() == 0 {
             drop(self.arrived.wait_timeout(calls, most));
         }
     }
@@ -110,6 +146,7 @@ impl Shared {
     /// Counts a stream while it lives.
     pub fn stream(self: &Arc<Self>) -> Stream {
         self.wanted.fetch_add(1, Ordering::Relaxed);
+        self.streams.fetch_add(1, Ordering::Relaxed);
         Stream(Arc::clone(self))
     }
 
@@ -117,7 +154,7 @@ impl Shared {
         self.closing.store(true, Ordering::Relaxed);
         self.published.notify_all();
         // Whoever waits for a reply hears that none comes.
-        lock(&self.calls).clear();
+        *lock(&self.calls) = Calls::default();
     }
 
     pub fn is_closing(&self) -> bool {
@@ -131,6 +168,7 @@ pub struct Stream(Arc<Shared>);
 impl Drop for Stream {
     fn drop(&mut self) {
         self.0.wanted.fetch_sub(1, Ordering::Relaxed);
+        self.0.streams.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -18,6 +18,9 @@ use crate::waits::Waits;
 const KEPT: usize = 240;
 /// No more different reasons are kept; the last one says so.
 const MAX_REASONS: usize = 4096;
+/// The line of frames in a trace, and that of the first thread; 0 is the idle thread of Linux there.
+const FRAMES: usize = 1;
+const FIRST_THREAD: usize = 2;
 const LAST_REASON: usize = MAX_REASONS - 1;
 
 /// One run of a system in one frame, or that it did not run.
@@ -181,32 +184,35 @@ impl Timeline {
     }
 
     /// The same in the trace format of Chrome: frames on a line of their own, a line for each thread, what waited with
-    /// its reason, what was skipped as a mark.
+    /// its reason, what was skipped as a mark. Times are exact, since Perfetto drops what overlaps by a rounding.
     pub fn to_trace(&self) -> Json {
-        let named = |name: &str, thread: usize| {
+        let named = |what: &str, name: &str, thread: usize| {
             let args = Json::object([("name", name.into())]);
-            event("thread_name", "__metadata", "M", thread, vec![("args", args)])
+            event(what, "__metadata", "M", thread, vec![("args", args)])
         };
-        let mut events = vec![named("frames", 0)];
-        events.extend((0..self.threads.len()).map(|thread| named(&format!("thread {thread}"), thread + 1)));
+        let mut events =
+            vec![named("process_name", "Phalanx", FRAMES), named("thread_name", "frames", FRAMES)];
+        let threads = 0..self.threads.len();
+        events.extend(threads.map(|at| named("thread_name", &format!("thread {at}"), FIRST_THREAD + at)));
         for frame in &self.frames {
             let name = format!("frame {}", frame.number);
-            let times = vec![("ts", micros(frame.start)), ("dur", micros(frame.length))];
-            events.push(event(&name, "frame", "X", 0, times));
+            let times = vec![("ts", exact_micros(frame.start)), ("dur", exact_micros(frame.length))];
+            events.push(event(&name, "frame", "X", FRAMES, times));
             for bar in &frame.bars {
                 let (phase, name) = &self.systems[bar.system];
-                let mut rest = vec![("ts", micros(frame.start + bar.start))];
+                let mut rest = vec![("ts", exact_micros(frame.start + bar.start))];
+                let thread = FIRST_THREAD + bar.thread;
                 if let Some(reason) = bar.skipped {
                     let args = Json::object([("skipped", self.reasons[reason].as_str().into())]);
                     rest.extend([("s", "t".into()), ("args", args)]);
-                    events.push(event(&format!("{name} (skipped)"), phase, "i", bar.thread + 1, rest));
+                    events.push(event(&format!("{name} (skipped)"), phase, "i", thread, rest));
                     continue;
                 }
-                rest.push(("dur", micros(bar.length)));
+                rest.push(("dur", exact_micros(bar.length)));
                 if let Some((_, why)) = self.waits.of(bar, &frame.bars) {
                     rest.push(("args", Json::object([("waited", why.into())])));
                 }
-                events.push(event(name, phase, "X", bar.thread + 1, rest));
+                events.push(event(name, phase, "X", thread, rest));
             }
         }
         Json::object([("traceEvents", Json::List(events)), ("displayTimeUnit", "ms".into())])
@@ -222,6 +228,11 @@ fn event(name: &str, kind: &str, phase: &str, thread: usize, rest: Vec<(&str, Js
         ("tid", thread.into()),
     ];
     Json::Object(common.into_iter().chain(rest).map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// To the nanosecond.
+fn exact_micros(time: Duration) -> Json {
+    Json::Number((time.as_secs_f64() * 1e9).round() / 1e3)
 }
 
 fn micros(time: Duration) -> Json {

@@ -1,22 +1,20 @@
 //! The part that stands beside the app: between frames it answers calls, notes times, and tells the streams.
 //!
 //! While nobody looks it asks one atomic number before and after a frame, and nothing else. Answers take no more than
-//! the budget per frame, one at least; what goes on without a call keeps to its [`Pace`]. While the app is paused, calls are
-//! answered where the frame would have been, and nobody has to hurry.
+//! the budget per frame, one at least, and all that is done for clients is paid by one [`Pace`]. While the app is paused,
+//! calls are answered where the frame would have been, and nobody has to hurry.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phalanx::app::{FrameAction, FrameTool};
-use phalanx::prelude::{App, Time, World};
+use phalanx::prelude::{App, Time};
 
 use crate::Inspector;
 use crate::advisor::Advisor;
 use crate::answer::{answer, go_on};
 use crate::json::Json;
-use crate::methods;
-use crate::pace::Pace;
-use crate::protocol::Failure;
+use crate::pace::{Clients, Pace};
 use crate::search::Search;
 use crate::server::Server;
 use crate::shared::Shared;
@@ -26,16 +24,10 @@ use crate::timeline::Timeline;
 const EVERY: Duration = Duration::from_millis(100);
 /// How often memory is counted, which walks all tables.
 const COUNTED_EVERY: Duration = Duration::from_secs(1);
-/// How often a search goes on by a few entities at least, whatever is owed.
-const GOES_ON_EVERY: Duration = Duration::from_millis(10);
 /// How long frames are noted after somebody asked for what is noted of them.
 const NOTED_FOR: Duration = Duration::from_secs(3);
 /// How often the sample of the advisor is looked at, at most: an app may run thousands of frames a second.
 const SAMPLED_EVERY: Duration = Duration::from_millis(15);
-/// How old a map may be that is shown again.
-const MAP_LASTS: Duration = Duration::from_secs(1);
-/// No more maps are kept.
-const MAX_MAPS: usize = 4;
 /// How long a paused frame waits for a call, so that a loop around the app does not spin.
 const PAUSED_WAIT: Duration = Duration::from_millis(4);
 /// How long a step of a paused app is that asks the clock.
@@ -52,7 +44,6 @@ pub struct Tool {
     timing: bool,
     /// Whether a search goes on, though nobody may ask just now.
     searching: bool,
-    went_on: Instant,
     told: Instant,
     /// Stops the server when the app ends.
     _server: Server,
@@ -65,9 +56,6 @@ pub struct State {
     pub searches: Vec<Search>,
     pub timeline: Timeline,
     pub advisor: Advisor,
-    maps: Vec<Map>,
-    /// Whether more was done for clients than their share.
-    owing: bool,
     timeline_until: Option<Instant>,
     advisor_until: Option<Instant>,
     sampled: Option<Instant>,
@@ -81,14 +69,6 @@ pub struct State {
     counted: Option<Instant>,
 }
 
-/// A map that was drawn.
-struct Map {
-    params: Json,
-    points: Json,
-    frame: u64,
-    drawn: Instant,
-}
-
 impl Tool {
     pub fn new(shared: Arc<Shared>, server: Server, options: Inspector) -> Self {
         let state = State {
@@ -97,8 +77,6 @@ impl Tool {
             searches: Vec::new(),
             timeline: Timeline::new(),
             advisor: Advisor::new(),
-            maps: Vec::new(),
-            owing: false,
             timeline_until: None,
             advisor_until: None,
             sampled: None,
@@ -110,38 +88,21 @@ impl Tool {
             bytes: 0,
             counted: None,
         };
-        let (frame_start, told, went_on) = (None, Instant::now(), Instant::now());
         let (budget, pace) = (options.budget, Pace::default());
-        let (timing, searching) = (false, false);
-        Self { shared, budget, pace, state, frame_start, timing, searching, went_on, told, _server: server }
+        let (frame_start, timing, searching, told) = (None, false, false, Instant::now());
+        Self { shared, budget, pace, state, frame_start, timing, searching, told, _server: server }
     }
 
-    /// Answers calls for as long as the budget lasts, goes on with searches, and tells the streams. All that was done since
-    /// `began` is paid for.
-    fn serve(&mut self, app: &mut App, began: Instant) {
-        let until = Instant::now() + self.budget;
-        self.state.owing = !self.state.paused && self.pace.left().is_zero();
-        while let Some(call) = self.shared.take() {
-            // Whoever asked may be gone.
-            drop(call.reply.try_send(answer(app, &mut self.state, &call.request, until)));
-            if Instant::now() >= until {
-                break;
-            }
+    /// Answers calls, goes on with searches, and tells the streams. What was noted since a moment is paid for, too.
+    fn serve(&mut self, app: &mut App, noting_since: Option<Instant>) {
+        let Self { shared, pace, state, told, budget, .. } = self;
+        let paused = state.paused;
+        let mut clients = Between { app, shared, state, told };
+        if let Some(mut since) = noting_since {
+            pace.pay(&mut clients, &mut since);
         }
-        let left = if self.state.paused { self.budget } else { self.pace.left().min(self.budget) };
-        let left = left.saturating_sub(began.elapsed());
-        self.searching = self.state.searches.iter().any(Search::goes_on);
-        if self.searching
-            && (!left.is_zero() || self.went_on.elapsed() >= GOES_ON_EVERY && !self.budget.is_zero())
-        {
-            self.went_on = Instant::now();
-            go_on(app, &mut self.state, self.went_on + left);
-        }
-        if self.told.elapsed() >= EVERY {
-            self.told = Instant::now();
-            self.shared.publish(self.state.stats(app).to_string());
-        }
-        self.pace.pay(began.elapsed());
+        pace.serve(&mut clients, *budget, paused);
+        self.searching = clients.is_searching();
     }
 
     /// Whether somebody looks, or waits.
@@ -160,12 +121,68 @@ impl Tool {
     }
 }
 
+/// What clients wait for between two frames.
+struct Between<'t> {
+    app: &'t mut App,
+    shared: &'t Shared,
+    state: &'t mut State,
+    told: &'t mut Instant,
+}
+
+impl Between<'_> {
+    /// Since when streams should have been told, if there are any.
+    fn stream_due(&self) -> Option<Instant> {
+        let due = *self.told + EVERY;
+        Some(due).filter(|&due| self.shared.has_streams() && Instant::now() >= due)
+    }
+}
+
+impl Clients for Between<'_> {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn answer(&mut self, until: Instant) -> bool {
+        let Some(call) = self.shared.take() else { return false };
+        // Whoever asked may be gone.
+        drop(call.reply.try_send(answer(self.app, self.state, &call, until)));
+        true
+    }
+
+    fn waits_since(&self) -> Option<Instant> {
+        self.shared.waits_since().into_iter().chain(self.stream_due()).min()
+    }
+
+    fn serve_oldest(&mut self, until: Instant) {
+        let call = match self.shared.waits_since() {
+            Some(since) if self.told.elapsed() < EVERY || since < *self.told + EVERY => {
+                self.shared.take_patient()
+            }
+            _ => None,
+        };
+        if let Some(call) = call {
+            drop(call.reply.try_send(answer(self.app, self.state, &call, until)));
+            return;
+        }
+        *self.told = Instant::now();
+        self.shared.publish(self.state.stats(self.app).to_string());
+    }
+
+    fn is_searching(&self) -> bool {
+        self.state.searches.iter().any(Search::goes_on)
+    }
+
+    fn search(&mut self, until: Instant) {
+        go_on(self.app, self.state, until);
+    }
+}
+
 impl FrameTool for Tool {
     fn before_frame(&mut self, app: &mut App) -> FrameAction {
         if self.state.paused {
             if self.state.steps == 0 {
                 self.shared.wait_for_call(PAUSED_WAIT);
-                self.serve(app, Instant::now());
+                self.serve(app, None);
             }
             // The calls may have changed it.
             if self.state.paused && self.state.steps == 0 {
@@ -192,28 +209,31 @@ impl FrameTool for Tool {
                 return;
             }
             // Somebody came during the frame.
-            return self.serve(app, Instant::now());
+            return self.serve(app, None);
         };
         let ended = Instant::now();
         self.pace.earn(ended - start, ended);
-        self.state.note_frame(app, start, ended - start);
-        self.serve(app, ended);
+        let noted = self.state.note_frame(app, start, ended - start);
+        self.serve(app, noted.then_some(ended));
     }
 }
 
 impl State {
-    fn note_frame(&mut self, app: &App, start: Instant, length: Duration) {
+    /// Notes what is asked for of a frame that has ended; whether that was more than its number.
+    fn note_frame(&mut self, app: &App, start: Instant, length: Duration) -> bool {
         self.frame_time = length;
         self.frames = app.world().resource::<Time>().frame();
-        if self.timeline_until.is_some_and(|until| start < until) {
+        let timed = self.timeline_until.is_some_and(|until| start < until);
+        if timed {
             self.timeline.note(app, self.frames, start, self.frame_time);
         }
-        if self.advisor_until.is_some_and(|until| start < until)
-            && self.sampled.is_none_or(|last| start.duration_since(last) >= SAMPLED_EVERY)
-        {
+        let sampled = self.advisor_until.is_some_and(|until| start < until)
+            && self.sampled.is_none_or(|last| start.duration_since(last) >= SAMPLED_EVERY);
+        if sampled {
             self.sampled = Some(start);
             self.advisor.look(app);
         }
+        timed || sampled
     }
 
     /// Somebody looks at the timeline: times are taken for a while.
@@ -227,28 +247,6 @@ impl State {
     pub fn want_advisor(&mut self) -> &Advisor {
         self.advisor_until = Some(Instant::now() + NOTED_FOR);
         &self.advisor
-    }
-
-    /// `world.points`: while more was done for clients than their share, a map that is not too old is shown again.
-    pub fn points(&mut self, world: &World, params: &Json) -> Result<Json, Failure> {
-        let owing = self.owing;
-        self.maps.retain(|map| owing && map.drawn.elapsed() < MAP_LASTS);
-        let known = self.maps.iter().position(|map| map.params == *params);
-        let at = match known {
-            Some(at) => at,
-            None => {
-                let (points, frame) = (methods::points(world, params)?, world.resource::<Time>().frame());
-                self.maps.truncate(MAX_MAPS - 1);
-                self.maps.insert(0, Map { params: params.clone(), points, frame, drawn: Instant::now() });
-                0
-            }
-        };
-        let Map { points, frame, .. } = &self.maps[at];
-        let mut answer = points.clone();
-        if let Json::Object(pairs) = &mut answer {
-            pairs.push(("frame".to_owned(), (*frame).into()));
-        }
-        Ok(answer)
     }
 
     /// Pauses or lets go, and runs some frames before the pause.

@@ -59,6 +59,7 @@ pub fn browse(address: &str) {
 fn play(place: &str, token: &str, orders: &Receiver<String>) {
     let (mut events, mut round): (Option<TcpStream>, u32) = (None, 0);
     let mut due: Vec<(Instant, Duration, String)> = Vec::new();
+    let mut drawn: Vec<String> = Vec::new();
     loop {
         let now = Instant::now();
         let next = due.iter().map(|(at, _, _)| *at).min().unwrap_or(now + Duration::from_secs(1));
@@ -76,6 +77,7 @@ fn play(place: &str, token: &str, orders: &Receiver<String>) {
                     .into_iter()
                     .map(|(every, body)| (Instant::now(), every, body))
                     .collect();
+                drawn.clear();
                 if !open {
                     due.clear();
                 }
@@ -83,7 +85,13 @@ fn play(place: &str, token: &str, orders: &Receiver<String>) {
             Err(RecvTimeoutError::Timeout) => {
                 let now = Instant::now();
                 for (at, every, body) in due.iter_mut().filter(|(at, _, _)| *at <= now) {
-                    super::ask(place, token, body);
+                    // Like the page, it waits for what a tab shows first, and not for what comes again.
+                    if drawn.contains(body) {
+                        super::ask(place, token, &body.replacen('{', "{\"patient\":true,", 1));
+                    } else {
+                        super::ask(place, token, body);
+                        drawn.push(body.clone());
+                    }
                     // As the page does, a search goes on so long after the last answer; the rest keeps its rhythm.
                     *at = if body.contains("Health.hp <") { Instant::now() } else { now } + *every;
                 }
