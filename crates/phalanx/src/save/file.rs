@@ -246,7 +246,7 @@ fn read_chunks<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Chu
     let mut chain = 0;
     let mut pieces: HashMap<Key, Vec<u8>> = HashMap::new();
     for path in paths {
-        let bytes = std::fs::read(path.as_ref()).map_err(|error| with_path(error, path.as_ref()))?;
+        let bytes = std::fs::read(path.as_ref()).map_err(|error| with_path(&error, path.as_ref()))?;
         let place = path.as_ref().display();
         let place = format!("file {place}");
         chain =
@@ -323,7 +323,7 @@ impl Output {
 }
 
 /// The error of the file system with the path it is about, which it does not tell itself.
-fn with_path(error: io::Error, path: &Path) -> io::Error {
+fn with_path(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
@@ -374,13 +374,13 @@ fn replace_file<T>(
     path: &Path,
     write: impl FnOnce(&mut Output) -> Result<T, FileError>,
 ) -> Result<T, FileError> {
-    let (beside, file) = create_beside(path).map_err(|error| with_path(error, path))?;
+    let (beside, file) = create_beside(path).map_err(|error| with_path(&error, path))?;
     let result = (|| {
         let mut out = Output { file: io::BufWriter::new(file), sum: EMPTY_SUM };
         let written = write(&mut out)?;
         out.file.flush()?;
         out.file.get_ref().sync_all()?;
-        std::fs::rename(&beside, path).map_err(|error| with_path(error, path))?;
+        std::fs::rename(&beside, path).map_err(|error| with_path(&error, path))?;
         drop(out);
         // The name is on the disk when the directory is; not every system lets a directory be opened.
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
