@@ -13,17 +13,6 @@ pub(crate) fn short_type_name(name: &str) -> String {
     without_paths(name).replace("'_, ", "").replace("<'_>", "")
 }
 
-/// How a program gets a resource that is missing, in words; `name` is its type's, with its path.
-pub(crate) fn how_to_add(name: &str) -> String {
-    let state = ["State<", "NextState<"].into_iter().find_map(|own| {
-        name.strip_prefix("phalanx::state::resources::")?.strip_prefix(own)?.strip_suffix('>')
-    });
-    match state {
-        Some(state) => format!("add it with `app.init_state::<{}>()`", short_type_name(state)),
-        None => "insert it with `insert_resource`".to_owned(),
-    }
-}
-
 /// The name of a function or closure: its own, and that of its surroundings where it has none.
 pub(crate) fn short_function<F: ?Sized>() -> String {
     short_function_name(std::any::type_name::<F>())
