@@ -4,7 +4,7 @@
 //! and compiles, so that a failure is known to have the reason that is meant. Those that compile are modules of this program:
 //! as programs of their own they would take most of the time of all tests.
 //! `TRYBUILD=overwrite cargo test --test ui` writes the `.stderr` files anew.
-#![allow(missing_docs, dead_code, clippy::pedantic, clippy::unwrap_used)]
+#![allow(missing_docs, dead_code, unused_qualifications, clippy::all, clippy::pedantic, clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::fs;
