@@ -197,17 +197,21 @@ pub struct ResourceAttr {
     pub save: Option<u32>,
     /// For resources of the library: the function that says how the value is saved.
     pub saving: Option<ExprPath>,
+    /// For resources of the library: the function that says how a program gets one.
+    pub added: Option<ExprPath>,
     pub capture: CaptureAttr,
     pub krate: Path,
 }
 
 impl ResourceAttr {
     pub fn parse(attrs: &[Attribute]) -> Result<Self> {
-        let keys = ["name", "version", "checkpoint", "digest", "crate", "saving"];
+        let keys = ["name", "version", "checkpoint", "digest", "crate", "saving", "added"];
         let pairs = Pairs::parse_with_flags(attrs, "resource", &["save"], &keys)?;
         let capture = CaptureAttr::read(&pairs)?;
         let saving = pairs.get("saving").map(LitStr::parse).transpose()?;
-        Ok(Self { name: pairs.saved_name()?, save: pairs.save()?, saving, capture, krate: pairs.krate()? })
+        let added = pairs.get("added").map(LitStr::parse).transpose()?;
+        let (name, save, krate) = (pairs.saved_name()?, pairs.save()?, pairs.krate()?);
+        Ok(Self { name, save, saving, added, capture, krate })
     }
 }
 

@@ -34,6 +34,7 @@ pub fn resource(input: &DeriveInput) -> Result<TokenStream> {
             }
         };
     }
+    let added = attr.added.map(|function| quote!(fn how_to_add() -> ::std::string::String { #function() }));
     let quiet = quiet();
     let threads = threads::check_fields(input, &target);
     Ok(quote! {
@@ -44,6 +45,7 @@ pub fn resource(input: &DeriveInput) -> Result<TokenStream> {
                 #capture
             }
             #saving
+            #added
         }
         #saved
         #quiet

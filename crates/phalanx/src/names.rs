@@ -13,32 +13,32 @@ pub(crate) fn short_type_name(name: &str) -> String {
     without_paths(name).replace("'_, ", "").replace("<'_>", "")
 }
 
-/// How a program gets a resource that is missing, in words; `name` is its type's, with its path.
-pub(crate) fn how_to_add(name: &str) -> String {
-    let state = ["State<", "NextState<"].into_iter().find_map(|own| {
-        name.strip_prefix("phalanx::state::resources::")?.strip_prefix(own)?.strip_suffix('>')
-    });
-    match state {
-        Some(state) => format!("add it with `app.init_state::<{}>()`", short_type_name(state)),
-        None => "insert it with `insert_resource`".to_owned(),
-    }
-}
-
 /// The name of a function or closure: its own, and that of its surroundings where it has none.
 pub(crate) fn short_function<F: ?Sized>() -> String {
     short_function_name(std::any::type_name::<F>())
 }
 
-fn short_function_name(name: &str) -> String {
-    let generic = name.find('<').unwrap_or(name.len());
-    let mut parts = name[..generic].rsplit("::");
-    let own = parts.next().unwrap_or(name);
+pub(crate) fn short_function_name(name: &str) -> String {
+    let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
+    for (at, sign) in name.match_indices(['<', '>', ':']) {
+        match sign {
+            "<" => depth += 1,
+            // The arrow of a function type closes nothing.
+            ">" if !name[..at].ends_with('-') => depth = depth.saturating_sub(1),
+            ":" if depth == 0 && name[at..].starts_with("::") => {
+                parts.push(&name[start..at]);
+                start = at + 2;
+            }
+            _ => {}
+        }
+    }
+    let own = &name[start..];
     if !own.starts_with('{') {
-        return format!("{own}{}", without_paths(&name[generic..]));
+        return without_paths(own);
     }
     // A closure inside a closure is named by the function around both.
-    let outer = parts.find(|part| !part.starts_with('{'));
-    outer.map_or_else(|| own.to_owned(), |outer| format!("{outer}::{{closure}}"))
+    let outer = parts.into_iter().rfind(|part| !part.starts_with('{'));
+    outer.map_or_else(|| own.to_owned(), |outer| format!("{}::{{closure}}", without_paths(outer)))
 }
 
 /// Leaves out every `path::` before a name.
@@ -82,5 +82,14 @@ mod tests {
         assert_eq!(name_of(|| ()), "closures_are_named_by_where_they_stand::{closure}");
         let inner = || name_of(|| ());
         assert_eq!(inner(), "closures_are_named_by_where_they_stand::{closure}");
+    }
+
+    #[test]
+    fn parameters_of_functions_stay_and_paths_before_them_go() {
+        let method = "a::b::<impl c::D<'_, e::F>>::set<g::H, fn(i::J) -> k::L>::{{closure}}";
+        assert_eq!(short_function_name(method), "set<H, fn(J) -> L>::{closure}");
+        assert_eq!(short_function_name("a::in_state<b::Game>::{{closure}}"), "in_state<Game>::{closure}");
+        assert_eq!(short_function_name("a::Vec<b::T>::push"), "push");
+        assert_eq!(short_function_name("insert ChildOf"), "insert ChildOf");
     }
 }

@@ -68,6 +68,12 @@ pub trait Resource: Tracked<Track = RowTicks> + for<'a> Readable<Ref<'a> = &'a S
         Capture::none()
     }
 
+    /// What to do when the world lacks the resource, in words.
+    #[doc(hidden)]
+    fn how_to_add() -> String {
+        "insert it with `insert_resource`".to_owned()
+    }
+
     /// How the value is saved, with `#[resource(save)]`.
     #[cfg(feature = "serde")]
     #[doc(hidden)]

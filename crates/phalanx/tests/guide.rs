@@ -102,7 +102,7 @@ fn every_link_of_the_documents_leads_somewhere() {
 // A package is read without the repository around it.
 #[test]
 fn links_of_the_packages_are_absolute() {
-    for package in ["phalanx", "phalanx-store", "phalanx-derive"] {
+    for package in ["phalanx", "phalanx-store", "phalanx-derive", "phalanx-inspect"] {
         let path = root().join("crates").join(package);
         let text = std::fs::read_to_string(path.join("README.md")).expect("each package has a README");
         assert_eq!(links(&text), Vec::<String>::new(), "relative links in the README of {package}");

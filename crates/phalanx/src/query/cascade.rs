@@ -5,6 +5,7 @@
 
 use phalanx_store::Descent;
 
+#[cfg(feature = "parallel")]
 use super::state::Both;
 use super::{Query, QueryData, QueryFilter};
 

@@ -37,7 +37,7 @@ use crate::tracking::{Mut, Ref};
     message = "`{Self}` cannot be asked for in a query",
     label = "not query data",
     note = "query data are `Entity`, `EntityRef`, `EntityMut`, `&Archetype`, `&T`, `&mut T`, `Option<..>`, `Has<T>`, `Ref<T>`, `Mut<T>`, `AnyOf<(..)>`, tuples of them and `#[derive(QueryData)]` structs",
-    note = "components are named by reference: write `&{Self}` or `&mut {Self}`",
+    note = "components are named by reference: write `&{Self}` or `&mut {Self}`; filters stand second, as in `Query<Entity, With<T>>`",
     note = "a tuple has at most 15 parts: nest tuples for more, as in `((&A, &B), (&C, &D))`"
 )]
 pub trait QueryData {

@@ -40,12 +40,18 @@ pub enum FileError {
     Save(String),
     /// The file is damaged, or cannot be loaded.
     Load(LoadError),
+    /// The world to be filled has had entities.
+    HadEntities,
 }
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(f, "the file cannot be used: {error}"),
+            Self::HadEntities => f.write_str(
+                "the world has had entities, whose ids the save may use: fill it before the first one is spawned and \
+                 the first frame runs, or load into it with a `Loader`",
+            ),
             Self::Save(message) => write!(f, "the world cannot be saved: {message}"),
             Self::Load(error) => error.fmt(f),
         }
@@ -213,8 +219,7 @@ impl World {
         registry: &SaveRegistry,
     ) -> Result<(), FileError> {
         if self.entities().slots() > 0 || self.entities().needs_flush() {
-            let message = "the world has had entities: their ids would be taken";
-            return Err(LoadError::invalid("the world to be filled", message).into());
+            return Err(FileError::HadEntities);
         }
         let chunks = read_chunks([path])?;
         let filled = entity_map_scope(None, || {
@@ -241,7 +246,7 @@ fn read_chunks<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Chu
     let mut chain = 0;
     let mut pieces: HashMap<Key, Vec<u8>> = HashMap::new();
     for path in paths {
-        let bytes = std::fs::read(path.as_ref())?;
+        let bytes = std::fs::read(path.as_ref()).map_err(|error| with_path(&error, path.as_ref()))?;
         let place = path.as_ref().display();
         let place = format!("file {place}");
         chain =
@@ -317,6 +322,11 @@ impl Output {
     }
 }
 
+/// The error of the file system with the path it is about, which it does not tell itself.
+fn with_path(error: &io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
 /// What the names of unfinished files end with, after the name of the file, a process and a number.
 const UNFINISHED: &str = ".new";
 
@@ -364,13 +374,13 @@ fn replace_file<T>(
     path: &Path,
     write: impl FnOnce(&mut Output) -> Result<T, FileError>,
 ) -> Result<T, FileError> {
-    let (beside, file) = create_beside(path)?;
+    let (beside, file) = create_beside(path).map_err(|error| with_path(&error, path))?;
     let result = (|| {
         let mut out = Output { file: io::BufWriter::new(file), sum: EMPTY_SUM };
         let written = write(&mut out)?;
         out.file.flush()?;
         out.file.get_ref().sync_all()?;
-        std::fs::rename(&beside, path)?;
+        std::fs::rename(&beside, path).map_err(|error| with_path(&error, path))?;
         drop(out);
         // The name is on the disk when the directory is; not every system lets a directory be opened.
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());

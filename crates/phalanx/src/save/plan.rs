@@ -4,6 +4,7 @@
 //! the same order. Where components are left out, archetypes that differ only in those become one. Nothing is written
 //! here: `compact` and `readable` do that.
 
+use std::any::type_name;
 use std::borrow::Cow;
 
 use hashbrown::HashSet;
@@ -18,6 +19,7 @@ use crate::messages::{ChannelState, MessageSaving};
 use crate::pool::{PoolId, PoolRecord};
 use crate::registry::{ComponentId, ComponentInfo};
 use crate::resources::ResourceSaving;
+use crate::schedule::Schedules;
 use crate::schema::Schema;
 use crate::world::World;
 
@@ -305,7 +307,8 @@ impl<'w> Plan<'w> {
     fn add_resources(&mut self, filter: &SaveFilter<'_>) {
         for (name, saving, there) in self.world.resources.iter_saving() {
             match saving {
-                _ if !there || name == std::any::type_name::<KeptComponents>() => {}
+                // Systems are code: the app that loads has its own.
+                _ if !there || name == type_name::<KeptComponents>() || name == type_name::<Schedules>() => {}
                 Some(saving) if filter.has_resources() => self.resources.push((saving.name(), saving)),
                 _ => self.report.resources_left_out.push(name.to_owned()),
             }

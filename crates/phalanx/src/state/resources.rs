@@ -7,6 +7,7 @@ use std::ops::Deref;
 use phalanx_derive::Resource;
 
 use super::{FreelyMutableState, States};
+use crate::names::short_type;
 use crate::world::{FromWorld, World};
 
 /// The value of a state. There is none while a state that depends on others does not exist.
@@ -28,6 +29,7 @@ use crate::world::{FromWorld, World};
 /// }
 /// ```
 #[derive(Resource, Clone, Debug, PartialEq, Eq)]
+#[resource(added = "how_to_add::<S>")]
 #[cfg_attr(feature = "serde", resource(saving = "super::saving::state::<S>"))]
 pub struct State<S: States>(pub(super) S);
 
@@ -61,6 +63,18 @@ impl<S: States> Deref for State<S> {
     fn deref(&self) -> &S {
         &self.0
     }
+}
+
+/// What to do when a world has no such state, in words.
+fn how_to_add<S: States>() -> String {
+    let state = short_type::<S>();
+    if S::DEPENDENCY_DEPTH == 1 {
+        return format!("add it with `app.init_state::<{state}>()`");
+    }
+    format!(
+        "`{state}` depends on other states, and exists while they have certain values; it is added with \
+         `app.add_sub_state` or `app.add_computed_state`"
+    )
 }
 
 /// The value that a state had before it last changed. There is none before the first change.
@@ -106,6 +120,7 @@ impl<S: States> Deref for PreviousState<S> {
 /// assert_eq!(*app.world().resource::<State<Screen>>(), Screen::Game);
 /// ```
 #[derive(Resource, Clone, Debug, Default, PartialEq, Eq)]
+#[resource(added = "how_to_add::<S>")]
 #[cfg_attr(feature = "serde", resource(saving = "super::saving::next::<S>"))]
 pub enum NextState<S: FreelyMutableState> {
     /// The state stays.

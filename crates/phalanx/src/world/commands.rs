@@ -11,6 +11,7 @@ use super::World;
 use super::failure::{BoxedError, CommandOutput, Failed, SystemError};
 use crate::bundle::Bundle;
 use crate::messages::Message;
+use crate::names::short_function_name;
 use crate::pool::DeclaredPool;
 use crate::resources::Resource;
 
@@ -389,7 +390,7 @@ impl World {
     /// Hands the error of a command to the error handler.
     fn hear(&mut self, command: &'static str, outcome: Result<(), BoxedError>) {
         if let Err(error) = outcome {
-            self.fail(SystemError::new(Failed::Command, command, error));
+            self.fail(SystemError::new(Failed::Command, short_function_name(command), error));
         }
     }
 }

@@ -8,7 +8,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::World;
 use super::from_world::FromWorld;
 use crate::messages::{Message, MessageId, Messages};
-use crate::names::how_to_add;
 use crate::resources::{Resource, ResourceId};
 use crate::tracking::{Mut, Ref};
 
@@ -224,7 +223,6 @@ impl World {
 
 #[cold]
 #[track_caller]
-fn missing<R>() -> ! {
-    let name = std::any::type_name::<R>();
-    panic!("the world has no resource `{name}`: {}", how_to_add(name))
+fn missing<R: Resource>() -> ! {
+    panic!("the world has no resource `{}`: {}", std::any::type_name::<R>(), R::how_to_add())
 }

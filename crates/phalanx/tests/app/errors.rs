@@ -69,6 +69,30 @@ fn a_missing_state_is_a_panic_that_names_the_call_that_adds_it() {
 }
 
 #[test]
+fn a_sub_state_that_does_not_exist_at_the_moment_says_on_what_that_depends() {
+    #[derive(States, Clone, Debug, Default, PartialEq, Eq, Hash)]
+    enum Screen {
+        #[default]
+        Menu,
+        Game,
+    }
+    #[derive(SubStates, Clone, Debug, Default, PartialEq, Eq, Hash)]
+    #[source(Screen = Screen::Game)]
+    struct Turn;
+    let mut app = app();
+    app.init_state::<Screen>().add_sub_state::<Turn>();
+    app.add_systems(Update, |turn: Res<State<Turn>>| assert_eq!(**turn, Turn));
+    let text = panic_text(&mut app);
+    assert!(
+        text.contains("`Turn` depends on other states, and exists while they have certain values"),
+        "{text}"
+    );
+    assert!(!text.contains("init_state"), "{text}");
+    app.world_mut().resource_mut::<NextState<Screen>>().set(Screen::Game);
+    app.step(0.1);
+}
+
+#[test]
 fn a_system_without_its_resource_is_not_run_and_the_handler_hears_of_it() {
     for threads in [Threads::Serial, Threads::N(2)] {
         let mut app = listening();

@@ -167,6 +167,15 @@ fn states_that_are_not_saved_are_named() {
 }
 
 #[test]
+fn an_app_whose_state_is_saved_is_saved_completely() {
+    let mut app = App::new();
+    app.insert_state(Screen::Level(1)).add_systems(OnEnter(Screen::Menu), || ());
+    (0..3).for_each(|_| app.step(0.1));
+    let report = app.world().save_report(&SaveFilter::new());
+    assert!(report.is_complete(), "{report}");
+}
+
+#[test]
 fn a_clock_that_was_saved_without_a_period_has_that_of_an_hour() {
     let mut app = played();
     app.world_mut().resource_mut::<Time<Virtual>>().set_wrap_period(std::time::Duration::from_secs(7));

@@ -198,6 +198,19 @@ fn an_app_is_filled_before_its_first_frame() {
     assert!(error.to_string().contains("has had entities"), "{error}");
 }
 
+#[test]
+fn a_file_that_cannot_be_read_or_written_is_named() {
+    let place = Place::new("named");
+    let absent = place.file("absent").join("save");
+    let read = World::read_file(&absent, &registry()).map(drop).expect_err("there is no such file");
+    let written = World::new().write_file(&absent).map(drop).expect_err("there is no such folder");
+    for error in [read, written] {
+        assert!(matches!(&error, FileError::Io(error) if error.kind() == std::io::ErrorKind::NotFound));
+        let named = format!("the file cannot be used: {}: ", absent.display());
+        assert!(error.to_string().starts_with(&named), "{error}");
+    }
+}
+
 const CHILD: &str = "PHALANX_SAVE_CHILD";
 
 /// What the child of the next test does: it writes one world and then the other, whole and as deltas, without end. Once

@@ -130,6 +130,20 @@ fn time_that_cannot_be_is_told_with_its_value() {
 }
 
 #[test]
+fn a_command_that_fails_is_named_without_paths() {
+    #[derive(States, Clone, Debug, PartialEq, Eq, Hash)]
+    struct Level(u32);
+    let mut app = listening();
+    app.add_systems(Update, |mut commands: Commands| commands.set_state(Level(1)));
+    app.step(0.0);
+    let heard = log(app.world_mut());
+    assert!(
+        heard[0].starts_with("command `set_state<Level>::{closure}` failed: there is no state "),
+        "{heard:?}"
+    );
+}
+
+#[test]
 fn a_command_that_queues_itself_ends_with_its_name() {
     fn again(world: &mut World) {
         world.commands().queue(again);

@@ -12,7 +12,7 @@ use phalanx_store::{RowTicks, SlotMut, SlotRef, Stamp, Tick};
 use super::super::access::{Access, Part};
 use super::super::failed::ParamError;
 use super::super::meta::{Run, SystemMeta};
-use super::super::names::{how_to_add, short_type};
+use super::super::names::short_type;
 use super::SystemParam;
 use crate::resources::{Occupied, Resource, ResourceId, ResourceTicks};
 use crate::tracking::{Mut, MutPart, Ref, detect_changes, detect_changes_mut};
@@ -327,9 +327,9 @@ impl<R: Resource> ResMutGuard<'_, R> {
 }
 
 #[cold]
-fn missing<R>(param: &str) -> ParamError {
+fn missing<R: Resource>(param: &str) -> ParamError {
     let resource = short_type::<R>();
-    let add = how_to_add(std::any::type_name::<R>());
+    let add = R::how_to_add();
     let reason = format!(
         "the resource `{resource}`, which the world lacks: {add}, or ask for `Option<{param}<{resource}>>`"
     );

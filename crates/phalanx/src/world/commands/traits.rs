@@ -5,6 +5,7 @@
 
 use phalanx_store::Entity;
 
+use crate::names::short_function;
 use crate::world::failure::{CommandOutput, Failed, SystemError};
 use crate::world::{EntityWorldMut, World};
 
@@ -52,7 +53,7 @@ pub trait Command: Send + 'static {
     {
         move |world: &mut World| {
             if let Err(error) = self.apply(world).into_result() {
-                handler(world, SystemError::new(Failed::Command, std::any::type_name::<Self>(), error));
+                handler(world, SystemError::new(Failed::Command, short_function::<Self>(), error));
             }
         }
     }
