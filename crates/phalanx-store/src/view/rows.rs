@@ -59,6 +59,11 @@ impl Driven<'_> {
 }
 
 impl<'w, F: Fetch> Rows<'w, F> {
+    /// Whether the pointers of a row leave no registers for the walk over tables, so that it must not hold any in the loop
+    /// over rows. With fewer, the compiler is left alone: a loop that reads its constants anew is the faster one where a
+    /// million rows come from memory (docs/performance.md).
+    const FILLS_REGISTERS: bool = size_of::<F::Ptrs>() > 4 * size_of::<usize>();
+
     #[inline]
     pub(super) fn new(mut view: View<'w, F>, anywhere: bool) -> Self {
         let (mut run, mut driven) = (ChunkRows::empty(), None);
@@ -120,7 +125,7 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
     #[expect(clippy::question_mark, reason = "`?` is two more functions per query in debug builds")]
     fn next(&mut self) -> Option<F::Item<'w>> {
         loop {
-            if F::DENSE && !F::SKIPS {
+            if F::DENSE && !F::SKIPS && Self::FILLS_REGISTERS {
                 // Without an `Option` in between: the compiler would ask anew whether the item is there.
                 if self.run.rows_left() > 0 {
                     // SAFETY: a row is left, which is yielded once (I6).
@@ -129,6 +134,11 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
                 // At once: the compiler passes this on to the branch above only where nothing else is asked in between, not
                 // even something that is known when compiling.
                 seldom();
+            } else if F::DENSE && !F::SKIPS {
+                if self.run.rows_left() > 0 {
+                    // SAFETY: as above (I6).
+                    return Some(unsafe { self.run.take_dense() });
+                }
             } else if let Some(item) = self.run.next() {
                 return Some(item);
             }
