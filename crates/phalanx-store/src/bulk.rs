@@ -208,13 +208,20 @@ impl Store {
                 let size = from.size;
                 from.data().copy_to_nonoverlapping(into.data().add(first * size), count * size);
             }
-            for row in 0..count {
-                let entity = self.owner_at(source, row).read();
-                if target != TableId::ROWLESS {
-                    self.owner_at(target, first + row).write(entity);
+            let owners = self.owner_at(source, 0);
+            if target == TableId::ROWLESS {
+                for row in 0..count {
+                    let location = EntityLocation { table: target, row: Row::from_index(row) };
+                    self.entities.set_location(owners.add(row).read().index(), location);
                 }
-                let location = EntityLocation { table: target, row: Row::from_index(first + row) };
-                self.entities.set_location(entity.index(), location);
+            } else {
+                let places = self.owner_at(target, first);
+                for row in 0..count {
+                    let entity = owners.add(row).read();
+                    places.add(row).write(entity);
+                    let location = EntityLocation { table: target, row: Row::from_index(first + row) };
+                    self.entities.move_location(entity.index(), location);
+                }
             }
         }
         self.mark_rows(source, 0, count);
