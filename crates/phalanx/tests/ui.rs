@@ -5,7 +5,7 @@
 //! as programs of their own they would take most of the time of all tests.
 //! `TRYBUILD=overwrite cargo test --test ui` writes the `.stderr` files anew.
 // What passes stays as near as it can to what fails, and is no example of style.
-#![allow(missing_docs, dead_code, unused_qualifications, clippy::all, clippy::unwrap_used)]
+#![allow(missing_docs, dead_code, unused_qualifications, clippy::all, clippy::pedantic, clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::fs;
