@@ -149,66 +149,75 @@ impl OrderedRelationshipSourceCollection for EntityList {
     }
 }
 
-impl RelationshipSourceCollection for Vec<Entity> {
-    type SourceIter<'a> = std::iter::Copied<std::slice::Iter<'a, Entity>>;
+/// A vector as the list of a target.
+macro_rules! vector {
+    ([$($generics:tt)*] $list:ty) => {
+        impl<$($generics)*> RelationshipSourceCollection for $list {
+            type SourceIter<'a> = std::iter::Copied<std::slice::Iter<'a, Entity>>;
 
-    fn new() -> Self {
-        Vec::new()
-    }
-    fn with_capacity(capacity: usize) -> Self {
-        Vec::with_capacity(capacity)
-    }
-    fn reserve(&mut self, additional: usize) {
-        self.reserve(additional);
-    }
-    fn add(&mut self, entity: Entity) -> bool {
-        self.push(entity);
-        true
-    }
-    fn remove(&mut self, entity: Entity) -> bool {
-        match self.as_slice().iter().rposition(|&other| other == entity) {
-            Some(at) => {
-                self.remove(at);
+            fn new() -> Self {
+                Self::new()
+            }
+            fn with_capacity(capacity: usize) -> Self {
+                Self::with_capacity(capacity)
+            }
+            fn reserve(&mut self, additional: usize) {
+                self.reserve(additional);
+            }
+            fn add(&mut self, entity: Entity) -> bool {
+                self.push(entity);
                 true
             }
-            None => false,
+            fn remove(&mut self, entity: Entity) -> bool {
+                match self.as_slice().iter().rposition(|&other| other == entity) {
+                    Some(at) => {
+                        self.remove(at);
+                        true
+                    }
+                    None => false,
+                }
+            }
+            fn iter(&self) -> Self::SourceIter<'_> {
+                self.as_slice().iter().copied()
+            }
+            fn len(&self) -> usize {
+                self.len()
+            }
+            fn clear(&mut self) {
+                self.clear();
+            }
+            fn shrink_to_fit(&mut self) {
+                self.shrink_to_fit();
+            }
         }
-    }
-    fn iter(&self) -> Self::SourceIter<'_> {
-        self.as_slice().iter().copied()
-    }
-    fn len(&self) -> usize {
-        self.len()
-    }
-    fn clear(&mut self) {
-        self.clear();
-    }
-    fn shrink_to_fit(&mut self) {
-        self.shrink_to_fit();
-    }
-}
 
-impl OrderedRelationshipSourceCollection for Vec<Entity> {
-    fn order(&mut self) -> &mut [Entity] {
-        self
-    }
-    fn insert_stable(&mut self, index: usize, entity: Entity) {
-        self.insert(index.min(self.len()), entity);
-    }
-    fn remove_at_stable(&mut self, index: usize) -> Option<Entity> {
-        (index < self.len()).then(|| self.remove(index))
-    }
-    fn place(&mut self, entity: Entity, index: usize) {
-        if RelationshipSourceCollection::remove(self, entity) {
-            self.insert_stable(index, entity);
+        impl<$($generics)*> OrderedRelationshipSourceCollection for $list {
+            fn order(&mut self) -> &mut [Entity] {
+                self
+            }
+            fn insert_stable(&mut self, index: usize, entity: Entity) {
+                self.insert(index.min(self.len()), entity);
+            }
+            fn remove_at_stable(&mut self, index: usize) -> Option<Entity> {
+                (index < self.len()).then(|| self.remove(index))
+            }
+            fn place(&mut self, entity: Entity, index: usize) {
+                if RelationshipSourceCollection::remove(self, entity) {
+                    self.insert_stable(index, entity);
+                }
+            }
+            fn place_most_recent(&mut self, index: usize) {
+                if let Some(entity) = self.pop() {
+                    self.insert_stable(index, entity);
+                }
+            }
         }
-    }
-    fn place_most_recent(&mut self, index: usize) {
-        if let Some(entity) = self.pop() {
-            self.insert_stable(index, entity);
-        }
-    }
+    };
 }
+#[cfg(feature = "smallvec")]
+pub(crate) use vector;
+
+vector!([] Vec<Entity>);
 
 impl RelationshipSourceCollection for BTreeSet<Entity> {
     type SourceIter<'a> = std::iter::Copied<btree_set::Iter<'a, Entity>>;

@@ -10,67 +10,7 @@ use super::OrderedRelationshipSourceCollection;
 use super::RelationshipSourceCollection;
 
 #[cfg(feature = "smallvec")]
-impl<const N: usize> RelationshipSourceCollection for smallvec::SmallVec<[Entity; N]> {
-    type SourceIter<'a> = std::iter::Copied<std::slice::Iter<'a, Entity>>;
-
-    fn new() -> Self {
-        Self::new()
-    }
-    fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity(capacity)
-    }
-    fn reserve(&mut self, additional: usize) {
-        self.reserve(additional);
-    }
-    fn add(&mut self, entity: Entity) -> bool {
-        self.push(entity);
-        true
-    }
-    fn remove(&mut self, entity: Entity) -> bool {
-        match self.as_slice().iter().rposition(|&other| other == entity) {
-            Some(at) => {
-                self.remove(at);
-                true
-            }
-            None => false,
-        }
-    }
-    fn iter(&self) -> Self::SourceIter<'_> {
-        self.as_slice().iter().copied()
-    }
-    fn len(&self) -> usize {
-        self.len()
-    }
-    fn clear(&mut self) {
-        self.clear();
-    }
-    fn shrink_to_fit(&mut self) {
-        self.shrink_to_fit();
-    }
-}
-
-#[cfg(feature = "smallvec")]
-impl<const N: usize> OrderedRelationshipSourceCollection for smallvec::SmallVec<[Entity; N]> {
-    fn order(&mut self) -> &mut [Entity] {
-        self
-    }
-    fn insert_stable(&mut self, index: usize, entity: Entity) {
-        self.insert(index.min(self.len()), entity);
-    }
-    fn remove_at_stable(&mut self, index: usize) -> Option<Entity> {
-        (index < self.len()).then(|| self.remove(index))
-    }
-    fn place(&mut self, entity: Entity, index: usize) {
-        if RelationshipSourceCollection::remove(self, entity) {
-            self.insert_stable(index, entity);
-        }
-    }
-    fn place_most_recent(&mut self, index: usize) {
-        if let Some(entity) = self.pop() {
-            self.insert_stable(index, entity);
-        }
-    }
-}
+super::vector!([const N: usize] smallvec::SmallVec<[Entity; N]>);
 
 #[cfg(feature = "indexmap")]
 impl<S: std::hash::BuildHasher + Default + Send + Sync + 'static> RelationshipSourceCollection
