@@ -69,7 +69,7 @@ impl Access {
         }
     }
 
-    /// Whether who may do this may also do something else: the same column, written only where it is written here,
+    /// Whether this access includes another one: the same column, written only where it is written here,
     /// needed only where it is needed here. Whether values are copied makes no difference: the flag of a copied column is
     /// held like any other.
     pub fn covers(&self, asked: &Self) -> bool {

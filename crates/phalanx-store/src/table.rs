@@ -53,7 +53,7 @@ impl TableMeta {
         }
         steps::count(self.len as usize);
         // SAFETY: there are rows, so there is memory (I3); each has its entity (I5, I10), a hole the placeholder (I11). They
-        // are written only by who has the meta to himself.
+        // are written only by an exclusive owner of the meta.
         unsafe { std::slice::from_raw_parts(self.owners.data.cast(), self.len as usize) }
     }
 

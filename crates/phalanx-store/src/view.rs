@@ -39,7 +39,7 @@ mod unique;
 
 /// Access to the rows that a query visits.
 ///
-/// Fields are copied only in this module: whoever makes a second view of one that writes sees to it that the two lend
+/// Fields are copied only in this module: code that makes a second view of one that writes makes sure that the two lend
 /// different rows, or not at the same time (I6).
 pub struct View<'w, F: Fetch> {
     cells: F::Cells,
@@ -75,7 +75,7 @@ pub enum DriverChoice {
     Set(AnyColId),
 }
 
-/// Who is in which set, while a view lives.
+/// Which entities are in which set, while a view lives.
 #[derive(Clone, Copy)]
 pub struct Sets<'w> {
     store: &'w Store,
@@ -221,7 +221,7 @@ impl<'w, F: Fetch> View<'w, F> {
         }
     }
 
-    /// The same view, which stays in the tables of its query if told so.
+    /// The same view, which stays in the tables of its query on request.
     #[inline(always)]
     pub(crate) fn confined(self, confined: bool) -> Self {
         Self { confined: self.confined || confined, ..self }
@@ -301,7 +301,7 @@ impl<'w, F: Fetch> View<'w, F> {
         Some((self.store.table_columns(driver.table), self.store.table_entities(driver.table)))
     }
 
-    /// Who is in which set.
+    /// Which entities are in which set.
     pub fn sets(&self) -> Sets<'w> {
         Sets { store: self.store }
     }

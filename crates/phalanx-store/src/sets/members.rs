@@ -1,7 +1,7 @@
 //! The members of a group, one by one.
 //!
 //! Nothing is asked per member (I13): owned sets are walked by position, all at the same one; of the other sets the
-//! page tells the row, and nobody looks whether there is one.
+//! page tells the row, and whether there is one is not checked.
 
 use std::iter::FusedIterator;
 use std::marker::PhantomData;

@@ -85,7 +85,8 @@ impl Store {
             }
             if from != to {
                 // SAFETY: both rows are in range and differ; the source has values, since it is no hole (I2, I11), and the
-                // target is one, or was moved away before. The owner, who is in the set, has that row from now on (I10).
+                // target is one, or was moved away before. The owner, which is in the set, has that row from now on
+                // (I10).
                 unsafe {
                     self.tables[table.index()].copy_row(from, to);
                     self.metas[table.index()].set_owner(to, owner, self.tick);
