@@ -143,7 +143,7 @@ impl App {
     }
 
     /// Says that systems which use a component need no order because of it: no [ambiguity](crate::schedule::Ambiguity) is
-    /// told.
+    /// reported.
     ///
     /// # Panics
     /// When another component has its name.
@@ -158,7 +158,7 @@ impl App {
     }
 
     /// Says that systems which use a resource need no order because of it: no [ambiguity](crate::schedule::Ambiguity) is
-    /// told.
+    /// reported.
     pub fn allow_ambiguous_resource<R: Resource>(&mut self) -> &mut Self {
         let id = self.world.resources.register::<R>();
         self.allow_ambiguous(Part::Resource(id));

@@ -1,4 +1,4 @@
-//! From bytes to values, led by their shape.
+//! From bytes to values, guided by their shape.
 //!
 //! Since the shape has names, fields are found by name: a type may have got or lost some, as far as its own
 //! `Deserialize` allows. A struct with the same fields as then is read by position. Each part that is read counts

@@ -28,7 +28,7 @@ pub(crate) struct SpawnEdge {
     pub(crate) then: Option<Edge>,
     /// What must come along into sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
-    /// The components that come, to which somebody listens.
+    /// The components that come, that have listeners.
     pub(crate) heard: Signature,
 }
 

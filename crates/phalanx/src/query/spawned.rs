@@ -13,7 +13,7 @@ use super::scope::FilterIn;
 
 /// Entities that were spawned after the query's moment.
 ///
-/// Blocks of rows to which nobody came since are passed over.
+/// Blocks of rows to which no row was added since then are skipped.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -94,7 +94,8 @@ impl SpawnDetails {
         self.tick.is_after(other)
     }
 
-    /// The tick at which the entity was spawned. For entities from before anybody asked it is the first of the world.
+    /// The tick at which the entity was spawned. For entities from before it was first asked for, it is the first of
+    /// the world.
     pub fn spawn_tick(self) -> Tick {
         self.tick
     }

@@ -168,7 +168,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         self
     }
 
-    /// From now on the shortest drives the walk, as it does unless told otherwise.
+    /// From now on the shortest drives the walk, as it does by default.
     pub fn driven_by_shortest(&mut self) -> &mut Self {
         self.fetch.asked.driver = DriverChoice::Shortest;
         self

@@ -262,7 +262,7 @@ pub trait ConfigureSystems<Marker>: Sized {
     }
 
     /// Their order relative to the systems of a set, or those of a function, does not matter though they conflict: no
-    /// [ambiguity](super::Ambiguity) is told.
+    /// [ambiguity](super::Ambiguity) is reported.
     fn ambiguous_with<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
     where
         Self: IntoSystemConfigs<Marker>,

@@ -190,7 +190,7 @@ pub(crate) fn named_panic(system: &str, payload: Box<dyn Any + Send>) -> Box<dyn
     }
 }
 
-/// Says which system panicked. What it panicked with was told when it did, without the system's name.
+/// Says which system panicked. The panic itself was reported when it happened, without the system's name.
 pub(crate) fn tell_panic(system: &str) {
     #[cfg(feature = "trace")]
     tracing::error!("system `{system}` panicked");

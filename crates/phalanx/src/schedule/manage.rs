@@ -1,6 +1,6 @@
-//! What is asked of a schedule from outside: its systems, their removal, and who runs them.
+//! Managing a schedule from outside: its systems, their removal, and what runs them.
 //!
-//! The names are bevy's. Who runs systems decides about threads only: the result is the same.
+//! The names are bevy's. The executor decides about threads only: the result is the same.
 
 use super::graph::{Members, Node};
 use super::label::IntoSystemSet;
@@ -97,7 +97,7 @@ pub enum ScheduleCleanupPolicy {
 }
 
 impl Schedule {
-    /// Sets who runs the systems.
+    /// Sets the executor of the systems.
     ///
     /// # Panics
     /// When threads cannot be started.

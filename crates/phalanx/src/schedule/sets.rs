@@ -117,7 +117,7 @@ pub trait IntoSetConfigs<Marker>: Sized {
     }
 
     /// The order of their systems relative to those of another set, or of a function, does not matter though they
-    /// conflict: no [ambiguity](super::Ambiguity) is told.
+    /// conflict: no [ambiguity](super::Ambiguity) is reported.
     fn ambiguous_with<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
         let set = set.into_set();
         each(self.into_set_configs(), |config| config.ambiguous.with.push(set.clone()))

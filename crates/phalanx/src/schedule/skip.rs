@@ -194,8 +194,8 @@ impl ScheduleView<'_> {
         Some(Skipped { system: task.name.clone(), reason })
     }
 
-    /// Of the systems of a function, or of a set, those that have to wait for others, for whom, and who holds what: earlier
-    /// systems of the schedule that conflict with them, or that they are ordered after.
+    /// Of the systems of a function, or of a set, those that have to wait for others, for which, and what each of these
+    /// holds: earlier systems of the schedule that conflict with them, or that they are ordered after.
     ///
     /// # Errors
     /// When the constraints contradict each other.

@@ -11,14 +11,14 @@ use super::World;
 use super::failure::{BoxedError, CommandOutput, SystemError};
 
 /// How bad an error is, and with it what the world does about one that has no handler: the last is a panic, the first is
-/// forgotten, those between are told.
+/// forgotten, those between are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nobody needs to hear of it.
+    /// It needs no report.
     Ignore,
-    /// For those who follow every step.
+    /// For tracing every step.
     Trace,
-    /// For those who look for a fault.
+    /// For finding a fault.
     Debug,
     /// Good to know.
     Info,

@@ -2,7 +2,7 @@
 //!
 //! The type of a value is compared with that of its id before anything changes, so a wrong one is an error that names
 //! both. After that it is an insertion as any other: what the components require comes along, pools are asked, hooks and
-//! observers hear of it, and several components are one move.
+//! observers run, and several components are one move.
 
 use std::any::{Any, TypeId};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Cloning entities: which of their components, with whom, and into what.
+//! Cloning entities: which of their components, with which other entities, and into what.
 //!
 //! A clone is planned first: the entities that come along over linked relations, each with the new one that stands for
 //! it. Then the values of each are captured, with the entities they hold mapped, and put into place in one move. The
@@ -116,7 +116,7 @@ impl EntityCloner {
     }
 
     /// As [`EntityCloner::clone_entity`], with a mapper that says which entities stand for those that values hold, and
-    /// hears of the entities that are cloned.
+    /// is told of the entities that are cloned.
     ///
     /// # Panics
     /// When one of the entities is dead.
@@ -297,7 +297,7 @@ pub enum MoveError {
     NoSuchEntity(Entity),
     /// The type of a component is not `Clone`.
     NotClone {
-        /// Who has it.
+        /// The entity that has the component.
         entity: Entity,
         /// The component.
         component: String,

@@ -31,7 +31,7 @@ mod queue;
 mod traits;
 mod worldwide;
 
-/// Who gives ids to entities that will be spawned.
+/// The source of ids for entities that will be spawned.
 #[derive(Clone, Copy)]
 pub(crate) enum Ids<'w> {
     Store(&'w Store),

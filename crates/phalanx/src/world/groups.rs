@@ -1,7 +1,7 @@
 //! Groups of a world.
 //!
 //! Sets keep their groups right on their own. All that is left for the world is a group that excludes a component in
-//! tables: who changes an entity's table does so through [`World::grouped`], which costs one test while there is no
+//! tables: code that changes an entity's table does so through [`World::grouped`], which costs one test while there is no
 //! such group.
 
 use std::cmp::Ordering;
