@@ -25,7 +25,7 @@ struct Poll {
 struct Page {
     now: Instant,
     polls: Vec<Poll>,
-    /// What calls cost of somebody who waits.
+    /// What calls of a waiting client cost.
     calls: Vec<Duration>,
     searching: bool,
     searched: Duration,
