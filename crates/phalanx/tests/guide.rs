@@ -211,7 +211,7 @@ fn the_guide_says_that_groups_need_planning() {
 #[test]
 fn the_guide_explains_stable_sets_and_who_leads() {
     let guide = page("storage.md");
-    assert!(guide.contains("## Who leads a query") && guide.contains("## Stable sets keep positions"));
+    assert!(guide.contains("## What drives a query") && guide.contains("## Stable sets keep positions"));
 }
 
 // E-078, E-079, E-081, E-082.
