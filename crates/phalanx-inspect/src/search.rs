@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_lives_all_the_time_is_found_once_wherever_it_goes() {
+    fn an_entity_that_lives_all_the_time_is_found_once_wherever_it_moves() {
         for seed in 1..=30 {
             let mut random = Random(seed * 7919);
             let (mut world, mut entities) = scene(2000);

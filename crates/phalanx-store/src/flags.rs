@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn giving_back_what_nobody_holds_panics_and_leaves_the_column_shut() {
+    fn giving_back_a_flag_that_is_not_held_panics_and_leaves_the_column_shut() {
         let f = flags(3);
         let fails = |release: &dyn Fn()| catch_unwind(AssertUnwindSafe(release)).is_err();
         assert!(fails(&|| f.release_read(0)));

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_may_use_a_piece_that_was_given_back() {
+    fn a_piece_that_was_given_back_must_not_be_used() {
         let mut slab = Slab::default();
         let (kept, given) = (slab.take(1), slab.take(2));
         // SAFETY: locally: the piece came from this slab and is given back once.

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_that_visit_no_table_meet_nobody() {
+    fn queries_that_visit_no_table_meet_no_other() {
         assert!(!meet(&[], &[u64::MAX]) && !meet(&[0, 1], &[u64::MAX]));
         assert!(meet(&[0, 1], &[0, 3]));
         let split = Split::new(Box::from([]));

@@ -73,7 +73,7 @@ pub fn heal(mut all: Query<&mut Health>) {
 
 pub fn never(_: Query<&Position>) {}
 
-/// Makes nobody, but might: what it asks for is done at the next sync point.
+/// Makes no entity, but might: what it asks for is done at the next sync point.
 pub fn recruit(_: Commands, _: Query<&Health>) {}
 
 /// Reads what `recruit` may have made.

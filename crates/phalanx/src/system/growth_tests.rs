@@ -71,7 +71,7 @@ fn fast_paths_come_back_when_the_last_listener_goes() {
 }
 
 #[test]
-fn a_reactive_set_that_nobody_reads_grows_with_the_living() {
+fn an_unread_reactive_set_grows_with_the_living() {
     assert_linear(|size| {
         let mut world = World::new();
         let set = world.collect_reactive::<(Add<First>, Matched<&Second>)>();

@@ -1,7 +1,7 @@
 //! Hunts entities that end up in the wrong row, the wrong table or the wrong archetype (hazards 24 to 27),
 //! and archetypes that are doubled, lost or hidden from a query.
 //!
-//! Swap-and-pop moves an entity that nobody asked to move; ids of archetypes are given again; signatures
+//! Swap-and-pop moves an entity that was not asked to move; ids of archetypes are given again; signatures
 //! outgrow their first words. Each of these once hid a wrong index in some library.
 //!
 //! This file is about archetypes as sets of components that come and go, `rows` about the rows of their tables.

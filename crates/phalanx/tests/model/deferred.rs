@@ -52,7 +52,7 @@ type Effect = Box<dyn FnOnce(&mut Naive)>;
 
 /// A command that waits for the flush.
 pub struct Recorded {
-    /// The one that is changed; nobody, when the command is a function on the world.
+    /// The one that is changed; none, when the command is a function on the world.
     entity: Option<Entity>,
     effect: Effect,
 }

@@ -81,7 +81,7 @@ fn pools_stand_beside_row_filters_in_an_or() {
 
 // Z-043, Z-046, Z-050: what is known stays right while pools and archetypes appear.
 #[test]
-fn a_query_of_a_pool_that_nobody_met_is_empty_and_wakes_up() {
+fn a_query_of_an_unregistered_pool_is_empty_and_wakes_up() {
     let mut world = World::new();
     let mut kept = world.query_filtered::<Entity, InPool<Orcs>>();
     let mut others = world.query_filtered::<Entity, NotInPool<Orcs>>();

@@ -86,7 +86,7 @@ fn terms_on_different_columns_or_reading_ones_go_together() {
     assert_eq!(conflict::<(&mut Frozen, &mut Boss), ()>(&world), None);
 }
 
-// Hazard 29: refused for good, at every door, and the world is as before.
+// Hazard 29: refused for good, on every path, and the world is as before.
 #[test]
 fn conflicts_panic_with_both_terms_where_no_error_can_be_returned() {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! Observers, fact by fact: whom they hear, in which order, and what they may do.
+//! Observers, fact by fact: what they are called for, in which order, and what they may do.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};

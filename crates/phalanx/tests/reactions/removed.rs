@@ -1,4 +1,4 @@
-//! `RemovedComponents`: each removal is told to every reader once, however seldom it runs.
+//! `RemovedComponents`: each removal is yielded to every reader once, however seldom it runs.
 
 use phalanx::prelude::*;
 

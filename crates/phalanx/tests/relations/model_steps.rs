@@ -86,7 +86,7 @@ fn counted<R: Relationship>(
 }
 
 impl Model {
-    /// Tells a new world, or one that was loaded, who listens.
+    /// Adds the listeners to a new world, or one that was loaded.
     pub(super) fn listen(&mut self) {
         self.world.set_error_handler(phalanx::error::ignore);
         if self.observed {

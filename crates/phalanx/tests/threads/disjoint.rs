@@ -1,8 +1,8 @@
 //! Systems side by side that write the same component in different tables.
 //!
 //! That two systems overlap is shown by a meeting: each waits inside for the other. That two do not is shown by counting
-//! who is inside. What random systems with random filters do must be what they do one after the other, in the order in
-//! which they were added, also to entities in tables that come later.
+//! which systems are inside. What random systems with random filters do must be what they do one after the other, in
+//! the order in which they were added, also to entities in tables that come later.
 
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
