@@ -137,7 +137,7 @@ impl Loops {
     fn count(&mut self, app: &App, window: Duration) {
         let timings = app.timings();
         let systems = timings.iter().flat_map(|phase| &phase.systems);
-        // One that is passed over has asked its conditions, which counts as a run in its timing.
+        // One that is skipped has asked its conditions, which counts as a run in its timing.
         let runs: Vec<u64> = systems.map(|system| system.runs.saturating_sub(system.skips.total())).collect();
         let sorted: Vec<u64> = app.phase_views().map(|(_, view)| view.times_sorted()).collect();
         if sorted != self.sorted || runs.len() != self.uses.len() {

@@ -50,7 +50,7 @@ pub struct View<'w, F: Fetch> {
     slots: &'w [Slot],
     rowless: bool,
     now: Tick,
-    /// The moment before which rows may be passed over, where the fetch looks at ticks of rows.
+    /// The moment before which rows may be skipped, where the fetch looks at ticks of rows.
     since: Tick,
     driver_choice: DriverChoice,
     /// Whether it visits its tables alone, although others have the columns as well.
@@ -252,7 +252,7 @@ impl<'w, F: Fetch> View<'w, F> {
         }
     }
 
-    /// The same view, which passes over rows where a [`RowTick`](crate::RowTick) that must be there is not after
+    /// The same view, which skips rows where a [`RowTick`](crate::RowTick) that must be there is not after
     /// `since`. Not over each: what it yields has to be compared.
     #[inline]
     #[must_use]
@@ -402,7 +402,7 @@ impl<'w, F: Fetch> View<'w, F> {
         out
     }
 
-    /// Whether a block of a table may hold rows that are not passed over.
+    /// Whether a block of a table may hold rows that are not skipped.
     ///
     /// # Safety
     /// The view visits the table, and the block begins within its rows.

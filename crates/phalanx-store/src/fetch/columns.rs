@@ -21,7 +21,7 @@ pub struct Read<T>(PhantomData<fn() -> T>);
 pub struct Write<T>(PhantomData<fn() -> T>);
 /// Writes the column of `T` without marking anything.
 pub struct WriteUntracked<T>(PhantomData<fn() -> T>);
-/// Copies the tick of each row, before any part that follows may write it. Walks that have a moment may pass over rows
+/// Copies the tick of each row, before any part that follows may write it. Walks that have a moment may skip rows
 /// whose tick is not after it.
 pub struct RowTick;
 /// The entity of each row.

@@ -1,6 +1,6 @@
 //! The term for the tick at which an entity was spawned.
 //!
-//! It reaches no column, only the directory's list of ticks, so it is found in every place. As a filter it passes over
+//! It reaches no column, only the directory's list of ticks, so it is found in every place. As a filter it skips
 //! blocks to which no row came since the query's moment: an entity is spawned into a row of its own. Preparing a query
 //! with it asks the store to keep these ticks.
 
@@ -11,7 +11,7 @@ use crate::entity::Entity;
 use crate::store::Store;
 use crate::tick::Tick;
 
-/// The tick at which the entity of each row was spawned. With `SKIPS`, a walk may pass over rows whose tick is not after
+/// The tick at which the entity of each row was spawned. With `SKIPS`, a walk may skip rows whose tick is not after
 /// its moment.
 pub struct SpawnTick<const SKIPS: bool>;
 

@@ -6,7 +6,7 @@
 //!
 //! Where a sparse set drives the query, its entities are walked in the set's order; each is in the set once, so no row
 //! comes twice. If nothing but sets is asked, the rows of the set are a run (`along`). Otherwise `driven` looks each
-//! entity up in its table, and passes over the placeholder in the holes of a stable set.
+//! entity up in its table, and skips the placeholder in the holes of a stable set.
 
 use std::iter::FusedIterator;
 

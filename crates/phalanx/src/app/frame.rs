@@ -198,7 +198,7 @@ impl App {
         steps
     }
 
-    /// Whether a phase is not passed over.
+    /// Whether a phase is not skipped.
     pub(super) fn is_run(&self, phase: &Phase) -> bool {
         cfg!(feature = "trace") || self.config.timings || !phase.schedule.is_empty()
     }

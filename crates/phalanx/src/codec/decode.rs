@@ -95,7 +95,7 @@ impl<'b> Decoder<'_, 'b> {
         Ok(self.reader.take(len)?.to_vec())
     }
 
-    /// Reads the number of elements, lets them be read, and passes over what pads them.
+    /// Reads the number of elements, lets them be read, and skips what pads them.
     fn elements<T>(mut self, read: impl FnOnce(Self, usize) -> Result<T, CodecError>) -> Result<T, CodecError>
     where
         Self: Sized,

@@ -362,7 +362,7 @@ impl Pace {
     fn jobs_together(&self, jobs: usize, rows: usize) -> usize {
         match self.batches {
             Batches::Fixed { .. } => 1,
-            // Fewer rows may be left than it seemed, where some are passed over.
+            // Fewer rows may be left than it seemed, where some are skipped.
             Batches::Timed if !self.is_worth_sharing(rows) => jobs,
             Batches::Timed => (jobs.saturating_mul(self.timed_rows()) / rows.max(1)).max(1),
         }

@@ -386,7 +386,7 @@ impl Asked {
 
     fn admit_all(&mut self, prepared: &mut Admission<'_>, store: &Store, archetypes: &Archetypes) {
         prepared.reset(store);
-        // Tables that have the columns may be passed over, once there are entities that can be disabled.
+        // Tables that have the columns may be skipped, once there are entities that can be disabled.
         prepared.confine(self.disabling > 0);
         self.stale = false;
         for &id in self.matches.archetypes() {

@@ -1,7 +1,7 @@
 //! Why a system did not run, and why it had to wait.
 //!
-//! Each task counts how often it was passed over, by reason, and keeps the reason of the last run. Counting happens only
-//! when a system is passed over: one that runs pays nothing but a look at whether something is kept.
+//! Each task counts how often it was skipped, by reason, and keeps the reason of the last run. Counting happens only
+//! when a system is skipped: one that runs pays nothing but a look at whether something is kept.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use super::task::Task;
 use super::view::ScheduleView;
 use crate::system::ParamError;
 
-/// Why a task was passed over in its last run.
+/// Why a task was skipped in its last run.
 pub(crate) enum Skip {
     /// One of its own conditions, by number.
     Condition(usize),
@@ -24,7 +24,7 @@ pub(crate) enum Skip {
     Stepping,
 }
 
-/// How often a system was passed over, by reason.
+/// How often a system was skipped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skips {

@@ -26,7 +26,7 @@ pub struct Timing {
     pub skipped: bool,
     /// Why it did not run the last time, if it did not.
     pub reason: Option<SkipReason>,
-    /// How often it was passed over, and why; counted whether times are taken or not.
+    /// How often it was skipped, and why; counted whether times are taken or not.
     pub skips: Skips,
 }
 

@@ -62,7 +62,7 @@ pub struct IndexGuard<'w, C: Component, B> {
 /// ```
 ///
 /// It reads `C`, and sees what systems before it wrote. A system that also writes `C` puts both into a
-/// [`ParamSet`](crate::system::ParamSet). Disabled entities are found as well; queries pass over them as ever.
+/// [`ParamSet`](crate::system::ParamSet). Disabled entities are found as well; queries skip them as ever.
 /// The index is the one of [`World::index_by`](crate::World::index_by): all systems share it, and each run costs what was
 /// written of the component since it was last asked.
 pub struct Index<'g, C: Component> {

@@ -1,6 +1,6 @@
 //! `Reactive`: the entities to which something happened since the system last looked.
 //!
-//! Each is there once, however often it happened, and those that are dead by now are passed over. Reading empties the
+//! Each is there once, however often it happened, and those that are dead by now are skipped. Reading empties the
 //! set.
 
 use std::marker::PhantomData;

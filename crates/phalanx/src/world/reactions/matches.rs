@@ -130,7 +130,7 @@ impl World {
         gone
     }
 
-    /// Lets all observers of queries pass over entities that are disabled by one more component.
+    /// Lets all observers of queries skip entities that are disabled by one more component.
     pub(in crate::world) fn renew_matchers(&mut self) {
         self.reactions.plans.forget();
         for at in 0..self.reactions.matchers.len() {
