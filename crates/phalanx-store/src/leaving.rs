@@ -114,9 +114,9 @@ impl Leaving<'_> {
     /// Ends entities of the table, up to the first that is not there, or whose slot has to be retired. Tells how many.
     fn end_all(mut self, list: &[Entity]) -> usize {
         for &entity in list {
-            // SAFETY: the store has no entity in a set, as was asked when the table was opened. The directory gives the row, which
-            // is in range (I5), so that there is an owner (I3), which is dead then; all rows that were left are taken
-            // out below.
+            // SAFETY: the store has no entity in a set, as was checked when the table was opened. The directory gives
+            // the row, which is in range (I5), so that there is an owner (I3), which is dead then; all rows that were
+            // left are taken out below.
             let row = unsafe {
                 let Some(row) = self.entities.end(self.table, entity) else { break };
                 self.owners().add(row.index()).write(Entity::unowned(self.first));

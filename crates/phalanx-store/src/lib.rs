@@ -43,7 +43,7 @@
 //!   found at that row, is alive, and is in the set once. A set lives as long as its store, in one place of its list, and
 //!   its table has all columns that are said to be the set's.
 //! - **I11 Holes.** The table of a stable set lists its holes, each once: the rows whose owner is the placeholder, which
-//!   is never alive. The values of a hole are neither read nor dropped, and no page leads there. No other table has
+//!   is never alive. The values of a hole are neither read nor dropped, and no page points there. No other table has
 //!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
 //!   pages, or along a set that drives them, by its owners; groups reach them by position (I13). Queries visit no set's
 //!   table.

@@ -49,8 +49,8 @@ impl Slab {
         let chunk = self.chunks.last().expect("there is a chunk with lines left");
         let start = chunk.len() - self.left;
         self.left -= lines;
-        // SAFETY: locally: the chunk has `left` unused lines from `start`, at least as many as are asked for, as was seen to
-        // just now.
+        // SAFETY: locally: the chunk has `left` unused lines from `start`, at least as many as are asked for, as was
+        // ensured just now.
         let piece = unsafe { chunk.cast::<Line>().add(start) };
         guard::open(piece.cast(), lines * size_of::<Line>());
         piece

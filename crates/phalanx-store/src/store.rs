@@ -74,7 +74,7 @@ pub struct Store {
     entity_type: &'static ColumnType,
 }
 
-// SAFETY: a store owns its values and the memory that its pointers lead to, and every column type is `Send + Sync` (bounds
+// SAFETY: a store owns its values and the memory that its pointers point to, and every column type is `Send + Sync` (bounds
 // of `ColCell`, `of_marker`, `named`; I1).
 unsafe impl Send for Store {}
 // SAFETY: every column type is `Sync`, and `Send` for those that write (I1). Through `&Store` alone values are only
@@ -457,7 +457,7 @@ impl Store {
     pub(crate) fn mark_rows(&self, table: TableId, start: usize, len: usize) {
         let meta = &self.metas[table.index()];
         assert!(start + len <= meta.capacity as usize, "only rows within the capacity are marked");
-        // SAFETY: the owners' column has room for the rows, which are within the capacity, as was asked just now (I3);
+        // SAFETY: the owners' column has room for the rows, which are within the capacity, as was checked just now (I3);
         // entities have a size.
         unsafe { meta.owners.mark(start, len, true, self.tick) };
     }

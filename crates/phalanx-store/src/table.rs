@@ -73,7 +73,7 @@ impl TableMeta {
     #[inline(always)]
     pub(crate) fn is_owned_by(&self, row: usize, entity: Entity) -> bool {
         // Not by `entities`, which asks as well whether there is any.
-        // SAFETY: locally: the row is in range, as was asked first.
+        // SAFETY: locally: the row is in range, as was checked first.
         row < self.len as usize && unsafe { self.owner(row) } == entity
     }
 

@@ -64,13 +64,13 @@ pub(crate) struct BundleInfo {
     pub(crate) signature: Signature,
     /// The components in sparse sets.
     pub(crate) sparse: Signature,
-    /// What must come along into tables.
+    /// What must be added in tables.
     pub(crate) required: Vec<(ComponentId, Init)>,
-    /// What must come along into sparse sets.
+    /// What must be added in sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
-    /// Whether nothing goes into tables, nothing must come along, and there are no listeners.
+    /// Whether nothing goes into tables, nothing else must be added, and there are no listeners.
     pub(crate) only_sparse: bool,
-    /// Whether nothing must come along into sets, and there are no listeners: only rows change.
+    /// Whether nothing else must be added in sets, and there are no listeners: only rows change.
     pub(crate) plain: bool,
     /// The components that come, those that are required included, that have listeners.
     pub(crate) heard: Signature,

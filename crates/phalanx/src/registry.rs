@@ -178,7 +178,7 @@ impl ComponentInfo {
         Some((self.columns[added].typed()?, self.changed_column()?))
     }
 
-    /// The components that come along, nearest first, directly required ones only.
+    /// The required components, nearest first, directly required ones only.
     pub fn required(&self) -> impl Iterator<Item = ComponentId> + '_ {
         self.required.iter().map(|(id, _)| *id)
     }

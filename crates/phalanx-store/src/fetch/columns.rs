@@ -104,7 +104,7 @@ macro_rules! column_term {
                 // (I3); the caller grants access for `'a`.
                 unsafe {
                     let $value = ptrs.add(row).as_ptr();
-                    // Otherwise an optional item is asked anew whether it is there.
+                    // Otherwise the compiler checks again whether an optional item is there.
                     #[cfg(not(debug_assertions))]
                     std::hint::assert_unchecked($value.addr() != 0);
                     $lent

@@ -35,7 +35,7 @@ impl Store {
         }
         // SAFETY: the edge was made just now, so its columns are all those of the set's table (I7); each of them is written in
         // the row that is offered, with room for it (I3), which holds nothing yet (I2, I11), or `offer` panics. The entity can
-        // enter, as was asked above.
+        // enter, as was checked above.
         unsafe {
             self.fill_row(set, entity, |_, row| {
                 for (at, (column, &wanted)) in edge.slots.iter().zip(columns).enumerate() {

@@ -221,8 +221,8 @@ impl Store {
     unsafe fn remove_member(&mut self, set: SetId, entity: Entity) {
         let Some(row) = self.set(set).find(entity) else { return };
         let table = self.set(set).table;
-        // SAFETY: forwarded: the set led to the row, which is in range (I10), has no values (I13), and goes. The entity
-        // that gets its place is in the set.
+        // SAFETY: forwarded: the page of the set points to the row, which is in range (I10), has no values (I13), and
+        // goes. The entity that gets its place is in the set.
         unsafe {
             self.sets[set.index()].unset(entity);
             if let Some(moved) = self.close_gap(table, row, None) {

@@ -148,8 +148,8 @@ impl Store {
         F::visit(ids, &mut |access| {
             fits = fits && self.set_of(access.column).is_some_and(|set| self.has_rows(set, &rows));
         });
-        // SAFETY: each column is one of a set that has these rows, none of them a hole (I11), as was asked above; the caller
-        // grants access.
+        // SAFETY: each column is one of a set that has these rows, none of them a hole (I11), as was checked above; the
+        // caller grants access.
         if fits { unsafe { F::set_slices(self, ids, rows) } } else { None }
     }
 

@@ -102,7 +102,7 @@ impl<'w, F: Fetch> Chunk<'w, F> {
 
 /// The rows of one chunk.
 ///
-/// The pointers are set where there are rows left: an `Option` around them would be asked anew for each row.
+/// The pointers are set where there are rows left: an `Option` around them would be checked again for each row.
 pub struct ChunkRows<'w, F: Fetch> {
     ptrs: MaybeUninit<F::Ptrs>,
     owners: *const Entity,

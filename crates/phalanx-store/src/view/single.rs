@@ -114,7 +114,7 @@ impl Store {
         unsafe { self.get_unchecked::<F>(entity, ids, self.tick) }
     }
 
-    /// As [`Store::get`], for an entity whose table is one of those wanted; that is asked before anything is read.
+    /// As [`Store::get`], for an entity whose table is one of those wanted; that is checked before anything is read.
     #[inline(always)]
     pub fn get_where<F: ReadFetch>(
         &self,
@@ -218,14 +218,14 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The parts of an entity that the view visits.
     #[inline(always)]
     pub(super) fn find(&self, entity: Entity) -> Option<Found<F>> {
-        // SAFETY: locally: nothing is known but that it lives, which is asked first; the view has the access to links.
+        // SAFETY: locally: nothing is known but that it lives, which is checked first; the view has the access to links.
         unsafe { self.find_known(entity, Known::Alive) }
     }
 
     /// As `find`.
     ///
     /// # Safety
-    /// What is known of the entity is true, if it lives, which is asked first.
+    /// What is known of the entity is true, if it lives, which is checked first.
     #[inline(always)]
     pub(super) unsafe fn find_known(&self, entity: Entity, known: Known) -> Option<Found<F>> {
         let location = Entities::find_in(self.slots, entity)?;

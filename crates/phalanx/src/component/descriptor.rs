@@ -49,7 +49,7 @@ pub struct FieldDescriptor {
     pub column: AnyColId,
 }
 
-/// A component that comes along when it is missing, and how its value is made.
+/// A component that is added when it is missing, and how its value is made.
 pub struct Requirement {
     pub(crate) register: fn(&mut Components) -> Result<ComponentId, RegisterError>,
     pub(crate) init: Init,

@@ -1,7 +1,7 @@
 //! Systems with what is said about them: order, sets, conditions, hooks.
 //!
 //! Everything a user can add is an [`IntoSystemConfigs`]: a function, something already configured, or a tuple of
-//! such. What is said about a tuple holds for each part of it, but a condition is asked once for all.
+//! such. What is said about a tuple holds for each part of it, but a condition is evaluated once for all.
 //!
 //! An order also says what is visible: commands of the earlier system are applied before the later one runs, unless
 //! the order is one of those that end in `_ignore_deferred`.
@@ -187,7 +187,7 @@ pub trait ConfigureSystems<Marker>: Sized {
         each(self.into_configs(), |node| node.sets.push(set.clone()))
     }
 
-    /// They run only if a condition holds. For several systems it is asked once, before the first of them.
+    /// They run only if a condition holds. For several systems it is evaluated once, before the first of them.
     ///
     /// A function whose first parameter is [`On`](crate::system::On) becomes an [`Observer`](crate::system::Observer)
     /// that runs only then.
@@ -250,7 +250,7 @@ pub trait ConfigureSystems<Marker>: Sized {
         chained(self.into_configs(), Hop::Weak)
     }
 
-    /// Each of them runs only if the condition holds, which each asks for itself.
+    /// Each of them runs only if the condition holds, which each evaluates for itself.
     fn distributive_run_if<M>(
         self,
         condition: impl ConditionShape<M> + SystemCondition<M> + Clone,

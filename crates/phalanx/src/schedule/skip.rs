@@ -59,12 +59,12 @@ impl Skips {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// A condition of its own did not hold, or could not be asked.
+    /// A condition of its own did not hold, or could not be evaluated.
     Condition {
         /// The condition.
         condition: String,
     },
-    /// A condition of a set, or of several systems together, did not hold, or could not be asked.
+    /// A condition of a set, or of several systems together, did not hold, or could not be evaluated.
     Set {
         /// The condition.
         condition: String,

@@ -14,7 +14,7 @@ use super::{Schedule, SkipReason, Skips};
 pub struct Timing {
     /// The system.
     pub system: String,
-    /// How often it was run, or its conditions asked.
+    /// How often it was run, or its conditions evaluated.
     pub runs: u64,
     /// The last run.
     pub last: Duration,

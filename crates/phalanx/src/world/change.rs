@@ -140,7 +140,7 @@ impl World {
         let (present, info) = (self.archetypes.signature(from), self.bundles.info(bundle));
         let pool = self.archetypes.pool_of(from);
         let left = present.difference(&info.signature);
-        // The edge back, when it leads exactly here: nothing else would come along.
+        // The edge back, when it leads exactly here: nothing else would be added.
         let returns = !info.signature.is_empty()
             && present.contains(&info.signature)
             && info.required.iter().all(|(id, _)| left.has(*id))

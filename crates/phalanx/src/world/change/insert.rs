@@ -228,7 +228,7 @@ impl World {
         id: BundleId,
         existing: Existing,
     ) -> Result<Begun, ChangeError> {
-        // Asked before anything comes along, and before any handler runs.
+        // Checked before anything is added, and before any handler runs.
         let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
         self.may_insert(pool, id).map_err(|refusal| self.refused(entity, refusal))?;
         if self.bundles.info(id).heard.is_empty() {
