@@ -2,7 +2,7 @@
 //! `SystemParam`, `ScheduleLabel`, `SystemSet`, `States`, `SubStates` and `Digestible`.
 //!
 //! The macros write declarations only: types, and trait functions that forward. How columns are kept and
-//! visited is the business of the libraries. Emitted code names everything by absolute path
+//! visited is left to the libraries. Emitted code names everything by absolute path
 //! (`::core::..`, `::phalanx::__private::..`), holds no unsafe code, and works where the prelude is
 //! shadowed or the library is renamed (`#[component(crate = "path")]`).
 //!

@@ -498,7 +498,7 @@ impl Components {
             saving: descriptor.saving,
         };
         let id = self.insert(info)?;
-        // The component is known by now, so a circle of requirements ends here.
+        // The component is known by now, so a cycle of requirements ends here.
         for requirement in descriptor.requirements {
             let required = (requirement.register)(self)?;
             self.infos[id.index()].required.push((required, requirement.init));

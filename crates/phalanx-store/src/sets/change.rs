@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Merges with the row there is, or inserts one, and adds the groups that name the set to those `touched`: they are
-    /// the caller's business.
+    /// left to the caller.
     ///
     /// # Safety
     /// The entity lives.

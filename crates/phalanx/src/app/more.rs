@@ -49,7 +49,7 @@ impl App {
     /// As [`App::register_required_components`], with an error when that cannot be.
     ///
     /// # Errors
-    /// When the requirement is there already, or leads in a circle.
+    /// When the requirement is there already, or closes a cycle.
     pub fn try_register_required_components<C: Component, R: Component + Default>(
         &mut self,
     ) -> Result<(), RequiredComponentsError> {
@@ -59,7 +59,7 @@ impl App {
     /// As [`App::register_required_components_with`], with an error when that cannot be.
     ///
     /// # Errors
-    /// When the requirement is there already, or leads in a circle.
+    /// When the requirement is there already, or closes a cycle.
     pub fn try_register_required_components_with<C: Component, R: Component>(
         &mut self,
         make: fn() -> R,

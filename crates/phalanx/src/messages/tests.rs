@@ -25,7 +25,7 @@ fn read(messages: &Messages<Hit>, cursor: &mut Cursor<Hit>) -> Vec<u32> {
     messages.read(cursor).map(|hit| hit.0).collect()
 }
 
-// O-247, O-256, O-257: what is written is there at once, for everyone, in order.
+// O-247, O-256, O-257: what is written is there at once, for every reader, in order.
 #[test]
 fn written_messages_are_visible_at_once_and_in_order() {
     let mut messages = Messages::with_keep(0);

@@ -28,7 +28,7 @@ use super::scope::FilterIn;
 /// let mut world = World::new();
 /// world.spawn(Health(1.0));
 /// let greet = world.register_system(greet);
-/// assert_eq!(world.run_system(greet).unwrap(), 1); // the first run sees everyone
+/// assert_eq!(world.run_system(greet).unwrap(), 1); // the first run sees all
 /// assert_eq!(world.run_system(greet).unwrap(), 0);
 /// world.spawn(Health(2.0));
 /// assert_eq!(world.run_system(greet).unwrap(), 1);

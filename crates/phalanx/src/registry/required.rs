@@ -1,6 +1,6 @@
 //! Which components others require.
 //!
-//! Requirements may be added until they matter, but never twice for a pair, and never in a circle. What a component
+//! Requirements may be added until they matter, but never twice for a pair, and never in a cycle. What a component
 //! requires directly is kept with it; what follows from that is worked out when a bundle is first met.
 
 use phalanx_store::Init;

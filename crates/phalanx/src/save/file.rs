@@ -255,7 +255,7 @@ fn read_chunks<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Chu
     Ok(collect(pieces)?)
 }
 
-/// The pieces that the last head speaks of; others belonged to rows that are gone.
+/// The pieces that the last head lists; others belonged to rows that are gone.
 fn collect(mut pieces: HashMap<Key, Vec<u8>>) -> Result<Chunks, LoadError> {
     let mut chunks = Chunks::default();
     let Some(head) = pieces.remove(&Part::Head.block(0)) else {

@@ -287,7 +287,7 @@ impl Graph {
         }
     }
 
-    /// For each set, the begins of the sets inside it: what must not be a circle.
+    /// For each set, the begins of the sets inside it: what must not be a cycle.
     pub(crate) fn hierarchy(&self) -> &[Vec<usize>] {
         &self.inner
     }

@@ -1,7 +1,7 @@
 //! The states that another one depends on, as a type: a state, an optional one, or a tuple of these.
 //!
 //! A change of a source is seen by its messages, each of them once. Which state comes before which in the schedule
-//! follows from the types, so a circle of states does not compile.
+//! follows from the types, so a cycle of states does not compile.
 
 use super::transition::{ApplyTransition, StateTransitionEvent};
 use super::{EnterSchedules, ExitSchedules, State, StateTransitionSystems, States, TransitionSchedules};

@@ -438,7 +438,7 @@ impl World {
     /// `Remove`, `Despawn`) in reverse, hooks after them. What they queue is applied when all of them have run.
     ///
     /// # Panics
-    /// When parameters conflict, the function takes `&mut World`, or the order goes in a circle; see
+    /// When parameters conflict, the function takes `&mut World`, or the order has a cycle; see
     /// [`World::try_add_observer`].
     ///
     /// ```
@@ -460,7 +460,7 @@ impl World {
     /// As [`World::add_observer`], with an error instead of a panic.
     ///
     /// # Errors
-    /// When parameters conflict, or the order goes in a circle; then nothing is added.
+    /// When parameters conflict, or the order has a cycle; then nothing is added.
     ///
     /// # Panics
     /// When the function takes `&mut World`.

@@ -2,7 +2,7 @@
 //!
 //! Here the target archetype of a change is found, or created, and the edge to it worked out, once per
 //! (archetype, bundle), together with the edge back: what comes often goes again, and the other way round.
-//! Moving the row is the store's business. `insert` and `remove` follow these edges.
+//! The store moves the row. `insert` and `remove` follow these edges.
 
 use phalanx_store::{Edge, Entity, Init, PlanError, Store, TableId, Values};
 

@@ -227,7 +227,7 @@ where
         let mut entity = event.event_target();
         self.original_event_target = entity;
         world.call_observers(event, self, Some(entity));
-        // A path without a circle is not longer than there are entities.
+        // A path without a cycle is not longer than there are entities.
         let longest = world.entities().len();
         for _ in 0..longest {
             if !self.propagate {
