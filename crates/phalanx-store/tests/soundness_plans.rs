@@ -139,7 +139,7 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
     }
     assert!(store.set_remove(set, entities[5]));
     store.spawn(&edge, (Col(Bomb(1)), Col(Bomb(2)))).unwrap();
-    // The first payload is harmless; the second one, which nobody is told of, panics.
+    // The first payload is harmless; the second one, which is not reported, panics.
     let cleared = catch_unwind(AssertUnwindSafe(|| store.clear_entities()));
     assert!(cleared.is_err());
     store.check().unwrap();

@@ -80,7 +80,7 @@ fn open<V: Values>(store: &mut Store, edge: &Edge) {
     while !store.open_cursor::<Usual, V>(edge) {}
 }
 
-/// Spawns through a cursor that is opened again when it closes, and despawns anybody, with drops that may panic.
+/// Spawns through a cursor that is opened again when it closes, and despawns any entity, with drops that may panic.
 fn come_and_go<V: Values>(
     store: &mut Store,
     edge: &Edge,

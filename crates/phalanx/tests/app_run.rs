@@ -1,4 +1,4 @@
-//! Running an app to its end: runners, exits, and the phases around those that everybody uses.
+//! Running an app to its end: runners, exits, and the phases around those that all apps use.
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,7 @@
 //! The guide says what it must, is complete, and its tables are compiled.
 //!
 //! The library includes the pages as documentation tests (`src/guide.rs`), so their code cannot rot; this file holds the
-//! pages to their promises, to the book's table of contents, and each table for those who come from another library to
+//! pages to their promises, to the book's table of contents, and each table for users of another library to
 //! the program below it.
 #![forbid(unsafe_code)]
 

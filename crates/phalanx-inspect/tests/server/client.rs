@@ -22,7 +22,7 @@ impl Address {
     }
 
     pub fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("somebody listens");
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a server listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket");
         stream
     }

@@ -306,7 +306,7 @@ fn an_app_that_ends_takes_its_server_along() {
         std::thread::sleep(Duration::from_millis(5));
         TcpStream::connect(("127.0.0.1", address.port)).is_err()
     });
-    assert!(refused, "nobody listens any more");
+    assert!(refused, "no server listens any more");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub struct Frozen;
 pub struct Name(pub String);
 
 #[derive(Component, Clone)]
-pub struct Opaque(#[allow(dead_code, reason = "nobody can read it")] Vec<u8>);
+pub struct Opaque(#[allow(dead_code, reason = "it cannot be read")] Vec<u8>);
 
 #[derive(Component, Clone)]
 pub struct Angry;

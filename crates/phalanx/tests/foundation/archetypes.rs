@@ -418,7 +418,7 @@ fn a_signature_never_changes_while_its_archetype_lives() {
     world.drop_empty_archetypes();
     assert!(!world.archetypes().contains(home) && world.archetypes().signature(home).is_empty());
     assert_eq!((world.archetypes().find(&set), world.archetypes().table(home)), (None, None));
-    assert_eq!(world.insert_into_archetype(home, &Hidden), 0, "nobody is there");
+    assert_eq!(world.insert_into_archetype(home, &Hidden), 0, "it has no entities");
     assert_eq!(world.remove_from_archetype::<Mass>(home), 0);
     checked(&world);
 }

@@ -501,7 +501,7 @@ fn whole_archetypes_receive_and_lose_bundles_at_once() {
     let entities: Vec<Entity> = world.spawn_batch((0..10).map(|n| (Health(n), HERE))).collect();
     let archetype = world.archetype_of(entities[0]).expect("alive");
     assert_eq!(world.insert_into_archetype(archetype, &(Name("all".into()), Frozen)), 10);
-    assert_eq!(world.insert_into_archetype(archetype, &Frozen), 0, "nobody is there any more");
+    assert_eq!(world.insert_into_archetype(archetype, &Frozen), 0, "it has no entities any more");
     let archetype = world.archetype_of(entities[3]).expect("alive");
     assert_eq!(world.insert_into_archetype(archetype, &Health(77)), 10, "in place");
     assert_eq!(world.get::<Health>(entities[4]), Some(&Health(77)));

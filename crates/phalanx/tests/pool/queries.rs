@@ -196,8 +196,8 @@ fn equal_questions_about_pools_share_what_they_match() {
     let other = world.query_filtered::<Entity, (With<Health>, InPool<Orcs>)>();
     assert_eq!(one.filter(), other.filter());
     let nothing = world.query_filtered::<Entity, (InPool<Orcs>, InPool<General>)>();
-    let nobody = world.query_filtered::<Entity, Or<()>>();
-    assert_eq!(nothing.filter(), nobody.filter());
+    let none = world.query_filtered::<Entity, Or<()>>();
+    assert_eq!(nothing.filter(), none.filter());
     let wide = world.query_filtered::<Entity, Or<(InPool<Orcs>, (InPool<Orcs>, With<Rage>))>>();
     assert_eq!(wide.filter(), world.query_filtered::<Entity, InPool<Orcs>>().filter());
     let not = world.query_filtered::<Entity, Or<(NotInPool<Elves>, InPool<Orcs>)>>();

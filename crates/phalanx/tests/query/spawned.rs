@@ -187,7 +187,7 @@ fn random_histories_know_which_entities_were_spawned_since() {
 fn ticks_are_kept_from_the_first_request_on() {
     let mut world = World::new();
     let before = world.spawn(Health(1)).id();
-    assert_eq!(world.entity(before).spawn_tick(), None, "nobody asked before");
+    assert_eq!(world.entity(before).spawn_tick(), None, "it was not asked for before");
     world.clear_trackers();
     let after = world.spawn(Health(2)).id();
     let now = world.tick();

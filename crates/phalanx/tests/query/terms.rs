@@ -130,7 +130,7 @@ fn filters_that_ask_for_different_things_are_different() {
             assert_ne!(one, other);
         }
     }
-    assert_eq!(filter::<(With<Health>, Without<Health>)>(&world), filter::<Or<()>>(&world), "nobody can");
+    assert_eq!(filter::<(With<Health>, Without<Health>)>(&world), filter::<Or<()>>(&world), "no entity can");
 }
 
 // Hazard 28: an entity that has one of the two passes both; the two queries overlap and may not be held together

@@ -71,7 +71,7 @@ impl Pair {
         });
         // Some worlds have them from the start, some never: without them more paths have no listener.
         if seed.is_multiple_of(3) {
-            let group = world.group::<Own<(S,)>, Get<(T,)>, ()>().expect("nobody owns it");
+            let group = world.group::<Own<(S,)>, Get<(T,)>, ()>().expect("no group owns it");
             world.insert_resource(Grouped(group));
         }
         let readers = (seed % 2 == 1).then(|| Readers::new(&mut world));

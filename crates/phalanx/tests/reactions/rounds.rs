@@ -45,7 +45,7 @@ impl Event for Thrown {
 }
 impl Trigger<Thrown> for BrokenTrigger {
     fn trigger(&mut self, _: &mut World, _: &mut Thrown) {
-        panic!("nobody is called")
+        panic!("no observer is called")
     }
 }
 

@@ -190,7 +190,7 @@ fn a_handler_that_panics_leaves_a_link_that_is_listed() {
     world.add_observer(|_: On<Add<DisabledByTree>>| panic!("not that one"));
     let child = world.spawn(Mark(1)).id();
     let insert = std::panic::AssertUnwindSafe(|| world.insert(child, ChildOf(parent)));
-    assert!(std::panic::catch_unwind(insert).is_err(), "nobody handles the error");
+    assert!(std::panic::catch_unwind(insert).is_err(), "the error has no handler");
     world.check().unwrap();
     assert_eq!(world.get::<Children>(parent).unwrap().to_vec(), [child]);
 }

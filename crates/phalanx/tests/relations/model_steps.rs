@@ -269,6 +269,6 @@ impl Model {
             assert_eq!(self.world.resource::<Seen>().0.map(|seen| seen as usize), links);
         }
         let sources: BTreeSet<Entity> = listed::<ChildOf>(&self.world).into_values().flatten().collect();
-        assert_eq!(sources.len(), parents.len(), "nobody is listed twice");
+        assert_eq!(sources.len(), parents.len(), "no entity is listed twice");
     }
 }

@@ -57,13 +57,13 @@ pub(super) struct Trace(pub(super) Arc<Mutex<Vec<Heard>>>);
 
 impl Trace {
     pub(super) fn push(&self, heard: Heard) {
-        self.0.lock().expect("nobody panics with the lock").push(heard);
+        self.0.lock().expect("not poisoned").push(heard);
     }
     pub(super) fn take(&self) -> Vec<Heard> {
-        std::mem::take(&mut *self.0.lock().expect("nobody panics with the lock"))
+        std::mem::take(&mut *self.0.lock().expect("not poisoned"))
     }
     pub(super) fn entities(&self) -> Vec<Entity> {
-        self.0.lock().expect("nobody panics with the lock").iter().map(|heard| heard.3).collect()
+        self.0.lock().expect("not poisoned").iter().map(|heard| heard.3).collect()
     }
 }
 
