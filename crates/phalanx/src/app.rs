@@ -182,7 +182,7 @@ impl App {
         let mut executor = Executor::new(config.threads);
         executor.small = config.small_phase;
         executor.timed = config.timings;
-        // What was said of a single phase stays, unless this is new.
+        // What was set for a single phase stays, unless this is new.
         let is_new = (config.strict, config.sync, config.ambiguities)
             != (self.config.strict, self.config.sync, self.config.ambiguities);
         for phase in &mut self.phases {

@@ -1,6 +1,6 @@
 //! What an app passes on: to its world, and to all of its schedules.
 //!
-//! A label means a phase where there is one, and else a schedule of the world. What is said of all schedules holds for
+//! A label means a phase where there is one, and else a schedule of the world. What is set for all schedules holds for
 //! phases that come later, too, but not for schedules that the world gets later.
 
 use super::{App, Phase};

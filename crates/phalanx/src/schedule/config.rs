@@ -1,7 +1,7 @@
-//! Systems with what is said about them: order, sets, conditions, hooks.
+//! Systems with their configuration: order, sets, conditions, hooks.
 //!
 //! Everything a user can add is an [`IntoSystemConfigs`]: a function, something already configured, or a tuple of
-//! such. What is said about a tuple holds for each part of it, but a condition is evaluated once for all.
+//! such. Configuration of a tuple holds for each part of it, but a condition is evaluated once for all.
 //!
 //! An order also says what is visible: commands of the earlier system are applied before the later one runs, unless
 //! the order is one of those that end in `_ignore_deferred`.
@@ -76,10 +76,10 @@ impl Config {
 /// Systems, configured.
 pub struct SystemConfigs(pub(crate) Config);
 
-/// Systems that can be added to a schedule, with what is said about them.
+/// Systems that can be added to a schedule, with their configuration.
 ///
-/// Functions whose parameters are system parameters, other systems, and tuples of up to 20 of them. What can be said
-/// about them is in [`ConfigureSystems`].
+/// Functions whose parameters are system parameters, other systems, and tuples of up to 20 of them. What can be
+/// configured is in [`ConfigureSystems`].
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -101,7 +101,7 @@ pub trait IntoSystemConfigs<Marker>: ConfigureSystems<Marker> {
     fn into_configs(self) -> SystemConfigs;
 }
 
-/// What can be said about systems: their order, their sets, when they run.
+/// The configuration of systems: their order, their sets, when they run.
 ///
 /// Everything that is written like a system has these methods, so that the compiler can say what is wrong with the
 /// one that is none.
@@ -370,7 +370,7 @@ impl<S: System<In = (), Out: SystemOutput>> IntoSystemConfigs<IsSystem> for S {
     }
 }
 
-/// One system, about which nothing is said yet.
+/// One system, not configured yet.
 pub(crate) fn single<Out: SystemOutput>(system: impl System<In = (), Out = Out>) -> SystemConfigs {
     single_boxed(Out::boxed(system))
 }

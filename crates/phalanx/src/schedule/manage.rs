@@ -89,7 +89,7 @@ impl<'a> ScheduledSystem<'a> {
 /// What goes when the systems of a set are removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScheduleCleanupPolicy {
-    /// The systems, and what was said of the set.
+    /// The systems, and the configuration of the set.
     #[default]
     RemoveSetAndSystems,
     /// The systems.

@@ -1,4 +1,4 @@
-//! Sets of systems with what is said about them.
+//! Sets of systems with their configuration.
 //!
 //! `configure_sets(Update, (Input, Physics).chain())` orders all systems of one set before those of the other. A
 //! set may lie in another, and its condition is evaluated once for all its systems. Tuples keep their structure: in

@@ -216,7 +216,7 @@ struct Ready {
 
 type Make = Box<dyn FnOnce(&mut World, Vec<BoxedCondition>) -> Result<Ready, ParamConflict> + Send>;
 
-/// An observer with what is said about it.
+/// An observer with its configuration.
 ///
 /// ```
 /// use phalanx::prelude::*;

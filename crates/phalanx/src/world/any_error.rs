@@ -84,7 +84,7 @@ impl AnyError {
         self.0.error.is::<E>()
     }
 
-    /// How severe it is: [`Severity::Panic`] unless something else was said.
+    /// How severe it is: [`Severity::Panic`] unless set otherwise.
     pub fn severity(&self) -> Severity {
         self.0.severity
     }
@@ -198,7 +198,7 @@ pub trait ResultSeverityExt<T, E>: Sized {
     /// When the result was one.
     fn with_severity(self, severity: Severity) -> Result<T>;
 
-    /// The same result, with an error of the severity that a function says.
+    /// The same result, with an error of the severity that a function returns.
     ///
     /// # Errors
     /// When the result was one.

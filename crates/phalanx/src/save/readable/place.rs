@@ -33,7 +33,7 @@ impl<'d> Place<'d> {
         Reader::at(self.document, self.start)
     }
 
-    /// Passes over the value that comes next, and says where it was.
+    /// Skips the value that comes next, and says where it was.
     fn pass(self, reader: &mut Reader<'d>) -> Result<Self, LoadError> {
         let start = reader.position();
         skip_tagged(reader).map_err(wrong)?;

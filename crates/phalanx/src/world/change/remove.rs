@@ -24,7 +24,7 @@ impl World {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        // As for inserting. Only the living are in sets.
+        // As for inserting. Only living entities are in sets.
         if <B::Values as Values>::COLUMNS == 0
             && let Some(plan) = B::Sparse::open_plan(&self.sets)
         {
@@ -45,7 +45,7 @@ impl World {
     pub(crate) fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let (bundle, plain) = self.plain_bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(bundle) {
-            // Only the living are in sets, so nothing is taken from the dead.
+            // Only living entities are in sets, so nothing is taken from dead ones.
             drop(B::Sparse::take(&mut self.store, &self.sets, entity));
             return if self.contains(entity) { Ok(()) } else { Err(NoSuchEntity::new(entity).into()) };
         }
