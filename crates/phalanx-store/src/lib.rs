@@ -17,7 +17,7 @@
 //!   list of its columns does.
 //! - **I4 Column index.** Every column has a cell per table; it is null exactly when the table lacks the column. A column
 //!   that is in a table has cells of its own. Every table has a meta, and so have the two ids that name none: that of the
-//!   rowless, which have no row, and that of the dead. Neither of these has columns.
+//!   rowless, which have no row, and that of dead entities. Neither of these has columns.
 //! - **I5 Locations.** A living entity has a slot in the directory. If it has a row, it is found at exactly that row: the
 //!   directory and the table's entities agree, rows are in range, distinct entities have distinct rows; the entity of
 //!   each row of a table that is no set's is alive. The free list names each free slot once, and no other. No living

@@ -177,7 +177,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A place that holds no rows: the dead, the rowless, and dropped tables.
+    /// A place that holds no rows: dead and rowless entities, and dropped tables.
     pub(crate) fn nowhere() -> Self {
         Self { live: false, ..Self::new(&[], None) }
     }
