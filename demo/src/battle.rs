@@ -1,7 +1,7 @@
 //! The armies and the frame: components, resources, messages, plugins, and which system runs when.
 //!
 //! Positions and velocities are kept field by field. What kind a fighter is says which components it has: an archer has
-//! a bow, a soldier a sword, a medic bandages; the wounded carry a tag that comes and goes by commands. Who burns has a
+//! a bow, a soldier a sword, a medic bandages; the wounded carry a tag that comes and goes by commands. A burning one has a
 //! component in a sparse set, and arrows are a pool, a closed kind of entities with positions and velocities of their own.
 
 use phalanx::prelude::*;
@@ -37,7 +37,7 @@ pub struct Team(pub u8);
 #[component(save, name = "demo.Health")]
 pub struct Health(pub f32);
 
-/// What a fighter hits with, and whom.
+/// What a fighter hits with, and its target.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[component(save, name = "demo.Weapon")]
 pub struct Weapon {
@@ -234,12 +234,12 @@ fn begin(mut next: ResMut<NextState<Stage>>) {
     next.set(Stage::Battle);
 }
 
-/// Everybody walks, at a fixed pace.
+/// All fighters walk, at a fixed pace.
 fn marching(app: &mut App) {
     app.add_systems(FixedUpdate, (systems::walk_x, systems::walk_y, systems::turn_x, systems::turn_y));
 }
 
-/// Everybody fights, while there is a battle.
+/// All fighters fight, while there is a battle.
 fn fighting(app: &mut App) {
     app.init_resource::<Tally>().init_resource::<Grid>();
     app.add_systems(PreUpdate, systems::survey);

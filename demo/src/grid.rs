@@ -1,4 +1,4 @@
-//! Who stands where: the field cut into squares, rebuilt each frame.
+//! Where fighters stand: the field cut into squares, rebuilt each frame.
 //!
 //! Fighters are sorted by square with one counting pass, in the order of the query, so the grid depends on nothing but
 //! the world. A square knows the fighters of each team as two runs of one array.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   options    what the command line says        battle    components, armies, the schedule
-//!   grid       who stands where                  systems   what happens in a frame
+//!   grid       where fighters stand              systems   what happens in a frame
 //!   report     summary, digest, picture            screen    the field while the battle lasts
 //!   inspect    the battle in a browser
 //! ```
@@ -31,7 +31,7 @@ fn main() -> AppExit {
     match Options::from_args(std::env::args().skip(1)) {
         Ok(Some(options)) => start(options),
         Ok(None) => {
-            // Who closes the pipe has seen enough.
+            // A closed pipe ends the demo without an error.
             let _ = io::stdout().lock().write_all(options::HELP.as_bytes());
             AppExit::Success
         }
@@ -114,7 +114,7 @@ fn fight(mut app: App, frames: u32, rewind: u32, save: Option<&str>) -> AppExit 
         }
     }
     match report::summary(&mut io::stdout().lock(), &app, before, updated, start.elapsed()) {
-        // Who closes the pipe has seen enough.
+        // A closed pipe ends the demo without an error.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             eprintln!("cannot write the summary: {error}");
             AppExit::error()

@@ -10,7 +10,7 @@ use phalanx::prelude::*;
 
 use crate::battle::{Arrow, Burning, Tally, Wounded, count};
 
-/// Writes the summary. Fails when nobody reads it, as when the output is a closed pipe.
+/// Writes the summary. Fails when it is not read, as when the output is a closed pipe.
 pub fn summary(
     out: &mut impl Write,
     app: &App,
@@ -163,7 +163,7 @@ mod tests {
     use crate::options::Options;
     use phalanx::schedule::Threads;
 
-    /// An output that nobody reads any more.
+    /// An output that is not read any more.
     struct Closed;
 
     impl Write for Closed {

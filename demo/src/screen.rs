@@ -55,7 +55,8 @@ impl Screen {
     }
 }
 
-/// Who holds which part of the field: one character per part, `o` and `x` for the teams, larger where there are many.
+/// Which team holds which part of the field: one character per part, `o` and `x` for the teams, larger where there are
+/// many.
 pub fn map(world: &World, coloured: bool) -> String {
     let mut counts = vec![[0_u32; 2]; ROWS * COLUMNS];
     #[allow(clippy::cast_possible_truncation, reason = "a part of the field is a small number")]

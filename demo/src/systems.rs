@@ -2,7 +2,7 @@
 //!
 //! Walking along x and along y are systems of their own: they write different columns, so they may run at the same
 //! time. Aiming uses several threads inside one system and writes only its own rows; blows are messages, which
-//! have one order; whoever dies or comes does so through commands, which are applied before the next system that is
+//! have one order; fighters die and come through commands, which are applied before the next system that is
 //! ordered after. Arrows walk by the same systems as fighters do.
 
 use phalanx::prelude::*;
@@ -27,7 +27,7 @@ pub fn walk_y(time: Res<Time>, mut all: Query<(&mut position::y, &velocity::y, H
     }
 }
 
-/// Turns whoever leaves the field around.
+/// Turns fighters around that leave the field.
 fn turn(at: f32, v: &mut f32) {
     if at.abs() > FIELD && at * *v > 0.0 {
         *v = -*v;
@@ -133,7 +133,7 @@ pub fn fly(
     }
 }
 
-/// Who burns loses health, until the fire is out.
+/// Burning fighters lose health, until the fire is out.
 pub fn burn(time: Res<Time>, mut commands: Commands, mut all: Query<(Entity, &mut Burning, &mut Health)>) {
     for (entity, mut burning, mut health) in &mut all {
         health.0 -= 10.0 * time.delta_secs();
@@ -153,7 +153,7 @@ pub fn suffer(mut hits: MessageReader<Hit>, mut all: Query<&mut Health>, mut tal
     }
 }
 
-/// A medic helps the nearest of its own who needs it.
+/// A medic helps the nearest of its own that needs it.
 pub fn heal(
     grid: Res<Grid>,
     medics: Query<(&Position, &Team, &Bandages)>,

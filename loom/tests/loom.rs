@@ -194,7 +194,7 @@ fn two_readers_and_a_writer_never_meet() {
 }
 
 #[test]
-fn a_released_flag_is_seen_free_by_whoever_waits() {
+fn a_released_flag_is_seen_free_by_a_waiting_thread() {
     fn keep_trying(column: &Column) -> bool {
         while !column.write() {
             thread::yield_now();

@@ -1,4 +1,4 @@
-//! What lines may take in parts of others, within one run: comparisons that hold, are missed, or cannot be told.
+//! What lines may take in parts of others, within one run: comparisons that hold, are missed, or cannot be decided.
 
 use crate::contender::full_name;
 use crate::measure::Measured;
@@ -35,7 +35,7 @@ impl Bar {
     /// Compares two lines of a run.
     ///
     /// With [`Bar::without`], the ratio is that of the medians of what is left, round by round. Where a line took no longer
-    /// than the one that is taken off, noise is larger than what is compared, and nothing can be told: that does not
+    /// than the one that is taken off, noise is larger than what is compared, and nothing can be decided: that does not
     /// hold.
     ///
     /// # Panics

@@ -66,7 +66,7 @@ impl Measured {
 /// All contenders of one task: the checksum that all of them have, and their times in the order of the list.
 #[derive(Clone, Debug)]
 pub struct Taken {
-    /// What everybody's result adds up to.
+    /// What all results add up to.
     pub checksum: u64,
     /// In the order of the contenders' list.
     pub measured: Vec<Measured>,

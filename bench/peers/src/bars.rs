@@ -1,4 +1,4 @@
-//! What Phalanx has to reach: one of its lines beside somebody else's, and how much slower it may be.
+//! What Phalanx has to reach: one of its lines beside another library's, and how much slower it may be.
 //!
 //! Plain code is compared with plain code. A peer is left out where it cannot do what the line is about: gecs fixes its
 //! archetypes when the program is compiled, so it is no peer for the spawns of General; sparse sets have no tables.

@@ -16,7 +16,7 @@ const LIVES: usize = 5;
 pub struct Outcome {
     /// What was done.
     pub workload: Workload,
-    /// What everybody's result adds up to.
+    /// What all results add up to.
     pub checksum: u64,
     /// In the order of the contenders' list.
     pub measured: Vec<Measured>,

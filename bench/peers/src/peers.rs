@@ -1,4 +1,4 @@
-//! Everybody who takes part.
+//! The libraries that take part.
 //!
 //! One module per library; each answers, per workload, with its lines. Libraries that cannot do a workload answer
 //! with none.

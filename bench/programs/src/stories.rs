@@ -1,13 +1,13 @@
 //! Random stories: changes of one world after another, with hooks and observers, or with parents and children.
 //!
-//! A story is a list of steps. After each of them the whole world is written down; what hooks and observers hear is
+//! A story is a list of steps. After each of them the whole world is written down; what hooks and observers get is
 //! written down as it comes, and some of them queue a step of their own. Observers are of all entities or of one, some
 //! have a condition, some are removed; an event goes on to parents; a component lies in a sparse set. Both libraries must
 //! write the same.
 //!
 //! What `docs/from-bevy.md` lists as different is left out: each recorded step is followed by a function, so that nothing is
 //! merged; no event has two observers of the same component; and links that would close a cycle are not made. In which
-//! order the components of one change are announced differs as well: of those that hear of one event, one at most
+//! order the components of one change are announced differs as well: of those that observe one event, one at most
 //! queues a step, and what they write is compared without regard to their order.
 
 mod sides;

@@ -1,4 +1,4 @@
-//! Changes that somebody hears of, in Phalanx and in bevy_ecs: one program, one run, all lines interleaved.
+//! Changes that have listeners, in Phalanx and in bevy_ecs: one program, one run, all lines interleaved.
 //!
 //! `bench/measure-reactions` runs it and counts instructions; `--help` lists the options.
 

@@ -1,6 +1,6 @@
 //! Knowing which entities began and ceased to match a query, when one in a hundred changes.
 //!
-//! `none` makes the changes, `matched` is told by observers, `scan` looks at all entities and compares with what it saw
+//! `none` makes the changes, `matched` is called by observers, `scan` looks at all entities and compares with what it saw
 //! before. All three make the same changes.
 
 use phalanx::prelude::*;
@@ -15,7 +15,7 @@ pub const CHANGED: usize = ENTITIES / 100;
 #[derive(Component, Clone, Copy)]
 struct Burning;
 
-/// What is known of who matches, and how often somebody crossed the border.
+/// What is known of the matching entities, and how often one crossed the border.
 #[derive(Resource, Default)]
 struct Known {
     began: u64,
@@ -83,7 +83,7 @@ fn burning(state: &mut State) -> u64 {
     burning.iter(world).filter(|(_, burns)| *burns).count() as u64
 }
 
-/// Whether somebody followed: as many crossed the border as changed, in each direction.
+/// Whether the changes were followed: as many crossed the border as changed, in each direction.
 fn followed(state: &mut State) -> u64 {
     let known = state.world.resource::<Known>();
     let crossed = state.runs * (CHANGED / 2) as u64;
@@ -102,7 +102,7 @@ pub fn lines() -> Vec<Contender> {
         });
         state
     };
-    // The scan knows who burns at the beginning, as the observers do.
+    // The scan knows which entities burn at the beginning, as the observers do.
     let looked = || {
         let mut state = set_up();
         scan(&mut state);

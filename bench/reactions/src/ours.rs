@@ -21,7 +21,7 @@ struct B(#[allow(dead_code, reason = "only stored")] f32);
 #[derive(Resource, Default)]
 struct Count(u64);
 
-/// Who listens.
+/// What listens.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Listening {
     None,

@@ -42,7 +42,7 @@ impl Recursive {
 }
 
 /// # Safety
-/// Nobody has borrowed the parts of these children, or of those below them, and each of them has one parent.
+/// The parts of these children, and of those below them, are not borrowed, and each of them has one parent.
 unsafe fn below(world: UnsafeWorldCell<'_>, parts: &mut Parts, children: &Children, above: Global) {
     for &child in &children[..] {
         // SAFETY: as the caller says.

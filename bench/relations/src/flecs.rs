@@ -213,7 +213,7 @@ impl Detaching {
         (0..DETACHED).map(move |n| n * (CHILDREN / DETACHED) + turn % (CHILDREN / DETACHED))
     }
 
-    /// Those who left in the last run come back.
+    /// The children that were taken away in the last run are put back.
     pub fn attach(&mut self) {
         let Some(last) = self.turn.checked_sub(1) else { return };
         for number in Self::detached(last) {
@@ -231,7 +231,7 @@ impl Detaching {
         self.turn += 1;
     }
 
-    /// Who has no parent, and how many children the parents know.
+    /// The entities without a parent, and how many children the parents know.
     pub fn checksum(&mut self) -> u64 {
         let alone = |number: &usize| self.world.entity_from_id(self.children[*number]).parent().is_none();
         let alone: usize = (0..CHILDREN).filter(alone).sum();

@@ -31,7 +31,7 @@ const BEVY: &str = "bevy_ecs";
 const FLECS: &str = "flecs";
 const OURS: &str = "phalanx";
 
-/// Who is whose parent.
+/// Which entity is the parent of which.
 #[derive(Clone, Copy)]
 pub enum Tree {
     /// Each entity has [`BRANCHES`] children, as far as there are so many.

@@ -46,7 +46,7 @@ pub fn build_batches() -> (World, Vec<Entity>) {
     (world, all)
 }
 
-/// A sum over who is whose child, asked from the side of the child, and how many children the parents know.
+/// A sum over all links, read from the side of the child, and how many children the parents know.
 pub fn links(world: &World, all: &[Entity]) -> u64 {
     let number: std::collections::HashMap<Entity, u64> = all.iter().copied().zip(0..).collect();
     let link = |entity: &Entity| {
@@ -178,7 +178,7 @@ impl Detaching {
         (0..DETACHED).map(move |n| n * (CHILDREN / DETACHED) + turn % (CHILDREN / DETACHED))
     }
 
-    /// Those who left in the last run come back.
+    /// The children that were taken away in the last run are put back.
     pub fn attach(&mut self) {
         let Some(last) = self.turn.checked_sub(1) else { return };
         for number in Self::detached(last) {
@@ -195,7 +195,7 @@ impl Detaching {
         self.turn += 1;
     }
 
-    /// Who has no parent, and how many children the parents know.
+    /// The entities without a parent, and how many children the parents know.
     pub fn checksum(&mut self) -> u64 {
         let alone = |number: &usize| self.world.get::<ChildOf>(self.children[*number]).is_none();
         let alone: usize = (0..CHILDREN).filter(alone).sum();

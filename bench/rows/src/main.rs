@@ -19,7 +19,7 @@ mod phalanx;
 pub struct Line {
     /// What is done.
     pub case: &'static str,
-    /// Who does it, and from where.
+    /// What does it, and from where.
     pub line: &'static str,
     /// Makes the world, runs the loop so often and returns the sum of what was written.
     pub run: fn(usize) -> f64,

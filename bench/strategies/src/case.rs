@@ -100,7 +100,7 @@ pub fn all() -> Vec<Case> {
         for &(declared, compositions) in SHAPES {
             for present in compositions {
                 for size in [1_000, 100_000] {
-                    // Nobody with two components has three.
+                    // No entity with two components has three.
                     if pattern != Three || present > 2 {
                         cases.push(Case { pattern, layout: Layout::Uniform { declared, present, size } });
                     }

@@ -1,4 +1,4 @@
-//! Changes that nobody listens to, alone in a small program: what `bench/compare-instructions` counts in two commits.
+//! Changes without listeners, alone in a small program: what `bench/compare-instructions` counts in two commits.
 //!
 //! `phalanx-unheard CASE RUNS` does the case once, so that everything is in place, and then some more times within
 //! [`counted`], which is what callgrind collects; `--list` names the cases. The program says only what has long been
@@ -125,7 +125,7 @@ fn commands(State { world, entities }: &mut State) {
     world.flush();
 }
 
-/// What is counted, under a name that callgrind can be told.
+/// What is counted, under a name that can be given to callgrind.
 #[inline(never)]
 fn counted(run: fn(&mut State), state: &mut State) {
     run(black_box(state));

@@ -178,7 +178,7 @@ pub fn in_set(p: &TokenStream, sparse: bool, fetch: TokenStream) -> TokenStream 
 /// An expression for the id of the column that a `Queryable` type owns.
 pub fn id_of(p: &TokenStream, who: &TokenStream, track: Track) -> TokenStream {
     match track {
-        // The ids of a row's tick columns come along.
+        // The ids of a row's tick columns are added.
         Track::Row => quote!(<#who as #p::Queryable>::ids().0),
         Track::None | Track::Block => quote!(<#who as #p::Queryable>::ids()),
     }

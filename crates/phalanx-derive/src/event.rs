@@ -1,4 +1,4 @@
-//! `#[derive(Event)]` and `#[derive(EntityEvent)]`: what observers hear of.
+//! `#[derive(Event)]` and `#[derive(EntityEvent)]`: what observers are called for.
 //!
 //! An event is any type that can be shared between threads. One that happens to an entity names it in the field `entity`,
 //! in the field with `#[event_target]`, or in its only field. With `#[entity_event(propagate = T)]` it goes from entity

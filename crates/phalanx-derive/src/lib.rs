@@ -2,7 +2,7 @@
 //! `SystemParam`, `ScheduleLabel`, `SystemSet`, `States`, `SubStates` and `Digestible`.
 //!
 //! The macros write declarations only: types, and trait functions that forward. How columns are kept and
-//! visited is the business of the libraries. Emitted code names everything by absolute path
+//! visited is left to the libraries. Emitted code names everything by absolute path
 //! (`::core::..`, `::phalanx::__private::..`), holds no unsafe code, and works where the prelude is
 //! shadowed or the library is renamed (`#[component(crate = "path")]`).
 //!
@@ -112,8 +112,8 @@ pub fn derive_bundle(input: proc_macro::TokenStream) -> proc_macro::TokenStream 
 ///
 /// A field of type `T` declares the component `T` as required: it cannot be missing, and cannot be removed. A field
 /// of type `Option<T>` declares it as optional. Every component has at most one field, and there are at most 128.
-/// What the pool does not declare, its entities never have; the compiler refuses it through the pool's own door
-/// (`world.pool_mut::<Orcs>()`), and every other door refuses it with an error that names it.
+/// What the pool does not declare, its entities never have; the compiler refuses it through the pool's own writer
+/// (`world.pool_mut::<Orcs>()`), and every other path refuses it with an error that names it.
 ///
 /// | `#[pool(..)]` | meaning |
 /// |---|---|
@@ -168,9 +168,9 @@ pub fn derive_resource(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
     finish(plain::resource(&parse_macro_input!(input as DeriveInput)))
 }
 
-/// Makes a type an event: observers hear of it when a program triggers it.
+/// Makes a type an event: observers are called when a program triggers it.
 ///
-/// `#[event(trigger = Type)]` says how it finds its observers; without, all observers of the type hear of it.
+/// `#[event(trigger = Type)]` says how it finds its observers; without, all observers of the type are called.
 #[proc_macro_derive(Event, attributes(event))]
 pub fn derive_event(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     finish(event::derive(&parse_macro_input!(input as DeriveInput)))

@@ -129,7 +129,7 @@ impl Relation {
         }
     }
 
-    /// What tells a bundle of the component at whom it points.
+    /// What gives the target of the component to a bundle.
     pub fn link_target(&self, target: &Target) -> TokenStream {
         let p = &target.private;
         let field = &self.field;

@@ -1,4 +1,4 @@
-//! What stands in `#[require(..)]`: components that come along, and how their values are made.
+//! What stands in `#[require(..)]`: required components, and how their values are made.
 //!
 //! ```text
 //!   Other               <Other as Default>::default

@@ -11,7 +11,7 @@ use syn::{Attribute, Data, DeriveInput, Expr, Index, Lit, Type};
 
 use crate::target::Target;
 
-/// No more fields than this are told: a tool could not show them.
+/// No more fields than this are listed: a tool could not show them.
 const MOST: usize = 64;
 
 /// A field, or an element of one.

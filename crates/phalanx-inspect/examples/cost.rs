@@ -1,7 +1,7 @@
 //! What the inspector costs per frame with a million entities: not there, closed, and with a page open on each tab.
 //!
 //! Whole frames are compared within one run: rounds with the page open and closed take turns, and the middle of the
-//! differences of neighbours is told. Beside it stands the time spent in the inspector's own calls between frames, which
+//! differences of neighbours is shown. Beside it stands the time spent in the inspector's own calls between frames, which
 //! has less noise and misses only what it does to caches. Time in which other programs had the processor is left out of
 //! both. The page is played by a process of its own, which asks for what the page asks for, as often. Frames are paced to
 //! sixty a second, and then run as fast as they can. Run by `bench/inspect-cost`.

@@ -1,12 +1,12 @@
-//! Advice on storage, from counters that cost nothing while nobody looks.
+//! Advice on storage, from counters that cost nothing while no client is connected.
 //!
 //! The store counts moves between archetypes, but not of which component: that would cost every move. Instead a
 //! sample of entities is looked at after each frame while a page is open; the share of each component among the changes
 //! that were seen, times the exact number of moves, is its number of moves.
 //!
-//! Nor does a query count its runs. How often a component is looped over is told by the systems: how often each ran (times
-//! are taken while somebody looks), and which components it declares to read or write. A system that asks for the whole
-//! world declares nothing, so what it does is not counted. The rest follows from the sizes of tables.
+//! Nor does a query count its runs. How often a component is looped over follows from the systems: how often each ran
+//! (times are taken while a client is connected), and which components it declares to read or write. A system that asks for
+//! the whole world declares nothing, so what it does is not counted. The rest follows from the sizes of tables.
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ pub struct Advisor {
 struct Loops {
     /// How often each phase was sorted when `uses` was asked for.
     sorted: Vec<u64>,
-    /// The components that each system reads or writes, phase by phase, as timings are told.
+    /// The components that each system reads or writes, phase by phase, as timings are reported.
     uses: Vec<Vec<ComponentId>>,
     /// How often each system had run when the window began.
     runs: Vec<u64>,
@@ -137,7 +137,7 @@ impl Loops {
     fn count(&mut self, app: &App, window: Duration) {
         let timings = app.timings();
         let systems = timings.iter().flat_map(|phase| &phase.systems);
-        // One that is passed over has asked its conditions, which counts as a run in its timing.
+        // One that is skipped has asked its conditions, which counts as a run in its timing.
         let runs: Vec<u64> = systems.map(|system| system.runs.saturating_sub(system.skips.total())).collect();
         let sorted: Vec<u64> = app.phase_views().map(|(_, view)| view.times_sorted()).collect();
         if sorted != self.sorted || runs.len() != self.uses.len() {
@@ -154,7 +154,7 @@ impl Loops {
     }
 }
 
-/// The components that each system declares, in the order in which timings are told.
+/// The components that each system declares, in the order in which timings are reported.
 fn uses(app: &App) -> Vec<Vec<ComponentId>> {
     let mut all = Vec::new();
     for ((_, view), phase) in app.phase_views().zip(app.timings()) {

@@ -1,6 +1,6 @@
 //! Answering calls between frames: from a request to its method, and back.
 //!
-//! A search answers with what it found so far, and goes on between frames for as long as somebody asks for it. A method
+//! A search answers with what it found so far, and goes on between frames for as long as a client asks for it. A method
 //! that panics, as the user's `Debug` or `Drop` may, is answered with an error, and the app goes on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,7 +28,7 @@ const NEXT_LOOK: Duration = Duration::from_micros(50);
 /// No more searches are kept.
 const MAX_SEARCHES: usize = 8;
 
-/// Answers a call, within a time if it can be cut short. Writing the answer as text is left to whoever asked.
+/// Answers a call, within a time if it can be cut short. Writing the answer as text is left to the caller.
 pub fn answer(app: &mut App, state: &mut State, call: &Call, until: Instant) -> Json {
     let request = &call.request;
     let id = request.get("id").cloned().unwrap_or(Json::Null);
@@ -160,7 +160,7 @@ fn search(
 pub fn go_on(app: &App, state: &mut State, until: Instant) {
     let Some(at) = state.searches.iter().position(Search::goes_on) else { return };
     let mut search = state.searches.remove(at);
-    // One that panics is forgotten: whoever asks for it again begins anew, and hears of it.
+    // One that panics is forgotten: asking for it again begins anew, and gets the panic as an error.
     if catch_unwind(AssertUnwindSafe(|| search.go_on(app.world(), until))).is_ok() {
         state.searches.insert(at, search);
     }

@@ -9,7 +9,7 @@ use crate::json::Json;
 use crate::protocol::Failure;
 use crate::values::{self, any_entity, debug, short};
 
-/// An entity at one moment: its components by name, each with what can be told of its value.
+/// An entity at one moment: its components by name, each with what can be shown of its value.
 struct Snapshot(Vec<(String, Vec<(String, Json)>)>);
 
 /// `world.difference`
@@ -45,7 +45,7 @@ impl Snapshot {
                 .named_fields()
                 .map(|field| (field.name.to_owned(), values::get(world, entity, info, &field)))
                 .collect();
-            // Fields that cannot be told one by one may be told by the text of the whole.
+            // Fields that cannot be shown one by one may be shown by the text of the whole.
             if info.layout() != Layout::Tag && parts.iter().all(|(_, value)| *value == Json::Null) {
                 parts =
                     debug(world, entity, info).map(|text| (String::new(), text.into())).into_iter().collect();

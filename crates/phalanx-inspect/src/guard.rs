@@ -1,4 +1,4 @@
-//! Who may ask: the token, `Host` and `Origin`.
+//! Which requests are allowed: the token, `Host` and `Origin`.
 //!
 //! A page of another site can make a browser send requests to loopback, and by changing its own name's address can even
 //! call that "same origin". So the name asked for must be ours, the asking page must be ours, and the token must be known.

@@ -206,7 +206,7 @@ impl From<Refused> for Response {
     }
 }
 
-/// What every answer says: nothing is kept, guessed, framed, or told to other sites.
+/// What every answer says: nothing is kept, guessed, framed, or passed to other sites.
 pub const COMMON: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
     X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n";
 

@@ -1,7 +1,7 @@
 //! JSON, as much of it as a small interface needs: a value, a parser that trusts nothing, a writer.
 //!
 //! Objects keep the order of their keys, which makes answers readable and the same in every run. The parser refuses
-//! what is nested deeper than [`DEPTH`]; the size of a text is bounded by whoever reads it. Integers are kept exactly up
+//! what is nested deeper than [`DEPTH`]; the size of a text is bounded by its reader. Integers are kept exactly up
 //! to 64 bits, since entity ids need all of them.
 
 use std::fmt::{self, Write};

@@ -15,9 +15,10 @@
 //! and systems, answers *why* an entity is not visited by a system, and pauses and steps the app. The same is there as a
 //! JSON interface for scripts: see [`protocol`].
 //!
-//! - **It costs nothing while nobody looks**: one atomic load before and after each frame. Threads of the server never
-//!   touch the world; they leave requests in a bounded queue, which is answered between frames within a budget.
-//! - **It lets nobody in**: loopback only, a token of 128 bits, `Host` and `Origin` checked, no CORS. It is read-only
+//! - **It costs nothing while no client is connected**: one atomic load before and after each frame. Threads of the
+//!   server never touch the world; they leave requests in a bounded queue, which is answered between frames within a
+//!   budget.
+//! - **It is closed to others**: loopback only, a token of 128 bits, `Host` and `Origin` checked, no CORS. It is read-only
 //!   unless [`Inspector::allow_edits`] says otherwise, and off in release builds unless [`Inspector::in_release`] does.
 
 #![forbid(unsafe_code)]

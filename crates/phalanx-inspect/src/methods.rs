@@ -186,7 +186,7 @@ pub fn insert(world: &mut World, params: &Json) -> Result<Json, Failure> {
     let had = world.entity(entity).contains_id(id);
     if let Err(failure) = put(world, entity, name, params.get("fields").unwrap_or(&Json::Null)) {
         if !had {
-            // What is required stays, since somebody may need it by now.
+            // What is required stays, since another component may need it by now.
             let _ = world.remove_by_id(entity, id);
         }
         return Err(failure);

@@ -1,7 +1,7 @@
 //! How much time work for clients may take: a share of what frames take themselves.
 //!
 //! ```text
-//!   calls of somebody who waits    answered at once, on credit
+//!   calls of a waiting client      answered at once, on credit
 //!   calls that can wait, streams   when nothing is owed, or have waited for PATIENCE
 //!   a search that goes on          with what is left; two thirds of it while others wait, too
 //! ```
@@ -34,7 +34,7 @@ pub const PATIENCE: Duration = Duration::from_secs(1);
 /// What clients wait for, and the clock by which it is paid.
 pub trait Clients {
     fn now(&self) -> Instant;
-    /// Answers a call of somebody who waits, within a time if it can be cut short; false when there is none.
+    /// Answers a call of a waiting client, within a time if it can be cut short; false when there is none.
     fn answer(&mut self, until: Instant) -> bool;
     /// Since when the oldest of what can wait does so.
     fn waits_since(&self) -> Option<Instant>;
@@ -71,8 +71,9 @@ impl Pace {
         self.left = (self.left + self.income).clamp(-OWED * self.income, SAVED * self.income);
     }
 
-    /// Serves clients for what is left, and no longer than the budget; one who waits is always answered. While the app is
-    /// `paused` nobody has to hurry.
+    /// Serves clients for what is left, and no longer than the budget; a waiting client is always answered. While the
+    /// app is
+    /// `paused` there is no hurry.
     pub fn serve(&mut self, clients: &mut impl Clients, budget: Duration, paused: bool) {
         // To see that there is nothing to do is not paid for: of a short frame it takes more than a share.
         let mut now = clients.now();

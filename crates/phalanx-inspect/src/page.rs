@@ -1,7 +1,7 @@
 //! The page, in one piece: markup, style and program are embedded, and nothing is fetched from elsewhere.
 //!
-//! The browser is told to run this program alone (a nonce, new for each answer) and to talk to nobody but us, so that
-//! markup in the name of an entity could do nothing even if it became a part of the page, which it does not.
+//! The browser is told to run this program alone (a nonce, new for each answer) and to connect to this server alone, so
+//! that markup in the name of an entity could do nothing even if it became a part of the page, which it does not.
 
 use crate::http::Response;
 use crate::shared::random_token;

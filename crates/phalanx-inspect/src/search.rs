@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   tables   all rows of the candidates' tables, block by block; each slot that was looked at is noted
-//!   slots    whoever is not noted: entities without a row, and those whose row moved past the search meanwhile
+//!   slots    those not noted: entities without a row, and those whose row moved past the search meanwhile
 //! ```
 //!
 //! Rows move when entities come, go and change their components, but an entity never changes its slot. So an entity that
@@ -21,7 +21,7 @@ use crate::find::Plan;
 const MAX_MATCHES: usize = 100_000;
 /// How many rows are looked at between two looks at the clock.
 const BLOCK: usize = 64;
-/// A search that nobody asked for so long does not go on.
+/// A search that was not asked for so long does not go on.
 const WANTED_FOR: Duration = Duration::from_secs(2);
 
 /// See the module.
@@ -77,12 +77,12 @@ impl Search {
         self.parts == 0
     }
 
-    /// Somebody asked for it.
+    /// A client asked for it.
     pub fn want(&mut self) {
         self.wanted = Instant::now();
     }
 
-    /// Whether there is more to look at, and somebody waits for it.
+    /// Whether there is more to look at, and a client waits for it.
     pub fn goes_on(&self) -> bool {
         self.at != At::End && self.wanted.elapsed() < WANTED_FOR
     }
@@ -102,7 +102,7 @@ impl Search {
         if let At::Table(nth, row) = self.at
             && self.look_at_tables(world, nth, row, until)
         {
-            // In one part nobody moves.
+            // In one part no entity moves.
             let all = self.parts == 1 && self.plan.rowless(world) == 0;
             self.at = if all { At::End } else { At::Slot(0) };
         }
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_lives_all_the_time_is_found_once_wherever_it_goes() {
+    fn an_entity_that_lives_all_the_time_is_found_once_wherever_it_moves() {
         for seed in 1..=30 {
             let mut random = Random(seed * 7919);
             let (mut world, mut entities) = scene(2000);

@@ -60,7 +60,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.close();
-        // Whoever listens notices when somebody comes.
+        // A connection wakes the listener, which then sees that it is closed.
         let woken = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| woken) {
             drop(thread.join());
@@ -193,7 +193,7 @@ fn events(stream: &mut TcpStream, shared: &Arc<Shared>, _place: Place) -> io::Re
     let mut seen = 0;
     while !shared.is_closing() {
         let (number, state) = shared.next_state(seen);
-        // A line now and then tells whether anybody is there.
+        // A line now and then shows whether the client is still there.
         let line = if number == seen { ": still here\n\n".to_owned() } else { format!("data: {state}\n\n") };
         seen = number;
         http::write_all(stream, line.as_bytes())?;

@@ -5,8 +5,8 @@
 //!                                                     the tool --latest--> event streams
 //! ```
 //!
-//! Nobody waits for a thread of the server: a queue that is full refuses, and streams see the latest state, not all of
-//! them, so a browser that does not read holds one text and nothing more.
+//! The app never waits for a thread of the server: a queue that is full refuses, and streams see the latest state, not
+//! all of them, so a browser that does not read holds one text and nothing more.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -47,7 +47,7 @@ impl Calls {
 /// See the module.
 pub struct Shared {
     token: String,
-    /// Calls that wait and streams that are open: while it is zero, nobody looks.
+    /// Calls that wait and streams that are open: while it is zero, no client looks.
     wanted: AtomicUsize,
     streams: AtomicUsize,
     calls: Mutex<Calls>,
@@ -75,7 +75,7 @@ impl Shared {
         &self.token
     }
 
-    /// Whether somebody looks.
+    /// Whether a client looks.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) > 0
@@ -153,7 +153,7 @@ impl Shared {
     pub fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.published.notify_all();
-        // Whoever waits for a reply hears that none comes.
+        // A thread that waits for a reply learns that none comes.
         *lock(&self.calls) = Calls::default();
     }
 
@@ -177,7 +177,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// 128 bits that nobody can guess, as text: from the system, or else from the seed that the standard library has of it.
+/// 128 bits that cannot be guessed, as text: from the system, or else from the seed that the standard library has of it.
 pub fn random_token() -> String {
     let mut bytes = [0; 16];
     let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));

@@ -1,9 +1,9 @@
-//! The last frames: when each system ran, on which thread, for whom it waited, and why it was skipped.
+//! The last frames: when each system ran, on which thread, what it waited for, and why it was skipped.
 //!
 //! A frame is a list of bars, read from the timings of the app when it has ended; the ring keeps the last [`KEPT`].
-//! Of a system that ran several times in one frame the last run is known, and how many there were. Whom a system has to
-//! wait for is asked of the schedule when that was sorted anew ([`Waits`]); for whom it did wait in a frame follows from
-//! the times, when somebody asks. Reasons are texts that occur again and again: a bar has the number of one.
+//! Of a system that ran several times in one frame the last run is known, and how many there were. What a system has to
+//! wait for is asked of the schedule when that was sorted anew ([`Waits`]); what it did wait for in a frame follows from
+//! the times, on request. Reasons are texts that occur again and again: a bar has the number of one.
 
 use std::collections::VecDeque;
 use std::thread::ThreadId;
@@ -77,7 +77,7 @@ impl Timeline {
     pub fn note(&mut self, app: &App, number: u64, start: Instant, length: Duration) {
         let mut bars = Vec::new();
         let mut at = 0;
-        // Whoever else wants times may have had them counted since the last frame that was noted.
+        // Other users of times may have had them counted since the last frame that was noted.
         let follows = self.frames.back().is_some_and(|last| last.number + 1 == number);
         for phase in app.timings() {
             for timing in phase.systems {
@@ -131,7 +131,7 @@ impl Timeline {
         })
     }
 
-    /// Learns whom systems wait for, if the schedules have changed since.
+    /// Learns what systems wait for, if the schedules have changed since.
     pub fn learn(&mut self, app: &App) {
         self.waits.learn(app, &self.systems);
     }

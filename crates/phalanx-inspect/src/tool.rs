@@ -1,8 +1,8 @@
 //! The part that stands beside the app: between frames it answers calls, notes times, and tells the streams.
 //!
-//! While nobody looks it asks one atomic number before and after a frame, and nothing else. Answers take no more than
+//! While no client looks it reads one atomic number before and after a frame, and nothing else. Answers take no more than
 //! the budget per frame, one at least, and all that is done for clients is paid by one [`Pace`]. While the app is paused,
-//! calls are answered where the frame would have been, and nobody has to hurry.
+//! calls are answered where the frame would have been, and there is no hurry.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,11 +20,11 @@ use crate::server::Server;
 use crate::shared::Shared;
 use crate::timeline::Timeline;
 
-/// How often streams are told.
+/// How often streams get a message.
 const EVERY: Duration = Duration::from_millis(100);
 /// How often memory is counted, which walks all tables.
 const COUNTED_EVERY: Duration = Duration::from_secs(1);
-/// How long frames are noted after somebody asked for what is noted of them.
+/// How long frames are noted after a client asked for what is noted of them.
 const NOTED_FOR: Duration = Duration::from_secs(3);
 /// How often the sample of the advisor is looked at, at most: an app may run thousands of frames a second.
 const SAMPLED_EVERY: Duration = Duration::from_millis(15);
@@ -42,7 +42,7 @@ pub struct Tool {
     frame_start: Option<Instant>,
     /// Whether times are taken because of us.
     timing: bool,
-    /// Whether a search goes on, though nobody may ask just now.
+    /// Whether a search goes on, though no client may ask just now.
     searching: bool,
     told: Instant,
     /// Stops the server when the app ends.
@@ -105,12 +105,12 @@ impl Tool {
         self.searching = clients.is_searching();
     }
 
-    /// Whether somebody looks, or waits.
+    /// Whether a client looks, or waits.
     fn is_wanted(&self) -> bool {
         self.searching || self.shared.is_wanted()
     }
 
-    /// Takes times while somebody looks, unless the app does so itself.
+    /// Takes times while a client looks, unless the app does so itself.
     fn set_timing(&mut self, app: &mut App, on: bool) {
         if on && !app.config().timings {
             app.set_timings(true);
@@ -130,7 +130,7 @@ struct Between<'t> {
 }
 
 impl Between<'_> {
-    /// Since when streams should have been told, if there are any.
+    /// Since when streams should have had a message, if there are any.
     fn stream_due(&self) -> Option<Instant> {
         let due = *self.told + EVERY;
         Some(due).filter(|&due| self.shared.has_streams() && Instant::now() >= due)
@@ -144,7 +144,7 @@ impl Clients for Between<'_> {
 
     fn answer(&mut self, until: Instant) -> bool {
         let Some(call) = self.shared.take() else { return false };
-        // Whoever asked may be gone.
+        // The client may be gone.
         drop(call.reply.try_send(answer(self.app, self.state, &call, until)));
         true
     }
@@ -208,7 +208,7 @@ impl FrameTool for Tool {
                 }
                 return;
             }
-            // Somebody came during the frame.
+            // A client came during the frame.
             return self.serve(app, None);
         };
         let ended = Instant::now();
@@ -236,14 +236,14 @@ impl State {
         timed || sampled
     }
 
-    /// Somebody looks at the timeline: times are taken for a while.
+    /// A client looks at the timeline: times are taken for a while.
     pub fn want_timeline(&mut self, app: &App) -> &Timeline {
         self.timeline_until = Some(Instant::now() + NOTED_FOR);
         self.timeline.learn(app);
         &self.timeline
     }
 
-    /// Somebody looks at tables: moves are watched for a while.
+    /// A client looks at tables: moves are watched for a while.
     pub fn want_advisor(&mut self) -> &Advisor {
         self.advisor_until = Some(Instant::now() + NOTED_FOR);
         &self.advisor
@@ -255,7 +255,7 @@ impl State {
         Json::object([("paused", paused.into()), ("frame", self.frames.into())])
     }
 
-    /// `world.stats`, and what streams are told.
+    /// `world.stats`, and what streams send.
     pub fn stats(&mut self, app: &App) -> Json {
         let world = app.world();
         if self.counted.is_none_or(|at| at.elapsed() >= COUNTED_EVERY) {

@@ -102,7 +102,7 @@ pub fn any_entity(world: &World, json: &Json) -> Result<Entity, Failure> {
     found.ok_or_else(|| Failure::params("an entity is written as \"12v0\", or as its bits"))
 }
 
-/// An entity as `12v0`, or `12` for whoever has the slot now.
+/// An entity as `12v0`, or `12` for the entity that has the slot now.
 pub fn parse_entity(world: &World, text: &str) -> Option<Entity> {
     if let Some((index, generation)) = text.split_once('v') {
         let (index, generation): (u32, u32) = (index.parse().ok()?, generation.parse().ok()?);

@@ -1,6 +1,6 @@
-//! Whom systems have to wait for, and for whom one did wait in a frame.
+//! What systems have to wait for, and what one did wait for in a frame.
 //!
-//! The schedule says who must come before whom, and why ([`ScheduleView::waits`](phalanx::schedule::ScheduleView::waits)).
+//! The schedule says what must come before what, and why ([`ScheduleView::waits`](phalanx::schedule::ScheduleView::waits)).
 //! In one frame, of those that a system has to wait for, the one that ended last held it back. Working this out compares
 //! all pairs of systems, so it is done again only when a schedule was sorted anew.
 
@@ -55,7 +55,7 @@ impl Waits {
         }
     }
 
-    /// When the last of those ended for whom a system had to wait in this frame, and why it had to.
+    /// When the last of those ended that a system had to wait for in this frame, and why it had to.
     pub fn of(&self, bar: &Bar, frame: &[Bar]) -> Option<(Duration, String)> {
         let before = self.before.get(bar.system)?;
         let ended = frame.iter().filter_map(|other| {

@@ -1,4 +1,4 @@
-//! Why: an entity that a query or a system does not visit, two systems in this order, who uses a component.
+//! Why: an entity that a query or a system does not visit, two systems in this order, what uses a component.
 //!
 //! Every answer is a text that can stand alone, with the parts it was made from beside it.
 
@@ -93,7 +93,7 @@ fn skip_reason(system: &SystemView) -> Option<String> {
     Some(reason.split_once(": ").map_or(reason.as_str(), |(_, reason)| reason).to_owned())
 }
 
-/// All systems with queries: who visits an entity, and why the others do not.
+/// All systems with queries: which visit an entity, and why the others do not.
 fn visitors(app: &App, entity: Entity) -> Json {
     let (mut list, mut names) = (Vec::new(), Vec::new());
     for (label, view) in app.phase_views() {

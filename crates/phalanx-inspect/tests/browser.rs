@@ -97,7 +97,7 @@ fn a_person_finds_edits_pauses_steps_and_asks_why() {
     let mut page = Browser::start(&program).open(&url);
     page.size(1280, 800);
 
-    // Everybody is in the list, of which only what is in sight was made.
+    // All entities are in the list, of which only what is in sight was made.
     page.wait("document.querySelector('#query-note').textContent.startsWith('2,005 ')");
     page.wait("document.querySelectorAll('#list .row[data-entity]').length > 5");
     assert_eq!(page.eval("document.querySelectorAll('#list .row').length < 100"), Json::Bool(true));

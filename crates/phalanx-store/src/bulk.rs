@@ -54,7 +54,7 @@ impl Store {
         self.entities.reserve_slots(expected);
         let first = self.table_len(edge.target);
         let mut batch = Batch { store: self, edge, first, next: first };
-        // SAFETY: the edge is fresh, for `V`, and leads from nowhere to a table (I7), as was asked above.
+        // SAFETY: the edge is fresh, for `V`, and leads from nowhere to a table (I7), as was checked above.
         unsafe { batch.fill(values) }?;
         Ok(first..batch.next)
     }
@@ -81,7 +81,7 @@ impl Store {
     ) -> usize {
         self.expect_edge::<V>(edge, false);
         let count = self.table_len(edge.source);
-        // SAFETY: the edge is fresh, for `V` (I7), as was asked above, and its source has as many rows.
+        // SAFETY: the edge is fresh, for `V` (I7), as was checked above, and its source has as many rows.
         unsafe {
             if count == 0 {
             } else if edge.source == edge.target {
@@ -246,8 +246,8 @@ impl Store {
     pub fn clear_entities(&mut self) {
         self.entities.clear();
         self.clear_groups();
-        // SAFETY: nobody is alive or in a group since just now, and no page leads to a row when the rows are dropped, all of
-        // them (I5, I10, I13).
+        // SAFETY: since just now no entity is alive or in a group, and no page points to a row when the rows are
+        // dropped, all of them (I5, I10, I13).
         let panics = unsafe {
             self.sets.iter_mut().for_each(|set| set.clear());
             self.drop_all_rows()
@@ -258,7 +258,7 @@ impl Store {
     /// Drops all rows, whose entities are gone already.
     ///
     /// # Safety
-    /// No directory, page or group leads to a row any more, or nobody asks them again (I5, I10, I13).
+    /// No directory, page or group points to a row any more, or none is read again (I5, I10, I13).
     unsafe fn drop_all_rows(&mut self) -> FirstPanic {
         let lens: Vec<u32> = self.metas.iter_mut().map(|meta| std::mem::take(&mut meta.len)).collect();
         let mut panics = FirstPanic::default();
@@ -379,7 +379,7 @@ impl Batch<'_> {
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         // Only after a panic of the user's iterator is anything left to publish. Without enough ids the rows are
-        // dropped; nobody is left to be told, not even of a drop that panics: the first panic is passed on.
+        // dropped; the first panic is passed on, and a drop that panics as well is not reported.
         let mut panics = FirstPanic::default();
         panics.guard(|| {
             let _ = self.publish();
@@ -388,7 +388,7 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// How many rows of a batch are complete: counted apart, so that the number stays in a register, and told at the end,
+/// How many rows of a batch are complete: counted apart, so that the number stays in a register, and stored at the end,
 /// which may be a panic of the user's iterator.
 struct Written<'b> {
     next: usize,

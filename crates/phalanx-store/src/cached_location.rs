@@ -119,7 +119,7 @@ impl Store {
         if !self.is_current(cached_location) {
             return None;
         }
-        // SAFETY: the row is the entity's, in its table (I5) or in that of a set (I10), as was asked above; access is the
+        // SAFETY: the row is the entity's, in its table (I5) or in that of a set (I10), as was checked above; access is the
         // caller's.
         unsafe { item_at::<F>(F::cells(self, ids, self.tick), cached_location, self.tick) }
     }
@@ -171,8 +171,8 @@ impl<'w, F: ReadFetch> LocationReader<'w, F> {
         if !is_current(self.metas, cached_location) {
             return None;
         }
-        // SAFETY: the row is the entity's (I5, I10), as was asked above; the fetch only reads, and no column is written while
-        // the store is borrowed shared (I8).
+        // SAFETY: the row is the entity's (I5, I10), as was checked above; the fetch only reads, and no column is
+        // written while the store is borrowed shared (I8).
         unsafe { item_at::<F>(self.cells, cached_location, Tick::ZERO) }
     }
 

@@ -69,7 +69,7 @@ impl Access {
         }
     }
 
-    /// Whether who may do this may also do something else: the same column, written only where it is written here,
+    /// Whether this access includes another one: the same column, written only where it is written here,
     /// needed only where it is needed here. Whether values are copied makes no difference: the flag of a copied column is
     /// held like any other.
     pub fn covers(&self, asked: &Self) -> bool {
@@ -157,7 +157,7 @@ pub unsafe trait Fetch: 'static + Sealed {
     /// Whether `visit` reports one column, so that no two parts can alias.
     #[doc(hidden)]
     const SINGLE: bool = false;
-    /// Whether a walk may pass over rows, and whole blocks, that are not newer than its moment.
+    /// Whether a walk may skip rows, and whole blocks, that are not newer than its moment.
     #[doc(hidden)]
     const SKIPS: bool = false;
     /// Whether the store has to keep the ticks at which entities are spawned.
@@ -488,7 +488,7 @@ macro_rules! fetch_tuple {
             }
             #[inline(always)]
             unsafe fn next_newer(ptrs: Self::Ptrs, row: usize, end: usize, since: Tick) -> usize {
-                // Each part passes over what it does not want; what is left may still be passed over by an earlier one.
+                // Each part skips what it does not want; what is left may still be skipped by an earlier one.
                 // SAFETY: forwarded: each answer is within the rows.
                 $(let row = unsafe { $name::next_newer(ptrs.$at, row, end, since) };)*
                 row

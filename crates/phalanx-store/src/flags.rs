@@ -1,4 +1,4 @@
-//! Who is using which column while many threads share the store: one word per column.
+//! Which columns are read or written while many threads share the store: one word per column.
 //!
 //! ```text
 //!   0                 free
@@ -33,7 +33,7 @@ const FEW: usize = 8;
 /// What a column's flag says at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Borrow {
-    /// Nobody uses the column.
+    /// The column is not in use.
     Free,
     /// This many readers use the column.
     Read(u32),
@@ -147,7 +147,7 @@ impl BorrowFlags {
     ///
     /// # Panics
     ///
-    /// If nobody reads column `i`. The flag then stays taken for good, which is the safe side.
+    /// If column `i` has no reader. The flag then stays taken for good, which is the safe side.
     #[inline]
     #[track_caller]
     pub fn release_read(&self, i: usize) {
@@ -157,7 +157,7 @@ impl BorrowFlags {
         }
     }
 
-    /// Takes column `i` for one writer; `false` if anybody uses it.
+    /// Takes column `i` for one writer; `false` if it is in use.
     #[inline]
     #[track_caller]
     pub fn try_write(&self, i: usize) -> bool {
@@ -166,7 +166,7 @@ impl BorrowFlags {
     }
 
     /// As [`try_write`](BorrowFlags::try_write), while no other thread takes flags: what others give back meanwhile is
-    /// seen here or not, and nobody comes between the two steps.
+    /// seen here or not, and no other flag is taken between the two steps.
     #[inline]
     #[track_caller]
     pub(crate) fn try_write_alone(&self, i: usize) -> bool {
@@ -183,12 +183,12 @@ impl BorrowFlags {
     ///
     /// # Panics
     ///
-    /// If nobody writes column `i`.
+    /// If column `i` has no writer.
     #[inline]
     #[track_caller]
     pub fn release_write(&self, i: usize) {
         let word = &self.words[i];
-        // Everybody else is refused while the word says `WRITTEN`, so nothing comes between these two.
+        // All others are refused while the word says `WRITTEN`, so nothing comes between these two.
         if word.load(Ordering::Relaxed) != WRITTEN {
             not_held(i, "written");
         }
@@ -206,7 +206,7 @@ impl BorrowFlags {
     ///
     /// # Panics
     ///
-    /// If nobody writes column `i`.
+    /// If column `i` has no writer.
     #[inline]
     #[track_caller]
     pub fn downgrade(&self, i: usize) {
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn giving_back_what_nobody_holds_panics_and_leaves_the_column_shut() {
+    fn giving_back_a_flag_that_is_not_held_panics_and_leaves_the_column_shut() {
         let f = flags(3);
         let fails = |release: &dyn Fn()| catch_unwind(AssertUnwindSafe(release)).is_err();
         assert!(fails(&|| f.release_read(0)));

@@ -186,7 +186,7 @@ impl Store {
         self.base.as_ref()
     }
 
-    /// Forgets the base: the next image shares nothing. For whoever sets the clock back.
+    /// Forgets the base: the next image shares nothing. For callers that set the clock back.
     pub fn forget_base(&mut self) {
         self.base = None;
     }

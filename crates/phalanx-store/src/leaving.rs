@@ -1,8 +1,8 @@
 //! Many entities leave at once.
 //!
 //! One by one, each row that is left is filled with the last one, which may have to leave next. Here rows of one table
-//! are left as they are at first. Their owners, who are not needed any more, become a list; when the last one has gone,
-//! rows from behind the new end fill what is left before it:
+//! are left as they are at first. Their owners, which are not needed any more, become a list; when the last one has
+//! gone, rows from behind the new end fill what is left before it:
 //!
 //! ```text
 //!   rows      a  b  c  d  e  f  g           first = 4 ──▶ 1 ──▶ 5
@@ -61,7 +61,7 @@ impl Store {
                     continue;
                 }
             }
-            // A value that panics in its drop keeps nobody else alive.
+            // A value that panics in its drop does not keep the others alive.
             panics.guard(|| count += usize::from(self.despawn(entity)));
             list = others;
         }
@@ -92,7 +92,7 @@ impl Store {
 /// For how many entities of an iterator room is made ahead.
 const HINT: usize = 1 << 24;
 
-/// How many leave one by one after one who was alone in its table: opening a table for one takes longer than that.
+/// How many are removed one by one after one that was alone in its table: opening a table for one takes longer.
 const APART: u32 = 8;
 
 /// Ends the list of rows that were left.
@@ -114,8 +114,9 @@ impl Leaving<'_> {
     /// Ends entities of the table, up to the first that is not there, or whose slot has to be retired. Tells how many.
     fn end_all(mut self, list: &[Entity]) -> usize {
         for &entity in list {
-            // SAFETY: the store has no entity in a set, as was asked when the table was opened. The directory gives the row, which
-            // is in range (I5), so that there is an owner (I3), who is dead then; all rows that were left are taken out below.
+            // SAFETY: the store has no entity in a set, as was checked when the table was opened. The directory gives
+            // the row, which is in range (I5), so that there is an owner (I3), which is dead then; all rows that were
+            // left are taken out below.
             let row = unsafe {
                 let Some(row) = self.entities.end(self.table, entity) else { break };
                 self.owners().add(row.index()).write(Entity::unowned(self.first));

@@ -17,7 +17,7 @@
 //!   list of its columns does.
 //! - **I4 Column index.** Every column has a cell per table; it is null exactly when the table lacks the column. A column
 //!   that is in a table has cells of its own. Every table has a meta, and so have the two ids that name none: that of the
-//!   rowless, who have no row, and that of the dead. Neither of these has columns.
+//!   rowless, which have no row, and that of dead entities. Neither of these has columns.
 //! - **I5 Locations.** A living entity has a slot in the directory. If it has a row, it is found at exactly that row: the
 //!   directory and the table's entities agree, rows are in range, distinct entities have distinct rows; the entity of
 //!   each row of a table that is no set's is alive. The free list names each free slot once, and no other. No living
@@ -43,7 +43,7 @@
 //!   found at that row, is alive, and is in the set once. A set lives as long as its store, in one place of its list, and
 //!   its table has all columns that are said to be the set's.
 //! - **I11 Holes.** The table of a stable set lists its holes, each once: the rows whose owner is the placeholder, which
-//!   is never alive. The values of a hole are neither read nor dropped, and no page leads there. No other table has
+//!   is never alive. The values of a hole are neither read nor dropped, and no page points there. No other table has
 //!   holes. Whole columns and slices are lent only where no hole is among the rows; queries reach rows of sets through
 //!   pages, or along a set that drives them, by its owners; groups reach them by position (I13). Queries visit no set's
 //!   table.
@@ -53,14 +53,14 @@
 //! - **I13 Groups.** The members of a group are in each set that it needs. Where it owns sets, members are the first rows
 //!   of each of these, in one order, and none of the sets has holes; a set has one owner at most. Where it owns none,
 //!   members are the rows of a set without columns, which only this group writes, and no group names.
-//! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed, whoever
-//!   the entity is, and slices can be lent (rows may still be passed over because of their ticks); `ROWED`, it is present
-//!   in no place without rows; `TABLELESS`, it reaches no column of the visited table, and is found in any; `IN_SETS`,
-//!   only entities of some set are found; `SETS_ALONE`, nothing but sets and the entity itself is reached; `SINGLE`, `visit`
-//!   reports one column, and no other is reached; `MARKS`, `mark` writes ticks; not `WRITES`, it only reads; not `FAR`, no
-//!   row of another entity is reached. Where `is_marked` says so, `item` marks nothing; `rowless` leaves that answer as it
-//!   is. `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's store, ids, ticks and numbers, which may be used on
-//!   any thread; sparse rows of no size are units.
+//! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed,
+//!   whichever the entity is, and slices can be lent (rows may still be skipped because of their ticks); `ROWED`,
+//!   it is present in no place without rows; `TABLELESS`, it reaches no column of the visited table, and is found in
+//!   any; `IN_SETS`, only entities of some set are found; `SETS_ALONE`, nothing but sets and the entity itself is
+//!   reached; `SINGLE`, `visit` reports one column, and no other is reached; `MARKS`, `mark` writes ticks; not
+//!   `WRITES`, it only reads; not `FAR`, no row of another entity is reached. Where `is_marked` says so, `item` marks
+//!   nothing; `rowless` leaves that answer as it is. `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's
+//!   store, ids, ticks and numbers, which may be used on any thread; sparse rows of no size are units.
 //! - **I15 Images.** Each change of the owner of a row, each row that comes and each that goes marks the block of the owners
 //!   with the store's tick. The clock only rises; where it is set back, the base is forgotten, or the store becomes equal to
 //!   another image, its new base. So a block of owners whose tick is before the base's, and which has as many rows, is as in

@@ -109,7 +109,7 @@ impl<F: Fetch> Prepared<F> {
     }
 }
 
-/// A prepared query of some type, which may be told which tables to visit.
+/// A prepared query of some type, which may be restricted to some tables.
 ///
 /// It is no reference to what the query keeps, so two queries cannot exchange it.
 pub struct Admission<'q> {

@@ -63,10 +63,10 @@ impl Store {
             return self.entities.alloc();
         }
         let row = self.next_row(table);
-        // SAFETY: the edge is fresh, as was asked above: it found a column of the right type for each value, in a table that
-        // lives (I1, I7). There is room for the row (I3), which does not count yet. If there is no entity, it will not, and no
-        // value of it is used (I2); else it is made the entity's next, nothing fails before that (I5), and each column has its
-        // value then.
+        // SAFETY: the edge is fresh, as was checked above: it found a column of the right type for each value, in a
+        // table that lives (I1, I7). There is room for the row (I3), which does not count yet. If there is no entity,
+        // it will not, and no value of it is used (I2); else it is made the entity's next, nothing fails before that
+        // (I5), and each column has its value then.
         unsafe {
             let pending = self.run_inits(edge, row);
             let location = EntityLocation { table, row: Row::from_index(row) };
@@ -181,7 +181,7 @@ impl Store {
         self.expect_edge::<V>(edge, false);
         edge.expect_fit(&values);
         let row = location.row.index();
-        // SAFETY: the edge is fresh, as was asked above, and the entity stands at its source (I5). Values have columns of
+        // SAFETY: the edge is fresh, as was checked above, and the entity stands at its source (I5). Values have columns of
         // their type in the target (I1, I7), with room for the row (I3); the masked ones were copied there from the source,
         // or stand there already (I2), which are none on a plain edge. All that fit are written, and those are all that the
         // edge counts on (I7).
@@ -227,9 +227,9 @@ impl Store {
             .ok_or(Some(location.table))?;
         self.expect_edge::<V>(edge, true);
         let (row, mask) = (location.row.index(), V::mask(&mut edge.present.iter()));
-        // SAFETY: the edge is fresh, as was asked above, and the entity stands at its source (I5). Masked columns are columns
-        // of the source (I1, I7), initialised at the entity's row (I2); the row is closed next, and the target has none of
-        // them.
+        // SAFETY: the edge is fresh, as was checked above, and the entity stands at its source (I5). Masked columns are
+        // columns of the source (I1, I7), initialised at the entity's row (I2); the row is closed next, and the target
+        // has none of them.
         Ok(unsafe {
             // A function for each, as above.
             if edge.plain {

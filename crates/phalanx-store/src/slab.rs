@@ -2,10 +2,10 @@
 //!
 //! A store has a slab for the rows of small columns. In the heap they would lie between records, plans and whatever
 //! else, and a walk through many small tables would touch a page for each. Pieces stay where they are; one that is
-//! given back serves whoever asks for as much next.
+//! given back serves the next request of the same size.
 //!
-//! Whoever uses a piece after it was given back is found out in tests: where debug assertions are on, it is
-//! overwritten, and with `--cfg phalanx_asan` the address sanitizer is told that nobody may touch it.
+//! Use of a piece after it was given back shows in tests: where debug assertions are on, it is
+//! overwritten, and with `--cfg phalanx_asan` the address sanitizer is told that it must not be touched.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -49,8 +49,8 @@ impl Slab {
         let chunk = self.chunks.last().expect("there is a chunk with lines left");
         let start = chunk.len() - self.left;
         self.left -= lines;
-        // SAFETY: locally: the chunk has `left` unused lines from `start`, at least as many as are asked for, as was seen to
-        // just now.
+        // SAFETY: locally: the chunk has `left` unused lines from `start`, at least as many as are asked for, as was
+        // ensured just now.
         let piece = unsafe { chunk.cast::<Line>().add(start) };
         guard::open(piece.cast(), lines * size_of::<Line>());
         piece
@@ -120,7 +120,7 @@ mod guard {
         }
     }
 
-    /// Whether the memory may be used; `None` where nobody watches.
+    /// Whether the memory may be used; `None` where this is not tracked.
     #[cfg(test)]
     pub(super) fn is_open(_start: NonNull<u8>) -> Option<bool> {
         #[cfg(phalanx_asan)]
@@ -135,7 +135,7 @@ mod guard {
         None
     }
 
-    /// Whoever uses the memory is reported.
+    /// Any use of the memory is reported.
     #[inline(always)]
     pub(super) fn shut(_start: NonNull<u8>, _bytes: usize) {
         // SAFETY: locally: the sanitizer only notes the region, and reads and writes nothing there.
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_may_use_a_piece_that_was_given_back() {
+    fn a_piece_that_was_given_back_must_not_be_used() {
         let mut slab = Slab::default();
         let (kept, given) = (slab.take(1), slab.take(2));
         // SAFETY: locally: the piece came from this slab and is given back once.

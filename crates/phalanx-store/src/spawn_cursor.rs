@@ -214,7 +214,7 @@ impl Store {
         if !fits || !spawns || self.entities.keeps_spawn_ticks() {
             return false;
         }
-        // SAFETY: the edge is for `V`, as was asked above (I7).
+        // SAFETY: the edge is for `V`, as was checked above (I7).
         let pointers = unsafe { edge.pointers::<V>() };
         if !V::are_whole(pointers) {
             return false;

@@ -9,7 +9,7 @@
 //!   Health   3, 4        yes       Query<&mut Health, Without<Player>>: no table in common, so both may write
 //! ```
 //!
-//! Who has a table in common with somebody on the list, and one of the two writes, is refused. The list holds the
+//! A user that has a table in common with one on the list, where one of the two writes, is refused. The list holds the
 //! column's flag for all that are on it: for writing as soon as one of them writes, so plain locks stay out, and else for
 //! reading, beside plain readers. The tables are compared whenever a lock is taken, on whatever thread: soundness (I8)
 //! rests on that, and on views of such locks staying in their tables. Why the tables of two queries have nothing in common
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_that_visit_no_table_meet_nobody() {
+    fn queries_that_visit_no_table_meet_no_other() {
         assert!(!meet(&[], &[u64::MAX]) && !meet(&[0, 1], &[u64::MAX]));
         assert!(meet(&[0, 1], &[0, 3]));
         let split = Split::new(Box::from([]));

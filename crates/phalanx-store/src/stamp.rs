@@ -1,7 +1,7 @@
 //! What exclusive access to a row remembers: nothing, or the ticks of the row.
 //!
 //! [`Stamp`] stands beside the `&mut T` of a row. For [`Untracked`] types it has no size, so the access is a plain
-//! reference; for types with [`RowTicks`] it leads to the row's ticks and marks the row at the first write. It holds
+//! reference; for types with [`RowTicks`] it points to the row's ticks and marks the row at the first write. It holds
 //! pointers instead of references chosen by an associated type, which would make its lifetime invariant.
 
 use std::marker::PhantomData;
@@ -92,8 +92,8 @@ impl<'a> Stamp<'a, RowTicks> {
     /// When the row was last marked.
     #[inline]
     pub fn changed(&self) -> Tick {
-        // SAFETY: locally: made from an exclusive reference that lives for `'a`, for which the stamp stands alone; whoever marks
-        // borrows the stamp exclusively.
+        // SAFETY: locally: made from an exclusive reference that lives for `'a`, for which the stamp stands alone;
+        // marking borrows the stamp exclusively.
         unsafe { self.ticks.changed.read() }
     }
 

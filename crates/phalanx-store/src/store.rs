@@ -74,14 +74,14 @@ pub struct Store {
     entity_type: &'static ColumnType,
 }
 
-// SAFETY: a store owns its values and the memory that its pointers lead to, and every column type is `Send + Sync` (bounds
+// SAFETY: a store owns its values and the memory that its pointers point to, and every column type is `Send + Sync` (bounds
 // of `ColCell`, `of_marker`, `named`; I1).
 unsafe impl Send for Store {}
-// SAFETY: every column type is `Sync`, and `Send` for those who write (I1). Through `&Store` alone values are only read; a
-// session, which writes through a shared reference, borrows the store exclusively, and its locks keep columns apart in each
-// table (I8). All else that is written through a shared reference is atomic or behind a lock: ticks, reservations, flags,
-// counters, the list of split columns. What is neither a value nor a pointer to one, such as images, is `Send` and `Sync`
-// by itself.
+// SAFETY: every column type is `Sync`, and `Send` for those that write (I1). Through `&Store` alone values are only
+// read; a session, which writes through a shared reference, borrows the store exclusively, and its locks keep columns
+// apart in each table (I8). All else that is written through a shared reference is atomic or behind a lock: ticks,
+// reservations, flags, counters, the list of split columns. What is neither a value nor a pointer to one, such as
+// images, is `Send` and `Sync` by itself.
 unsafe impl Sync for Store {}
 
 /// What the two lines above would hide: all parts without pointers are fit for threads by themselves.
@@ -343,7 +343,7 @@ impl Store {
         let sizes = self.tables[id.index()].columns.iter().map(|column| column.size);
         let row = sizes.sum::<usize>() + size_of::<Entity>();
         let bytes = row.saturating_mul(rows);
-        // Looked at by the black box, or the compiler takes it for granted that there is memory nobody uses.
+        // Looked at by the black box, or the compiler takes it for granted that the memory is never used.
         let mut probe = Vec::<u8>::new();
         if bytes > MUCH && std::hint::black_box(&mut probe).try_reserve_exact(bytes).is_err() {
             panic!("there is no memory for {rows} rows of {row} bytes in one table");
@@ -457,7 +457,7 @@ impl Store {
     pub(crate) fn mark_rows(&self, table: TableId, start: usize, len: usize) {
         let meta = &self.metas[table.index()];
         assert!(start + len <= meta.capacity as usize, "only rows within the capacity are marked");
-        // SAFETY: the owners' column has room for the rows, which are within the capacity, as was asked just now (I3);
+        // SAFETY: the owners' column has room for the rows, which are within the capacity, as was checked just now (I3);
         // entities have a size.
         unsafe { meta.owners.mark(start, len, true, self.tick) };
     }

@@ -7,7 +7,7 @@
 //!
 //! Everything else is of the standard library in either case. Block ticks, stamps, counters, the data pointers of columns,
 //! and whether columns were split or flags taken are words whose accesses are all relaxed: nothing is published through
-//! them. Ticks may be written by several threads at once, and tell no more than that somebody wrote. The pointers and the
+//! them. Ticks may be written by several threads at once, and say only that a write took place. The pointers and the
 //! notes about splits and flags are written while the store is borrowed exclusively, or read so. Unsafe code relies on
 //! one thing alone, that a stamp is given once, which adding and fetching in one step ensures. The registry of column
 //! types is behind a lock, and the id in a `ColCell` is only a number.

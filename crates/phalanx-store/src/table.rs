@@ -53,7 +53,7 @@ impl TableMeta {
         }
         steps::count(self.len as usize);
         // SAFETY: there are rows, so there is memory (I3); each has its entity (I5, I10), a hole the placeholder (I11). They
-        // are written only by who has the meta to himself.
+        // are written only by an exclusive owner of the meta.
         unsafe { std::slice::from_raw_parts(self.owners.data.cast(), self.len as usize) }
     }
 
@@ -73,7 +73,7 @@ impl TableMeta {
     #[inline(always)]
     pub(crate) fn is_owned_by(&self, row: usize, entity: Entity) -> bool {
         // Not by `entities`, which asks as well whether there is any.
-        // SAFETY: locally: the row is in range, as was asked first.
+        // SAFETY: locally: the row is in range, as was checked first.
         row < self.len as usize && unsafe { self.owner(row) } == entity
     }
 
@@ -177,7 +177,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A place that holds no rows: the dead, the rowless, and dropped tables.
+    /// A place that holds no rows: dead and rowless entities, and dropped tables.
     pub(crate) fn nowhere() -> Self {
         Self { live: false, ..Self::new(&[], None) }
     }

@@ -171,7 +171,8 @@ impl TableShape {
     }
 }
 
-/// The columns of a table, which stay where they are: nobody moves or writes what is in a record, but for data pointers.
+/// The columns of a table, which stay where they are: what is in a record is not moved or written, but for data
+/// pointers.
 enum Record {
     Flat(Box<[Column]>),
     Boxed(Box<[Option<Box<Column>>]>),
@@ -258,7 +259,7 @@ impl ColumnList {
         self.list.first().copied()
     }
 
-    /// As `iter`, where nobody has to ask whether there is another column.
+    /// As `iter`, where a check for another column is not needed.
     ///
     /// # Safety
     /// There are as many columns.
@@ -329,7 +330,7 @@ impl<'a> Iterator for Columns<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<&'a Column> {
         // SAFETY: the list is borrowed for `'a`, and keeps the record of its columns alive (I3); of a place that is no list's,
-        // whoever called `one` promised as much.
+        // the caller of `one` promised as much.
         self.list.next().map(|place| unsafe { place.get() })
     }
 
@@ -423,7 +424,7 @@ impl TableColumns {
     ///
     /// # Safety
     /// It is memory for the capacity that the table has when the store is used next, with the values of all rows, and the
-    /// cells of the columns are told (I2, I3).
+    /// cells of the columns are set (I2, I3).
     pub(crate) unsafe fn set_data(&mut self, mut data: impl FnMut(&Column) -> *mut u8) {
         self.all.iter().for_each(|column| column.data.store(data(column), Ordering::Relaxed));
     }

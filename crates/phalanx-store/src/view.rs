@@ -39,7 +39,7 @@ mod unique;
 
 /// Access to the rows that a query visits.
 ///
-/// Fields are copied only in this module: whoever makes a second view of one that writes sees to it that the two lend
+/// Fields are copied only in this module: code that makes a second view of one that writes makes sure that the two lend
 /// different rows, or not at the same time (I6).
 pub struct View<'w, F: Fetch> {
     cells: F::Cells,
@@ -50,7 +50,7 @@ pub struct View<'w, F: Fetch> {
     slots: &'w [Slot],
     rowless: bool,
     now: Tick,
-    /// The moment before which rows may be passed over, where the fetch looks at ticks of rows.
+    /// The moment before which rows may be skipped, where the fetch looks at ticks of rows.
     since: Tick,
     driver_choice: DriverChoice,
     /// Whether it visits its tables alone, although others have the columns as well.
@@ -75,7 +75,7 @@ pub enum DriverChoice {
     Set(AnyColId),
 }
 
-/// Who is in which set, while a view lives.
+/// Which entities are in which set, while a view lives.
 #[derive(Clone, Copy)]
 pub struct Sets<'w> {
     store: &'w Store,
@@ -221,7 +221,7 @@ impl<'w, F: Fetch> View<'w, F> {
         }
     }
 
-    /// The same view, which stays in the tables of its query if told so.
+    /// The same view, which stays in the tables of its query on request.
     #[inline(always)]
     pub(crate) fn confined(self, confined: bool) -> Self {
         Self { confined: self.confined || confined, ..self }
@@ -252,7 +252,7 @@ impl<'w, F: Fetch> View<'w, F> {
         }
     }
 
-    /// The same view, which passes over rows where a [`RowTick`](crate::RowTick) that must be there is not after
+    /// The same view, which skips rows where a [`RowTick`](crate::RowTick) that must be there is not after
     /// `since`. Not over each: what it yields has to be compared.
     #[inline]
     #[must_use]
@@ -301,7 +301,7 @@ impl<'w, F: Fetch> View<'w, F> {
         Some((self.store.table_columns(driver.table), self.store.table_entities(driver.table)))
     }
 
-    /// Who is in which set.
+    /// Which entities are in which set.
     pub fn sets(&self) -> Sets<'w> {
         Sets { store: self.store }
     }
@@ -402,7 +402,7 @@ impl<'w, F: Fetch> View<'w, F> {
         out
     }
 
-    /// Whether a block of a table may hold rows that are not passed over.
+    /// Whether a block of a table may hold rows that are not skipped.
     ///
     /// # Safety
     /// The view visits the table, and the block begins within its rows.

@@ -1,6 +1,6 @@
 //! Groups of a store: random histories of four sets, one of them stable, and of groups that come and go.
 //!
-//! After each step the store checks itself, which includes that members are exactly those who qualify; then each group is
+//! After each step the store checks itself, which includes that members are exactly those that qualify; then each group is
 //! walked, and what it yields is compared with what single lookups yield.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used)]
@@ -223,7 +223,7 @@ fn what_a_group_does_not_have_is_refused() {
         let terms = GroupTerms { owned, seen, ..GroupTerms::default() };
         assert!(refused(&mut |s| _ = s.add_group(terms.clone())));
     }
-    // The members of a group that owns nothing are written by nobody else.
+    // The members of a group that owns nothing are written by nothing else.
     let free = scene.store.add_group(GroupTerms { seen: vec![a, b], ..GroupTerms::default() });
     let members = scene.store.sets().last().unwrap();
     assert_eq!(scene.store.set_entities(members), [entity]);

@@ -1,5 +1,5 @@
 //! Many entities leave at once: the same ones are gone as if they left one by one, their ids are used again in the same
-//! order, everybody else keeps their values, and blocks in which rows went or moved are marked.
+//! order, all others keep their values, and blocks in which rows went or moved are marked.
 
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used)]
@@ -78,7 +78,7 @@ impl Tables {
         [&self.plain, &self.single, &self.tagged, &self.named].map(Edge::target)
     }
 
-    /// Everybody has the key they were spawned with.
+    /// Every entity has the key it was spawned with.
     fn keys_hold(&self, alive: &[(Entity, usize, u64)]) {
         for &(entity, kind, key) in alive {
             match kind {
@@ -183,16 +183,16 @@ fn rows_move_once_at_most_and_blocks_are_marked() {
     assert_eq!(tables.store.table_entities(table)[5..4_990], entities[5..4_990], "the others stay");
     let [old, new] = [Some(before), Some(now)];
     assert_eq!(ticks(&tables.store), [new, old, old, old, new]);
-    // All of the last two blocks, and one before: nobody is left behind the new end but one, who fills it.
+    // All of the last two blocks, and one before: no row is left behind the new end but one, which fills it.
     let now = tables.store.advance_tick();
     let leaving: Vec<Entity> = tables.store.table_entities(table)[3_072..4_989].to_vec();
     assert_eq!(tables.store.despawn_batch(leaving.into_iter().chain([entities[2_000]])), 1_918);
     assert_eq!(tables.store.table_entities(table).len(), 3_072);
     assert_eq!(ticks(&tables.store)[..3], [new, Some(now), old]);
-    // Everybody.
+    // All of them.
     tables.store.advance_tick();
-    let everybody = tables.store.table_entities(table).to_vec();
-    assert_eq!(tables.store.despawn_batch(everybody), 3_072);
+    let all = tables.store.table_entities(table).to_vec();
+    assert_eq!(tables.store.despawn_batch(all), 3_072);
     assert!(tables.store.table_entities(table).is_empty());
     tables.store.check().unwrap();
 }

@@ -108,7 +108,7 @@ fn blocks_of_one_lock_are_written_by_many_threads() {
     let (mut store, table) = store();
     let writes = query::<(Write<u64>, Write<u32>, EntityIds)>(&store, (A.id(), B.id(), ()), table);
     let session = store.share();
-    let mut locked = session.lock(&writes).expect("nobody else is here");
+    let mut locked = session.lock(&writes).expect("no other lock is held");
     let jobs = Mutex::new(locked.view().into_blocks(1));
     thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -147,7 +147,7 @@ fn ids_are_reserved_beside_queries_that_walk_entities() {
                 for _ in 0..200 {
                     let id = session.reserve_entity().expect("there are ids");
                     assert!(!session.contains(id), "not alive before the flush");
-                    reserved.lock().expect("nobody panicked").push(id);
+                    reserved.lock().expect("not poisoned").push(id);
                 }
             });
             scope.spawn(|| {
@@ -160,7 +160,7 @@ fn ids_are_reserved_beside_queries_that_walk_entities() {
             });
         }
     });
-    let mut reserved = reserved.into_inner().expect("nobody panicked");
+    let mut reserved = reserved.into_inner().expect("not poisoned");
     store.flush();
     assert!(reserved.iter().all(|&id| store.entities().contains(id)));
     reserved.sort_unstable();
@@ -273,7 +273,7 @@ fn a_reading_session_lends_whole_entities_to_be_read() {
     let (all, look) = (whole::<WholeRowMut>(&store, &[], table), whole::<WholeRow>(&store, &[], table));
     let session = store.share_read();
     assert!(session.lock(&all).is_err());
-    let locked = session.lock(&look).expect("nobody writes");
+    let locked = session.lock(&look).expect("there is no writer");
     assert_eq!(
         locked.view_shared().into_rows().filter_map(|peek| peek.get::<Read<u64>>(A.id())).count(),
         ROWS

@@ -171,7 +171,7 @@ fn the_dead_and_those_of_another_generation_have_nothing_and_get_nothing() {
         assert!(refused.is_err() && store.set_take::<Col<_>>(&plan, id, dead).is_none());
         drop(refused);
         assert_eq!(store.set_len(plan.set()), 1);
-        assert_eq!(store.set_pages(plan.set()), 1, "nothing is allocated for those who are not there");
+        assert_eq!(store.set_pages(plan.set()), 1, "nothing is allocated for those that are absent");
         store.check().unwrap();
         // An id that is only reserved is not alive, though its slot has this generation.
         let reserved = store.reserve_entity().unwrap();

@@ -31,7 +31,7 @@ fn optional_values_go_where_the_table_has_columns_and_nowhere_else() {
 }
 
 #[test]
-fn a_seat_asks_the_directory_only_when_its_entity_has_moved() {
+fn a_cached_location_asks_the_directory_only_when_its_entity_has_moved() {
     let mut store = Store::new();
     let (a, b) = (ColId::<u32>::named("cached a"), ColId::<u32>::named("cached b"));
     let one = store.new_table(&[a.any()]);

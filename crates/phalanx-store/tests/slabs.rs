@@ -162,7 +162,7 @@ fn a_column_that_the_store_has_not_met_is_in_no_table() {
 }
 
 #[test]
-fn a_reader_of_seats_agrees_with_the_store() {
+fn a_reader_of_cached_locations_agrees_with_the_store() {
     let mut store = Store::new();
     let (a, b) = (ColId::<u32>::named("reader a"), ColId::<u32>::named("reader b"));
     let one = store.new_table(&[a.any()]);
@@ -201,11 +201,11 @@ fn a_reader_of_seats_agrees_with_the_store() {
     assert_eq!(reader.get_where(heir, |_| true), Some(&1000));
     // Ids that are free, made up, or without a row.
     let next = Entity::from_bits(heir.to_bits() + (1 << 32)).unwrap();
-    for nobody in [next, rowless, Entity::PLACEHOLDER, Entity::from_bits((1 << 32) + 77_777).unwrap()] {
-        assert_eq!(reader.get_where(nobody, |_| true), None);
+    for absent in [next, rowless, Entity::PLACEHOLDER, Entity::from_bits((1 << 32) + 77_777).unwrap()] {
+        assert_eq!(reader.get_where(absent, |_| true), None);
     }
     assert_eq!(anything.get_where(rowless, |_| true), Some(None));
-    // Seats of another store name tables and rows that are not here.
+    // Cached locations of another store name tables and rows that are not here.
     let empty = Store::new();
     assert!(
         cached_locations

@@ -294,7 +294,7 @@ fn an_edge_serves_only_the_values_and_the_use_it_was_made_for() {
     store.check().expect("valid");
 }
 
-// Whoever cannot make a value of the type cannot get one from the store either.
+// Code that cannot make a value of the type cannot get one from the store either.
 #[test]
 fn values_without_size_are_not_made_from_nothing() {
     struct Proof(());

@@ -139,7 +139,7 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
     }
     assert!(store.set_remove(set, entities[5]));
     store.spawn(&edge, (Col(Bomb(1)), Col(Bomb(2)))).unwrap();
-    // The first payload is harmless; the second one, which nobody is told of, panics.
+    // The first payload is harmless; the second one, which is not reported, panics.
     let cleared = catch_unwind(AssertUnwindSafe(|| store.clear_entities()));
     assert!(cleared.is_err());
     store.check().unwrap();
@@ -157,7 +157,7 @@ fn a_panic_payload_that_panics_when_dropped_breaks_no_set() {
 }
 
 #[test]
-fn a_seat_is_not_misled_by_a_set_that_has_the_number_of_its_table() {
+fn a_cached_location_is_not_misled_by_a_set_that_has_the_number_of_its_table() {
     let mut store = Store::new();
     let (near, far) = (store.new_table(&[AGE.id().any()]), store.new_table(&[AGE.id().any()]));
     let edge = store.insert_edge::<Col<u64>>(TableId::ROWLESS, near, AGE.id(), &[]).unwrap();

@@ -1,9 +1,9 @@
-//! Random histories over every short way into and out of a store: spawn cursors, doors that were kept too long, plain and
-//! careful edges, batches of lying iterators, sets with holes, stores that change places.
+//! Random histories over every short way into and out of a store: spawn cursors, set plans that were kept too long,
+//! plain and careful edges, batches of lying iterators, sets with holes, stores that change places.
 //!
-//! Doors and cached locations are kept for good and tried again and again, in either of two stores. Each value tells whose
-//! it is, and what it points to lies in the heap: one in a wrong row, dropped twice, or read from memory that moved
-//! is seen, at the latest by the address sanitizer.
+//! Set plans and cached locations are kept for good and tried again and again, in either of two stores. Each value
+//! tells whose it is, and what it points to lies in the heap: one in a wrong row, dropped twice, or read from memory
+//! that moved is seen, at the latest by the address sanitizer.
 //!
 //! `sides` holds the values and the stores, `walks` what a single entity does.
 
@@ -80,7 +80,7 @@ fn open<V: Values>(store: &mut Store, edge: &Edge) {
     while !store.open_cursor::<Usual, V>(edge) {}
 }
 
-/// Spawns through a cursor that is opened again when it closes, and despawns anybody, with drops that may panic.
+/// Spawns through a cursor that is opened again when it closes, and despawns any entity, with drops that may panic.
 fn come_and_go<V: Values>(
     store: &mut Store,
     edge: &Edge,
@@ -340,7 +340,7 @@ fn nor_do_panics_change_that() {
 
 /// A cached location of another store may name a set's table, and a row there that is the same entity's.
 #[test]
-fn a_seat_of_another_store_finds_no_hole_and_no_stranger() {
+fn a_cached_location_of_another_store_finds_no_hole_and_no_stranger() {
     let mut store = Store::new();
     let set = store.declare_stable_set(&[STABLE.id().any(), STABLE_WIDE.id().any()]);
     let ids = (STABLE.id(), STABLE_WIDE.id());

@@ -186,8 +186,8 @@ fn assert_sound(cursors: &Side, other: &Side, step: &str) {
     }
 }
 
-/// Somebody who is alive, mostly; else one who is dead, or never was there.
-fn somebody(side: &Side, dead: &[Entity], dice: &mut Dice) -> Entity {
+/// An entity that is alive, mostly; else one that is dead, or never was there.
+fn any_entity(side: &Side, dead: &[Entity], dice: &mut Dice) -> Entity {
     let table = side.tables[dice.roll(TABLES)];
     let rows = side.store.table_entities(table);
     match dice.roll(12) {
@@ -219,7 +219,7 @@ fn play(seed: u64, steps: usize) -> usize {
                 }
             },
             35..65 => {
-                let entity = somebody(&cursors, &dead, &mut dice);
+                let entity = any_entity(&cursors, &dead, &mut dice);
                 let was_alive = cursors.despawn_by_cursor(entity) || cursors.store.despawn(entity);
                 assert_eq!(was_alive, other.store.despawn(entity), "{step}");
                 dead.push(entity);
@@ -231,7 +231,7 @@ fn play(seed: u64, steps: usize) -> usize {
             }
             76..80 => {
                 let batch: Vec<Entity> =
-                    (0..dice.roll(1_500)).map(|_| somebody(&cursors, &dead, &mut dice)).collect();
+                    (0..dice.roll(1_500)).map(|_| any_entity(&cursors, &dead, &mut dice)).collect();
                 let left = cursors.store.despawn_batch(batch.iter().copied());
                 assert_eq!(left, other.store.despawn_batch(batch.iter().copied()), "{step}");
             }
@@ -290,7 +290,7 @@ fn play(seed: u64, steps: usize) -> usize {
                 }
             }
             96..99 => {
-                let entity = somebody(&cursors, &dead, &mut dice);
+                let entity = any_entity(&cursors, &dead, &mut dice);
                 let [a, b] = [&mut cursors, &mut other].map(|Side { store, there, .. }| {
                     store.insert(entity, there, part(key), Existing::Replace).is_ok()
                 });
@@ -299,7 +299,7 @@ fn play(seed: u64, steps: usize) -> usize {
             _ => {
                 // Some never have a set: with one, entities do not leave through cursors.
                 if seed.is_multiple_of(2) && at > steps / 2 {
-                    let entity = somebody(&cursors, &dead, &mut dice);
+                    let entity = any_entity(&cursors, &dead, &mut dice);
                     let [a, b] = [&mut cursors, &mut other].map(|Side { store, .. }| {
                         let set = store.declare_set(&[SPARSE.id().any()]);
                         let plan = store.set_plan::<Col<u16>>(set, SPARSE.id()).unwrap();

@@ -92,7 +92,7 @@ fn a_table_in_common_is_refused_unless_both_read() {
     let reads = split::<Read<u64>>(&store, A.id(), &[beside]);
     let apart = split::<Read<u64>>(&store, A.id(), &[all]);
     let session = store.share();
-    let held = session.lock(&writes).expect("nobody else is here");
+    let held = session.lock(&writes).expect("no other lock is held");
     let conflict = session.lock(&meets).err().expect("both write one table");
     assert_eq!((conflict.column, conflict.writes), (A.id().any(), true));
     assert!(session.lock(&reads).is_err());
@@ -114,7 +114,7 @@ fn plain_locks_and_split_ones_exclude_each_other() {
     let other_column = query::<Read<u32>>(&store, B.id(), &[beside]);
     let session = store.share();
     {
-        let _held = session.lock(&shared).expect("nobody else is here");
+        let _held = session.lock(&shared).expect("no other lock is held");
         assert!(session.lock(&plain).is_err(), "a plain lock wants the whole column");
         assert!(session.lock(&other_column).is_ok(), "columns that are not split are as ever");
     }
@@ -149,7 +149,7 @@ fn single_access_stays_in_the_tables_of_the_query() {
         let b = right.get_mut(second).expect("its own");
         std::mem::swap(a, b);
     }
-    // Outside a session nobody else is there, and the query is as it was.
+    // Outside a session there are no other users, and the query is as it was.
     assert!(store.view_mut(&one).into_get_anywhere(third).is_some());
     // A table that comes later is compared, too.
     assert!(store.admit(&mut one, all));
@@ -182,7 +182,7 @@ fn a_reading_session_splits_nothing_and_still_refuses_writers() {
     let reads = split::<Read<u64>>(&store, A.id(), &[alone, beside]);
     let writes = split::<Write<u64>>(&store, A.id(), &[alone]);
     let session = store.share_read();
-    let _held = session.lock(&reads).expect("everybody may read");
+    let _held = session.lock(&reads).expect("all may read");
     assert!(session.lock(&reads).is_ok());
     assert!(session.lock(&writes).is_err());
 }
@@ -198,7 +198,7 @@ fn splitting_can_be_taken_back() {
     assert!(session.lock(&other).is_err());
 }
 
-// Random sets of tables: whoever is let in has no table in common with those who are in.
+// Random sets of tables: a lock that is admitted has no table in common with those that are held.
 #[test]
 fn locks_that_are_let_in_never_meet() {
     let mut store = Store::new();

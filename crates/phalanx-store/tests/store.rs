@@ -387,13 +387,13 @@ fn threads_write_different_columns_of_the_same_rows() {
         (query::<Write<u64>>(&store, A.id(), &[table]), query::<Write<u32>>(&store, B.id(), &[table]));
     let session = store.share();
     std::thread::scope(|scope| {
-        let mut locked = session.lock(&a).expect("nobody else uses A");
+        let mut locked = session.lock(&a).expect("nothing else uses A");
         scope.spawn(move || {
             for chunk in locked.view().into_blocks(1) {
                 chunk.slices().fill(1);
             }
         });
-        let mut locked = session.lock(&b).expect("nobody else uses B");
+        let mut locked = session.lock(&b).expect("nothing else uses B");
         locked.view().into_rows().for_each(|value| *value = 2);
         let reserved = session.reserve_entity().expect("ids");
         assert!(!session.contains(reserved));

@@ -1,7 +1,7 @@
 //! A flock: fields as columns, a grid that is sorted once per frame, and steering in parallel.
 //!
 //! Each boid looks at its neighbours and steers by three rules: keep apart, fly the same way, stay together. Positions and
-//! velocities have a column per field, so the loops that move and wrap are plain slices. Who is near whom is answered by
+//! velocities have a column per field, so the loops that move and wrap are plain slices. Neighbours are found by
 //! a grid in a resource, rebuilt in each frame by counting. Steering is the heavy part: it reads the grid and writes one
 //! component, row by row on all threads, and gives the same result for any number of them.
 //!
@@ -69,7 +69,7 @@ fn cell(x: f32, y: f32) -> usize {
 }
 
 impl Grid {
-    /// Sorts by counting: how many are in each cell, where each cell begins, then everybody to their place.
+    /// Sorts by counting: how many are in each cell, where each cell begins, then every boid goes to its place.
     fn rebuild(&mut self, boids: &[Seen]) {
         self.starts.fill(0);
         for boid in boids {

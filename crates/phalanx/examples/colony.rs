@@ -105,7 +105,7 @@ fn dawn(mut calendar: ResMut<Calendar>, workers: Query<Entity, With<Worker>>, mu
     }
 }
 
-/// Who is ill gets better; who works in the cold may fall ill, and then leaves the job.
+/// The ill get better; workers in the cold may fall ill, and then leave the job.
 fn health(
     mut fate: ResMut<Fate>,
     mut ill: Query<(Entity, &mut Ill)>,

@@ -1,4 +1,4 @@
-//! Two peers that should be equal and are not: who did it, and in which field.
+//! Two peers that should be equal and are not: which system did it, and in which field.
 //!
 //! Digests tell that two worlds differ, `first_difference` where, and `check_determinism` which system is to blame.
 

@@ -37,7 +37,7 @@ fn propagate(order: Cascade<ChildOf>, mut parts: Query<(&Local, &mut Global)>) {
     });
 }
 
-/// What hangs on something is told by its parent's name.
+/// Names what hangs on something by its parent's name.
 fn show(parts: Query<(&Name, &Global, Option<Parent<ChildOf, &Name>>)>) {
     for (part, global, parent) in &parts {
         match parent {

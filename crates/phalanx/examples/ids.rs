@@ -8,7 +8,7 @@ use phalanx::prelude::*;
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 struct Health(u32);
 
-/// What the server sends: who, and what became of it.
+/// What the server sends: the entity, and what became of it.
 enum Update {
     Spawned(Entity, Health),
     Changed(Entity, Health),
@@ -23,7 +23,7 @@ fn apply(client: &mut World, update: &Update) {
             }
         }
         Update::Changed(entity, health) => {
-            // Late news of somebody who is gone already is no reason to stop.
+            // Late news of an entity that is gone already is no reason to stop.
             if let Some(mut held) = client.get_mut::<Health>(entity) {
                 *held = health;
             }

@@ -1,6 +1,6 @@
 //! Observers: systems that an event starts, be it one of the world's own or one of yours.
 //!
-//! A mine explodes when somebody steps on it; the explosion starts others. Each event reaches all of its observers
+//! A mine explodes when a unit steps on it; the explosion starts others. Each event reaches all of its observers
 //! before what they queued happens, and what they queued happens before `trigger` returns.
 
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]

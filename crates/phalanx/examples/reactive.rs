@@ -1,6 +1,6 @@
 //! Systems started by change: written values, entities that begin to match, and sets of what is to be looked at.
 //!
-//! Writing costs the same whether somebody listens or not: written values are found by their ticks, at sync points.
+//! Writing costs the same with listeners or without: written values are found by their ticks, at sync points.
 
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 

@@ -7,7 +7,7 @@
 use phalanx::prelude::*;
 use phalanx::relation::EntityList;
 
-/// Who serves on which ship, for how much.
+/// Which sailor serves on which ship, for how much.
 #[derive(Component)]
 #[relationship(relationship_target = Crew)]
 struct Serves {
@@ -27,7 +27,7 @@ struct CaptainOf(Entity);
 #[relationship_target(relationship = CaptainOf)]
 struct Captain(Entity);
 
-/// Who follows whom may go round in a circle.
+/// Entities may follow one another in a circle.
 #[derive(Component)]
 #[relationship(relationship_target = Followers, cyclic)]
 struct Follows(Entity);
@@ -67,7 +67,7 @@ fn main() {
     let round = world.view::<&Follows>().iter_ancestors::<Follows>(hood).count();
     println!("the Hood follows {round} ship, and walks come to an end");
 
-    // Edges are read from both ends: as a slice of values, and as those who have one here.
+    // Edges are read from both ends: as a slice of values, and as the entities that have one here.
     for (who, whom, amount) in [(0, 2, 7), (1, 2, 2), (0, 1, 1)] {
         world.link(crew[who], Likes { whom: crew[whom], amount }).unwrap();
     }

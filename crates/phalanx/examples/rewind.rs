@@ -56,7 +56,7 @@ fn main() {
     }
     assert_eq!(app.world().digest(), first);
 
-    // Another branch: somebody kicks the ball.
+    // Another branch: a player kicks the ball.
     app.rewind(100).expect("the frames are kept anew");
     app.world_mut().get_mut::<Ball>(ball).expect("it lives").speed = 12.0;
     for _ in 0..100 {

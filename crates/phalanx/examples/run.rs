@@ -1,4 +1,4 @@
-//! Running an app to its end, sixty times per second, until somebody says that it is enough.
+//! Running an app to its end, sixty times per second, until a system ends it.
 //!
 //! Run with `cargo run -p phalanx --example run`. With `--features ctrl_c`, ctrl-C ends it cleanly.
 

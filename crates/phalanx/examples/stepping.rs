@@ -61,7 +61,7 @@ fn main() {
     app.world_mut().resource_mut::<Stepping>().disable();
     assert_eq!(frame(&mut app, "run"), 7);
 
-    // Whom a system waits for, and who holds what.
+    // What a system waits for, and what each of these holds.
     for waited in app.schedule(Update).why_waited(negate).expect("the order is clear") {
         println!("          {waited}");
     }

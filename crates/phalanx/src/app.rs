@@ -5,7 +5,7 @@
 //!   step(dt)    First   the fixed phases 0..n times   PreUpdate  changes of states  Update  PostUpdate  Last
 //!               then old messages end
 //!   update()    the same, with the time since the last call, or one that is set
-//!   run()       frames until somebody writes `AppExit`, by the runner that is set
+//!   run()       frames until `AppExit` is written, by the runner that is set
 //! ```
 //!
 //! Each phase is a [`Schedule`](crate::schedule::Schedule); commands are applied at its sync points and when it ends. All
@@ -182,7 +182,7 @@ impl App {
         let mut executor = Executor::new(config.threads);
         executor.small = config.small_phase;
         executor.timed = config.timings;
-        // What was said of a single phase stays, unless this is new.
+        // What was set for a single phase stays, unless this is new.
         let is_new = (config.strict, config.sync, config.ambiguities)
             != (self.config.strict, self.config.sync, self.config.ambiguities);
         for phase in &mut self.phases {
@@ -203,7 +203,7 @@ impl App {
         &self.config
     }
 
-    /// Sets who gets the errors of systems, conditions and commands, at the next point where commands are applied:
+    /// Sets the handler of the errors of systems, conditions and commands, at the next point where commands are applied:
     /// [`panic`](crate::error::panic), which is the default, [`warn`](crate::error::warn),
     /// [`ignore`](crate::error::ignore), or a function of your own.
     pub fn set_error_handler(

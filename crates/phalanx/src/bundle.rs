@@ -72,7 +72,7 @@ pub trait Bundle: Sized + Send + Sync + 'static {
     fn into_values(self, now: Tick) -> (Self::Values, Self::Sparse);
     /// Puts a bundle together again.
     fn from_values(values: Self::Values, sparse: Self::Sparse) -> Self;
-    /// At whom the first relation among the parts points, where that can be told without looking at a world.
+    /// The target of the first relation among the parts, where it is known without a world.
     #[doc(hidden)]
     #[inline]
     fn link_target(&self) -> Option<Entity> {

@@ -64,17 +64,17 @@ pub(crate) struct BundleInfo {
     pub(crate) signature: Signature,
     /// The components in sparse sets.
     pub(crate) sparse: Signature,
-    /// What must come along into tables.
+    /// What must be added in tables.
     pub(crate) required: Vec<(ComponentId, Init)>,
-    /// What must come along into sparse sets.
+    /// What must be added in sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
-    /// Whether nothing goes into tables, nothing must come along, and nobody listens.
+    /// Whether nothing goes into tables, nothing else must be added, and there are no listeners.
     pub(crate) only_sparse: bool,
-    /// Whether nothing must come along into sets, and nobody listens: rows are all there is to it.
+    /// Whether nothing else must be added in sets, and there are no listeners: only rows change.
     pub(crate) plain: bool,
-    /// The components that come, those that are required included, to which somebody listens.
+    /// The components that come, those that are required included, that have listeners.
     pub(crate) heard: Signature,
-    /// The relation of the bundle itself whose lists are all that listens; `None` where somebody else does, or there are
+    /// The relation of the bundle itself whose lists are all that listens; `None` with other listeners, or where there are
     /// several.
     pub(crate) link: Option<ComponentId>,
 }
@@ -96,7 +96,7 @@ impl BundleInfo {
         }
     }
 
-    /// Finds out anew to which of the components somebody listens, and what follows from that.
+    /// Works out anew which of the components have listeners, and what follows from that.
     fn update_heard(&mut self, heard: &Signature, quiet: &[ComponentId]) {
         self.heard = self.kept().union(&self.kept_sparse()).intersection(heard);
         let silent = self.heard.is_empty();
@@ -105,7 +105,7 @@ impl BundleInfo {
         self.update_link(quiet);
     }
 
-    /// Finds out anew whether a link is all that somebody has to follow.
+    /// Works out anew whether a link is all that has to be followed.
     fn update_link(&mut self, quiet: &[ComponentId]) {
         let link = quiet.iter().copied().find(|&link| self.heard == Signature::empty().with(link));
         self.link = link.filter(|&link| self.sparse.has(link) && self.required_sparse.is_empty());
@@ -145,7 +145,7 @@ pub(crate) struct Bundles {
     by_ids: HashMap<Box<[ComponentId]>, BundleId>,
     /// The bundles met last, and whether each is plain.
     cache: [Option<(TypeId, BundleId, bool)>; CACHED],
-    /// The components to which somebody listens.
+    /// The components that have listeners.
     heard: Signature,
     /// The relations whose lists alone listen to them.
     quiet: Vec<ComponentId>,
@@ -174,7 +174,7 @@ impl Bundles {
         &self.infos[id.index()]
     }
 
-    /// Tells all bundles to which components somebody listens.
+    /// Updates all bundles with the components that have listeners.
     pub(crate) fn set_heard(&mut self, heard: Signature) {
         self.infos.iter_mut().for_each(|info| info.update_heard(&heard, &self.quiet));
         self.heard = heard;

@@ -2,7 +2,7 @@
 //!
 //! Checkpoints copy values, digests hash them, comparisons show them. The derives find out what a type can do: plain data
 //! is copied as bytes, other types by `Clone`; digests need numbers, `Hash`, or [`#[derive(Digestible)]`](Digestible). What
-//! cannot be done is said by the name of the type when it is asked for.
+//! cannot be done is reported with the name of the type when it is asked for.
 //!
 //! ```
 //! use phalanx::prelude::*;

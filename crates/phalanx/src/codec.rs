@@ -7,8 +7,8 @@
 //!
 //! Both say what they hold: a [`Data`] by itself, bytes through their [`Shape`], which carries field names and types.
 //! So a value of an older version can be read as a tree and changed before it becomes a value of today, and one that
-//! nobody knows can be kept. Nothing that is read is trusted: counts are compared with the bytes that are left, depth
-//! is limited, and no memory is set aside for what is only claimed. This file knows neither worlds nor components.
+//! is of no known type can be kept. Nothing that is read is trusted: counts are compared with the bytes that are left,
+//! depth is limited, and no memory is set aside for what is only claimed. This file knows neither worlds nor components.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! Entities by themselves: what stands for one, and maps and sets of them.
 //!
-//! The hasher of the maps is fast because ids are spread evenly by one multiplication, and because nobody who could choose
-//! them gains by collisions. Ids themselves, and where an entity's row is, are the business of the store.
+//! The hasher of the maps is fast because ids are spread evenly by one multiplication, and because an attacker that
+//! could choose them gains nothing by collisions. Ids themselves, and where an entity's row is, are kept by the
+//! store.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

@@ -5,7 +5,7 @@
 //! else is here, once for all types. Numbers, `bool`, `Entity` and `String` are recognised by their type id, so fields
 //! of generic types are, too. `Debug` and `Default` are used where the type has them.
 //!
-//! Nothing here runs unless somebody asks for a field by name: a component carries one pointer more in its record.
+//! Nothing here runs unless a field is asked for by name: a component carries one pointer more in its record.
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;

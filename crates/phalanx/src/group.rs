@@ -23,7 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// What a group is, and how it is kept right by every change, is the store's business (`sets/groups` there). Here is
+// What a group is, and how it is kept right by every change, is in the store (`sets/groups` there). Here is
 // what errors say about it. How groups are written is in `parts`; `world/groups` makes and reads them.
 
 use std::fmt;

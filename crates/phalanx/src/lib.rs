@@ -147,7 +147,7 @@ pub mod spawn {
     };
 }
 
-/// Entities that queries pass over.
+/// Entities that queries skip.
 pub mod entity_disabling {
     pub use crate::component::{Disabled, DisabledTree};
 }

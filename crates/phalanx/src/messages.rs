@@ -1,7 +1,7 @@
 //! Messages: values that systems leave for each other, from one frame to the end of the next.
 //!
 //! A [`MessageWriter`](crate::system::MessageWriter) leaves them, every [`MessageReader`](crate::system::MessageReader) sees
-//! each of them once, whether it runs before or after the writer. What nobody reads ends with the next frame.
+//! each of them once, whether it runs before or after the writer. Unread messages end with the next frame.
 //!
 //! ```
 //! use phalanx::prelude::*;
@@ -95,7 +95,7 @@ pub trait Message: Send + Sync + Sized + 'static {
     fn wrap_ref<'a>(refs: <Self::Columns as Columns>::Refs<'a>) -> Self::Ref<'a>;
     /// Turns slices of the columns into what the user sees.
     fn wrap_slices<'a>(slices: <Self::Columns as Columns>::Slices<'a>) -> Self::Slices<'a>;
-    /// What checkpoints and digests can do with the columns. Derived; nothing, unless it is told.
+    /// What checkpoints and digests can do with the columns. Derived; nothing by default.
     fn captures() -> <Self::Columns as Columns>::Captures {
         Default::default()
     }

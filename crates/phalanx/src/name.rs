@@ -1,8 +1,8 @@
 //! Names of entities.
 //!
 //! [`Name`] is an ordinary component; entities without one cost nothing, and several may have the same name. The hash
-//! of the text is kept beside it, so that different names are told apart without looking at them. Finding an entity by
-//! name is the business of `world/index`.
+//! of the text is kept beside it, so that different names are told apart without comparing texts. Finding an entity by
+//! name is in `world/index`.
 
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;

@@ -142,7 +142,7 @@ impl ComponentInfo {
     }
 
     /// The fields that tools can name: those with a column of their own, or the parts of a whole value. Up to 64 of
-    /// these are told; arrays and tuples are taken apart, enums and packed structs have none.
+    /// these are listed; arrays and tuples are taken apart, enums and packed structs have none.
     pub fn named_fields(&self) -> impl Iterator<Item = NamedField<'_>> {
         let columns = self.fields.iter().filter(|_| self.layout == Layout::Fields).map(|field| NamedField {
             name: field.name(),
@@ -178,7 +178,7 @@ impl ComponentInfo {
         Some((self.columns[added].typed()?, self.changed_column()?))
     }
 
-    /// The components that come along, nearest first, directly required ones only.
+    /// The required components, nearest first, directly required ones only.
     pub fn required(&self) -> impl Iterator<Item = ComponentId> + '_ {
         self.required.iter().map(|(id, _)| *id)
     }
@@ -198,7 +198,7 @@ impl ComponentInfo {
         self.set.is_some()
     }
 
-    /// What can be done with the values of each field, in their order; shorter where nothing was told.
+    /// What can be done with the values of each field, in their order; shorter where nothing was given.
     pub(crate) fn captures(&self) -> &[ColumnCapture] {
         &self.captures
     }
@@ -223,7 +223,7 @@ impl ComponentInfo {
         self.set
     }
 
-    /// What the component declares of a type, for whoever understands it.
+    /// What the component declares of a type, for the layer that understands it.
     pub(crate) fn attached<T: Any>(&self) -> Option<&T> {
         self.attached.iter().find_map(|declaration| declaration.downcast_ref())
     }
@@ -498,7 +498,7 @@ impl Components {
             saving: descriptor.saving,
         };
         let id = self.insert(info)?;
-        // The component is known by now, so a circle of requirements ends here.
+        // The component is known by now, so a cycle of requirements ends here.
         for requirement in descriptor.requirements {
             let required = (requirement.register)(self)?;
             self.infos[id.index()].required.push((required, requirement.init));

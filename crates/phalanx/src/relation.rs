@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   source   ChildOf(ship)                  the truth: a sparse component with the target
-//!   target   Children [engine, sail]        follows: who points here, in an order that can be set
+//!   target   Children [engine, sail]        follows: the sources, in an order that can be set
 //! ```
 //!
 //! [`ChildOf`] and [`Children`] are parents and children; `#[relationship(..)]` and `#[relationship_target(..)]` declare
@@ -92,7 +92,7 @@ pub trait Relationship: AnyComponent + for<'a> Queryable<Ref<'a> = &'a Self> {
     fn get(&self) -> Entity;
     /// The component that points at `entity`; other fields have their default.
     fn from(entity: Entity) -> Self;
-    /// Points at another entity. The world does not hear of it: only for values that are in no world.
+    /// Points at another entity. The world is not notified: only for values that are in no world.
     fn set_risky(&mut self, entity: Entity);
     /// The column of the component.
     #[doc(hidden)]
@@ -123,7 +123,7 @@ pub trait RelationshipTarget:
 
     /// The entities.
     fn collection(&self) -> &Self::Collection;
-    /// The entities, to be changed. The world does not hear of it: only for values that are in no world.
+    /// The entities, to be changed. The world is not notified: only for values that are in no world.
     fn collection_mut_risky(&mut self) -> &mut Self::Collection;
     /// The component with these entities. Only the world inserts it.
     fn from_collection_risky(collection: Self::Collection) -> Self;
@@ -169,7 +169,7 @@ pub trait ManyRelationship: Clone + Send + Sync + 'static {
 
     /// The other entity.
     fn target(&self) -> Entity;
-    /// Names another entity. The world does not hear of it: only for values that are in no world.
+    /// Names another entity. The world is not notified: only for values that are in no world.
     fn set_target(&mut self, target: Entity);
 
     /// The name of the relation, which is that of [`Links`](crate::world::Links) as a component.
@@ -210,7 +210,7 @@ impl<'a, T: Tracked> OrderMut<'a, T> {
         Self { value }
     }
 
-    /// Everything of it, for those who keep both halves.
+    /// Everything of it, for code that keeps both halves.
     #[inline]
     pub(crate) fn into_mut(self) -> Mut<'a, T> {
         self.value

@@ -63,7 +63,7 @@ mod saving;
     note = "add `#[derive(Resource)]` to `{Self}`"
 )]
 pub trait Resource: Tracked<Track = RowTicks> + for<'a> Readable<Ref<'a> = &'a Self> + ThreadSafe {
-    /// What checkpoints and digests can do with the value. Derived; nothing, unless it is told.
+    /// What checkpoints and digests can do with the value. Derived; nothing by default.
     fn capture() -> Capture<Self> {
         Capture::none()
     }
@@ -402,7 +402,7 @@ mod tests {
     #[derive(crate::Resource, Debug, PartialEq)]
     struct Name(String);
 
-    /// Writes down that it was dropped; panics then, when told to.
+    /// Writes down that it was dropped; panics then, when set to.
     #[derive(crate::Resource)]
     struct Noisy<const N: usize> {
         log: Arc<Mutex<Vec<usize>>>,

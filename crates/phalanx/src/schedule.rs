@@ -199,7 +199,7 @@ impl Schedule {
         self.gates.iter_mut().for_each(|gate| gate.task.visit_state(visitor));
     }
 
-    /// Has somebody told after each system; systems run one by one then.
+    /// Calls a function after each system; systems run one by one then.
     pub(crate) fn set_watch(&mut self, watch: Option<Watch>) {
         self.executor.watch = watch;
     }
@@ -461,7 +461,7 @@ impl Schedule {
     }
 
     /// Works the order out, if systems or sets changed since the last time. Orders relative to a function that is not
-    /// there, or is there several times, are told on the standard error, or in the log with the feature `trace`.
+    /// there, or is there several times, are reported on the standard error, or in the log with the feature `trace`.
     ///
     /// # Errors
     /// When the order contradicts itself, a constraint names nothing and the schedule is strict, or systems are ambiguous

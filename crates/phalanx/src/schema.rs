@@ -59,7 +59,7 @@ impl Schema {
         Self { name: name.into(), storage: StorageKind::Table, fields: Vec::new(), index: HashMap::new() }
     }
 
-    /// Says where values are kept; in tables unless told.
+    /// Says where values are kept; in tables by default.
     #[must_use]
     pub fn storage(mut self, storage: StorageKind) -> Self {
         self.storage = storage;

@@ -187,7 +187,7 @@ pub trait ComputedStates: Send + Sync + Clone + Eq + Hash + Debug + 'static {
     /// The value, or `None` while the state does not exist. Asked when one of the others changes.
     fn compute(sources: Self::SourceStates) -> Option<Self>;
 
-    /// How the state is saved: not at all, unless it is told as in
+    /// How the state is saved: not at all, unless set as in
     /// `Some(StateSaving::computed::<Self>(|| "game.InGame".into(), 1))`. One that is not saved comes back when a state
     /// changes from which it follows.
     #[cfg(feature = "serde")]

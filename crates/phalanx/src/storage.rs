@@ -159,12 +159,12 @@ impl<C: SparseComponent<Storage: OwnableStorage>> OwnableComponent for C {}
 pub trait OwnableStorage: SetStorage {}
 impl OwnableStorage for SparseStorage {}
 
-/// What has to be asked before values go in and out of a set.
+/// What has to be checked before values go in and out of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetPolicy {
-    /// Nothing: no pool can refuse the component, and it brings nothing along. Groups are the set's own business.
+    /// Nothing: no pool can refuse the component, and it brings nothing along. Groups are handled by the set.
     Open,
-    /// Whether the entity's pool allows it, and what has to come along.
+    /// Whether the entity's pool allows it, and what has to be added.
     Checked,
 }
 

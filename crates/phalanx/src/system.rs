@@ -3,7 +3,7 @@
 //! Parameters are [`Query`], [`Res`], [`ResMut`], [`Commands`],
 //! [`MessageReader`], [`MessageWriter`], [`Local`], [`Single`], `&World`, `Option` and tuples of parameters and
 //! `#[derive(SystemParam)]` structs; `&mut World` alone makes a system exclusive. What a system uses decides what may run
-//! beside it; when it runs is the schedule's business.
+//! beside it; the schedule decides when it runs.
 //!
 //! ```
 //! use phalanx::prelude::*;
@@ -31,7 +31,7 @@
 //   item     per run   what the function sees; it borrows the guards, so nothing outlives its flag
 //   apply    later     what was recorded goes to the world
 //
-// A system does not know when it runs or what runs beside it: that is the schedule's business.
+// A system does not know when it runs or what runs beside it: the schedule decides that.
 
 pub use phalanx_derive::SystemParam;
 

@@ -83,7 +83,7 @@ pub struct Mut<'a, T: Tracked> {
 }
 
 impl<'a, T: Tracked> Mut<'a, T> {
-    /// Access to `value`, of whose use the stamp is told.
+    /// Access to `value`, whose use is noted in the stamp.
     #[inline(always)]
     pub fn new(value: &'a mut T, stamp: Stamp<'a, T::Track>) -> Self {
         Self { value, stamp }

@@ -143,9 +143,9 @@ mod why;
 /// ```
 ///
 /// # Values that panic when they are dropped
-/// A world drops values when they are no part of it any more. One that panics keeps nobody else from being dropped:
+/// A world drops values when they are no part of it any more. One that panics keeps no other from being dropped:
 /// despawning, removing, [`World::clear_entities`] and dropping the world go on with the other values, drop none twice,
-/// and pass the first panic on at the end; what panics after it is not told. A world that is dropped while another
+/// and pass the first panic on at the end; later panics are not reported. A world that is dropped while another
 /// panic unwinds passes none on.
 ///
 /// Two panics within the drop of *one* value end the process, as they do everywhere in Rust: of two fields of a
@@ -285,7 +285,7 @@ impl World {
         self.declare_columns();
     }
 
-    /// Makes the columns of all components known to the store, so that their lanes cover every table.
+    /// Makes the columns of all components known to the store, so that their cells cover every table.
     fn declare_columns(&mut self) {
         for info in self.components.iter().skip(self.declared) {
             for &column in info.columns() {
@@ -400,7 +400,7 @@ impl World {
     pub(crate) fn despawn_announced(&mut self, entity: Entity) -> bool {
         crate::steps::count();
         if let Some(begun) = self.begin_despawning(entity) {
-            // Nobody observes it.
+            // No observer observes it.
             return self.announced_as(begun, entity, |world| world.store.despawn(entity));
         }
         let changes = self.foresee_despawn(entity);

@@ -1,4 +1,4 @@
-//! Running an app to its end: runners, exits, and the phases around those that everybody uses.
+//! Running an app to its end: runners, exits, and the phases around those that all apps use.
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,7 +56,7 @@ fn an_app_without_a_runner_runs_one_frame() {
 }
 
 #[test]
-fn a_loop_ends_after_the_frame_in_which_somebody_asks_for_it() {
+fn a_loop_ends_after_the_frame_in_which_an_exit_is_written() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let (update, last) = (Arc::clone(&log), Arc::clone(&log));
     let push = |log: &Mutex<Vec<&'static str>>, entry| log.lock().expect("not poisoned").push(entry);

@@ -52,7 +52,7 @@ const FORBIDDING: &[&str] =
     &["crates/phalanx/src/lib.rs", "crates/phalanx-derive/src/lib.rs", "crates/phalanx-inspect/src/lib.rs"];
 
 /// What a `// SAFETY:` comment may say instead of citing an invariant: the duty is passed on to the caller of
-/// an `unsafe fn`, is that of a comment just above, or is met on the spot.
+/// an `unsafe fn`, is that of a comment just above, or is met at once.
 const INSTEAD_OF_CITING: &[&str] = &["forwarded", "caller", "as above", "as for", "locally"];
 
 /// Where library and program code stands.

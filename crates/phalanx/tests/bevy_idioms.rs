@@ -1,7 +1,7 @@
 //! Programs that know bevy_ecs 0.20 and not Phalanx: one function per idiom, named for the method it shows.
 //!
 //! Every file sees `use phalanx::prelude::*` and the standard library, and nothing else: what compiles here compiles
-//! for a user who changed the `use` line. `docs/from-bevy.md` lists every public method of bevy's types and
+//! for a user that changed the `use` line. `docs/from-bevy.md` lists every public method of bevy's types and
 //! names the function that shows it; `table` holds the two together.
 #![forbid(unsafe_code)]
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]

@@ -1,7 +1,7 @@
 //! The guide says what it must, is complete, and its tables are compiled.
 //!
 //! The library includes the pages as documentation tests (`src/guide.rs`), so their code cannot rot; this file holds the
-//! pages to their promises, to the book's table of contents, and each table for those who come from another library to
+//! pages to their promises, to the book's table of contents, and each table for users of another library to
 //! the program below it.
 #![forbid(unsafe_code)]
 
@@ -140,7 +140,7 @@ fn right_cells(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_tables_for_those_who_come_from_elsewhere_are_compiled() {
+fn the_tables_for_users_of_other_libraries_are_compiled() {
     for name in pages().into_iter().filter(|name| name.starts_with("coming-from-")) {
         let text = page(&name);
         let (program, mut compared) = (programs(&text), 0);
@@ -209,9 +209,9 @@ fn the_guide_says_that_groups_need_planning() {
 }
 
 #[test]
-fn the_guide_explains_stable_sets_and_who_leads() {
+fn the_guide_explains_stable_sets_and_drivers() {
     let guide = page("storage.md");
-    assert!(guide.contains("## Who leads a query") && guide.contains("## Stable sets keep positions"));
+    assert!(guide.contains("## What drives a query") && guide.contains("## Stable sets keep positions"));
 }
 
 // E-078, E-079, E-081, E-082.

@@ -23,12 +23,12 @@ use phalanx::query::{QueryData, QueryFilter};
 #[component(storage = "sparse", stable)]
 struct Seat(u32);
 
-/// Never given to anybody.
+/// Never given to an entity.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 #[component(storage = "sparse")]
 struct Unseen(u32);
 
-/// Never given to anybody.
+/// Never given to an entity.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 struct Absent(u32);
 

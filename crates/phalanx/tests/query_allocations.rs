@@ -50,7 +50,7 @@ fn asking_again_allocates_nothing() {
     };
     assert_eq!(allocations(again), 0);
     let mut kept = world.query_filtered::<&Health, Or<(With<Boss>, Changed<Armour>)>>();
-    assert_eq!(allocations(|| kept.query(&world).iter().count()), 0, "a kept state asks nobody");
+    assert_eq!(allocations(|| kept.query(&world).iter().count()), 0, "a kept state allocates nothing");
 }
 
 // O-184, Z-086.

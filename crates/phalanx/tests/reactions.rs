@@ -1,4 +1,4 @@
-//! What hears of a change, in which order, and what it may do: hooks and observers, on every path of structural change.
+//! What a change calls, in which order, and what it may do: hooks and observers, on every path of structural change.
 //!
 //! `model` compares random histories with a naive world that works out the events from the differences, `threads` random
 //! apps on more and fewer threads; the other files are facts, one by one. `PHALANX_MODEL_STEPS` sets the number of steps.

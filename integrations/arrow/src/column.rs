@@ -92,7 +92,7 @@ impl Plain for u64 {
             *values = Values::U64(vec![0; len]);
         }
         match values {
-            // Bits of entities come as numbers after the column was told what they are.
+            // Bits of entities come as numbers after the column learned what they are.
             Values::U64(vector) | Values::Entity(vector) => Some(vector),
             _ => None,
         }

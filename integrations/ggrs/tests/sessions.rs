@@ -222,7 +222,7 @@ impl Peer {
         Self { session, app: battle(), frame: 0, player, saved, confirmed, desyncs: 0 }
     }
 
-    /// Runs a frame if the session is ready for one. The other peer hears of it late, so it predicts wrongly at times.
+    /// Runs a frame if the session is ready for one. The other peer gets it late, so it predicts wrongly at times.
     fn step(&mut self, rollback: &mut Rollback<impl FnMut(&mut App, &[(u8, InputStatus)])>, frames: u32) {
         self.session.poll_remote_clients();
         for event in self.session.events() {

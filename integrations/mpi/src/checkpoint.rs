@@ -11,7 +11,7 @@
 //!
 //! Each rank writes its difference from what it wrote last; every so often, and after a restart, all write all they have. A
 //! folder gets its name when all of it is on the disk, the manifest last, so a rank that dies at any moment leaves the last
-//! checkpoint whole. Whoever looks for one reads all of its files and of those it stands on, and takes the one before it where
+//! checkpoint whole. Looking for one reads all of its files and of those it stands on, and takes the one before it where
 //! they are not those that the manifests tell of.
 
 use std::collections::HashMap;
@@ -126,7 +126,7 @@ impl<T: Transport> Cluster<T> {
             remove_folder(&new)?;
             fs::create_dir_all(&new).map_err(|error| ClusterError::file(&new, error))?;
         }
-        // Nobody writes before the folder is there, and all write differences, or nobody does.
+        // No rank writes before the folder is there, and all write differences, or none does.
         let able = self.transport.gather(vec![u8::from(base.is_some())])?.iter().all(|part| part == &[1]);
         let mut saved = base.filter(|_| able);
         let (depth, base) =
@@ -139,7 +139,7 @@ impl<T: Transport> Cluster<T> {
         put(&mut told, bytes.len() as u64);
         put(&mut told, hash(&bytes));
         let mut files = Vec::new();
-        // Who hears of a file knows that it is on the disk.
+        // A rank that gets the name of a file knows that it is on the disk.
         for (rank, part) in self.transport.gather(told)?.iter().enumerate() {
             let mut reader = Reader::new(part, format!("what rank {rank} says of its checkpoint"));
             files.push((reader.number()?, reader.number()?));
@@ -152,7 +152,7 @@ impl<T: Transport> Cluster<T> {
             sync_folder(&new)?;
             publish(&new, &place, &old)?;
         }
-        // Nobody goes on before it has its name.
+        // No rank goes on before it has its name.
         self.transport.gather(Vec::new())?;
         self.saved = Some(Saved { folder: folder.to_owned(), frame: self.frame, depth, rows, manifest });
         Ok(())
@@ -201,7 +201,7 @@ impl<T: Transport> Cluster<T> {
     /// with a [`GlobalId`].
     ///
     /// Entities that came and went between the checkpoints that this one stands on do so while it is read: hooks and
-    /// observers hear of them.
+    /// observers are called for them.
     ///
     /// # Errors
     /// When a rank is gone, or a file cannot be read or is not the one that the manifest tells of.
@@ -211,7 +211,7 @@ impl<T: Transport> Cluster<T> {
         let (_, newest) = chain.last().expect("a chain has its checkpoint");
         (self.frame, self.next_id) = (newest.frame, newest.next_id);
         for rank in (self.rank()..newest.files.len()).step_by(self.ranks()) {
-            // Who went from one rank to another is in the files of both: ids belong to one of them.
+            // An entity that went from one rank to another is in the files of both: ids belong to one of them.
             let mut known = HashMap::new();
             let mut letters = Vec::new();
             for (place, manifest) in &chain {
@@ -226,7 +226,7 @@ impl<T: Transport> Cluster<T> {
                 world.insert_resource(outbox);
             }
         }
-        // Before anyone moves: who has no place goes with whom it is linked to.
+        // Before any entity moves: one without a place goes with the one it is linked to.
         self.relink(world)?;
         self.rebalance(world)?;
         self.migrate(world)

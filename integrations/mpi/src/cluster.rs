@@ -57,7 +57,7 @@ pub struct Cluster<T> {
     pub(crate) frame: u64,
     /// The id of the next newborn.
     pub(crate) next_id: u64,
-    /// For each rank, whom it has as ghosts, and with which values.
+    /// For each rank, what it has as ghosts, and with which values.
     sent: Vec<Sent>,
     /// How long an entity took in the frames that were reported, in nanoseconds.
     cost: Option<u64>,
@@ -122,7 +122,7 @@ impl<T: Transport> Cluster<T> {
         self.frame
     }
 
-    /// Who owns what.
+    /// Which rank owns what.
     pub fn partition(&self) -> &Partition {
         &self.partition
     }
@@ -274,7 +274,7 @@ impl<T: Transport> Cluster<T> {
         self.types.relations.iter().try_for_each(|relation| (relation.relink)(world, &owned))
     }
 
-    /// Sends entities to those who own their places.
+    /// Sends entities to the ranks that own their places.
     pub(crate) fn migrate(&mut self, world: &mut World) -> Result<(), ClusterError> {
         let mut leaving: Vec<Vec<Entity>> = vec![Vec::new(); self.ranks()];
         let here = self.rank();
@@ -305,7 +305,7 @@ impl<T: Transport> Cluster<T> {
             parts.push(part);
         }
         let leaving = leaving.concat();
-        // Who goes away despawns nobody: that is what a link to a target would do.
+        // An entity that goes away despawns no other: that is what a link to a target would do.
         self.types.relations.iter().for_each(|relation| (relation.part)(world, &leaving));
         world.despawn_batch(leaving);
         for (rank, part) in self.transport.exchange(parts)?.iter().enumerate() {
@@ -386,7 +386,7 @@ impl<T: Transport> Cluster<T> {
                 To::Rank(rank) => {
                     return Err(ClusterError::damaged("a message", format_args!("there is no rank {rank}")));
                 }
-                // Whoever owns it keeps it. Only ghosts tell who that is, and few are ghosts.
+                // Its owner keeps it. Only ghosts tell which rank that is, and few are ghosts.
                 To::All | To::Owner(_) => parts.iter_mut().for_each(|part| letter.write(part)),
             }
         }

@@ -12,9 +12,9 @@ use crate::ids::GlobalId;
 pub enum ClusterError {
     /// A rank is gone.
     Lost {
-        /// Who noticed.
+        /// The rank that noticed.
         here: usize,
-        /// Who is gone.
+        /// The rank that is gone.
         rank: usize,
     },
     /// Entities have components that are not listed, and would lose them.

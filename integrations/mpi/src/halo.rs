@@ -1,4 +1,4 @@
-//! Neighbours in the order of their global ids, whoever owns them.
+//! Neighbours in the order of their global ids, whichever rank owns them.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use phalanx::prelude::*;
 use crate::ids::GlobalId;
 use crate::types::Located;
 
-/// Someone near, owned or a ghost.
+/// An entity near, owned or a ghost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
     /// Its id on all ranks.

@@ -18,7 +18,7 @@ pub struct GlobalId(pub u64);
 /// An entity that was spawned since the last exchange, and gets its [`GlobalId`] there.
 ///
 /// All newborns of all ranks are numbered in the order of their parents' ids, and of `nth` among those of one parent: so
-/// ids do not depend on which rank spawned whom.
+/// ids do not depend on which rank spawned what.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[component(name = "phalanx.mpi.Newborn")]
 pub struct Newborn {

@@ -3,7 +3,7 @@
 //! ```text
 //!   each frame   Cluster::exchange                          then an ordinary App::step
 //!                  newborn entities get their GlobalId
-//!                  rebalance: who owns which cells (Partition)
+//!                  rebalance: the owners of cells (Partition)
 //!                  links:     those to entities that are gone are forgotten
 //!                  migrate:   owners move with all listed components and relations
 //!                  halo:      read-only copies (Ghost) of what lies near the border

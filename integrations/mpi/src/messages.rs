@@ -8,7 +8,7 @@ use crate::error::ClusterError;
 use crate::ids::GlobalId;
 use crate::wire::{Reader, put, put_bytes};
 
-/// Whom a message is for.
+/// The receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     /// One rank.

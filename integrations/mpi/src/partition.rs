@@ -1,4 +1,4 @@
-//! Who owns which place: a grid of cells, each with the rank that owns it.
+//! The owners of places: a grid of cells, each with the rank that owns it.
 //!
 //! Strips of cells are one way to hand them out, recursive bisection by the number of entities another. Both end in the
 //! same table, which all ranks compute alike from the same counts.
@@ -19,7 +19,7 @@ impl Bounds {
     }
 }
 
-/// Who owns which place.
+/// The owners of places.
 ///
 /// ```
 /// use phalanx_mpi::{Bounds, Partition};

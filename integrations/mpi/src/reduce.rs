@@ -128,7 +128,7 @@ impl<T: Transport> Cluster<T> {
         self.send_resource::<R>(world, from, To::All)
     }
 
-    /// Gives a resource of one rank to another one, to all, or to the rank that owns an entity; nobody gets it where no rank
+    /// Gives a resource of one rank to another one, to all, or to the rank that owns an entity; none gets it where no rank
     /// owns that. All ranks must call it, with the same `from` and `to`.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl<T: Transport> Cluster<T> {
                 vec![u8::from(self.owned(world).binary_search_by_key(&id, |(id, _)| *id).is_ok())]
             }
         };
-        // Who has it learns whom it is for, and sends it to no one else.
+        // The rank that has it learns the receiver, and sends it to no other.
         let wanted = self.transport.gather(is_for)?;
         let mut parts = vec![Vec::new(); self.ranks()];
         if from == here {

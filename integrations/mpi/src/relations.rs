@@ -8,7 +8,7 @@
 //!
 //! A link travels as the target's [`GlobalId`]. Where both ends are on one rank it is an ordinary link; where they are not,
 //! the source has an [`Apart`], and the target the order of all its sources. So no link holds an entity of another rank, and
-//! who goes away does not despawn those that are linked to it.
+//! an entity that goes away does not despawn those that are linked to it.
 
 use std::any::TypeId;
 use std::collections::{HashMap, HashSet};
@@ -112,7 +112,7 @@ impl RelationEntry {
         }
     }
 
-    /// Refuses a link to somebody who has no id, and so cannot be found again.
+    /// Refuses a link to an entity that has no id, and so cannot be found again.
     pub(crate) fn refuse(&self, world: &World, entity: Entity) -> Result<(), ClusterError> {
         let Some(other) = (self.nameless)(world, entity) else { return Ok(()) };
         Err(ClusterError::Nameless { relation: self.name.to_owned(), entity, other })
@@ -218,7 +218,7 @@ fn unpack_links<R: Relationship + SavedComponent>(
 ) -> Result<(), ClusterError> {
     for (&entity, here) in entities.iter().zip(read_presence(reader, entities.len())?) {
         if !here {
-            // The one that a file before this one told of is gone.
+            // The one that an earlier file had is gone.
             if world.get::<Apart<R>>(entity).is_some() {
                 world.commands().entity(entity).remove::<Apart<R>>();
             }

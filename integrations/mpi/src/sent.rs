@@ -40,7 +40,7 @@ pub(crate) fn hashes(world: &World, entities: &[Entity], entries: &[ComponentEnt
     all
 }
 
-/// Whom a rank has as ghosts.
+/// What a rank has as ghosts.
 #[derive(Clone, Default)]
 pub(crate) struct Sent {
     ids: Vec<GlobalId>,
@@ -52,7 +52,7 @@ pub(crate) struct Sent {
 #[derive(Default)]
 pub(crate) struct Difference {
     gone: Vec<GlobalId>,
-    /// By the set of components that changed, who they are, as positions in the list of all.
+    /// By the set of components that changed, the entities, as positions in the list of all.
     pub(crate) groups: BTreeMap<u64, Vec<usize>>,
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct ComponentEntry {
 }
 
 impl ClusterTypes {
-    /// Nothing travels yet; where entities are is told by a component, which is to be added as well.
+    /// Nothing travels yet; a component says where entities are, which is to be added as well.
     pub fn located<P: Located>() -> Self {
         let places = Places { of: place_of::<P>, owned: each_owned::<P>, index: GlobalOrder::refresh::<P> };
         let known = vec![TypeId::of::<GlobalId>(), TypeId::of::<Newborn>(), TypeId::of::<Ghost>()];

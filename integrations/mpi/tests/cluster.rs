@@ -86,7 +86,7 @@ fn meet(meeting: &Meeting) {
     *here += 1;
     changed.notify_all();
     let met = |count: &mut u64| *count % 2 == 1;
-    // On one thread nobody comes: the test fails then, and does not hang.
+    // On one thread no other rank comes: the test fails then, and does not hang.
     let (mut here, waited) = changed.wait_timeout_while(here, Duration::from_secs(20), met).unwrap();
     *here += u64::from(waited.timed_out());
     assert!(!waited.timed_out(), "both systems run on one thread");

@@ -116,7 +116,7 @@ fn a_family_moves_as_one_in_its_order() {
 }
 
 #[test]
-fn a_parent_that_leaves_despawns_nobody_and_is_found_again() {
+fn a_parent_that_leaves_despawns_no_child_and_is_found_again() {
     run_local(2, |transport| {
         let mut world = World::new();
         let mut cluster = cluster(transport, types());
@@ -202,7 +202,7 @@ fn who_goes_with_a_parent_goes_with_one_on_another_rank() {
 }
 
 #[test]
-fn a_link_to_a_ghost_finds_the_one_who_owns_it() {
+fn a_link_to_a_ghost_finds_its_owner() {
     run_local(2, |transport| {
         let mut world = World::new();
         let mut cluster = cluster(transport, types());
@@ -317,7 +317,7 @@ fn a_checkpoint_refuses_what_it_would_lose() {
 }
 
 #[test]
-fn a_link_with_somebody_without_an_id_is_refused() {
+fn a_link_with_an_entity_without_an_id_is_refused() {
     let error = refused(types(), |world, entity| {
         world.spawn((At(8.0), ChildOf(entity)));
     });

@@ -26,7 +26,7 @@ impl Located for Position {
     }
 }
 
-/// Whose side a fighter is on. Some are on nobody's.
+/// Whose side a fighter is on. Some are on none.
 #[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[component(save)]
 pub enum Faction {
@@ -67,7 +67,7 @@ pub fn populate(world: &mut World, owns: impl Fn([f64; 3]) -> bool) {
     }
 }
 
-/// Everybody loses health, by faction and place.
+/// All lose health, by faction and place.
 pub fn fight(mut fighters: Query<(&Faction, &Position, &mut Health), Without<Ghost>>) {
     for (faction, position, mut health) in &mut fighters {
         let loss = match faction {
@@ -79,7 +79,7 @@ pub fn fight(mut fighters: Query<(&Faction, &Position, &mut Health), Without<Gho
     }
 }
 
-/// Everybody walks to the right, and begins on the left again.
+/// All walk to the right, and begin on the left again.
 pub fn walk(mut fighters: Query<&mut Position, Without<Ghost>>) {
     for mut position in &mut fighters {
         position.x = (position.x + 1.0) % SIDE;

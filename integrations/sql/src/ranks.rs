@@ -40,7 +40,7 @@ fn write_rank(transport: impl Transport, folder: &Path) -> (Vec<Count>, u64) {
     app.add_systems(Update, (model::fight, model::walk).chain());
     let travels =
         ClusterTypes::located::<Position>().saved::<Position>().saved::<Faction>().saved::<Health>();
-    // Strips along x, so that whoever walks goes from rank to rank.
+    // Strips along x, so that walking entities go from rank to rank.
     let cells = Partition::strips(Bounds::square(SIDE.into()), [60, 1, 1], ranks);
     let mut cluster = Cluster::new(transport, travels.halo::<Position>(), cells, 2.0, model::FIGHTERS);
     model::populate(app.world_mut(), |place| cluster.owns(place));

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A query reads the world when it is run, not when the table was made: each scan locks the world, exports the columns of one
-//! component, and lets go. Rows of one scan are of one moment; a join of two components is, if nobody steps the world between.
+//! component, and lets go. Rows of one scan are of one moment; a join of two components is, if the world is not stepped
+//! between.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,4 +1,4 @@
-//! A program, as both libraries are told it: systems with what they do, sets, order, conditions.
+//! A program, as both libraries get it: systems with what they do, sets, order, conditions.
 //!
 //! Nothing here knows a library. Systems are numbered, and so are sets, conditions, components, families of entities,
 //! resources and messages.
@@ -204,7 +204,8 @@ impl Op {
             Self::See { component: c }
             | Self::SeeChanged { component: c }
             | Self::SeeAdded { component: c } => Uses::read(component(c)),
-            // Who is spawned before it runs, and who after, matters also for those that get the component later.
+            // Which entities are spawned before it runs, and which after, matters also for those that get the component
+            // later.
             Self::SeeSpawned { component: c } => {
                 Uses::read(component(c) | (0..FAMILIES).map(family).sum::<u32>())
             }

@@ -1,4 +1,4 @@
-//! What happened in a run: who ran, in which frame, and what it saw.
+//! What happened in a run: which system ran, in which frame, and what it saw.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub enum Who {
 #[derive(Debug, Default)]
 pub struct Trace {
     frame: usize,
-    /// By frame and by who, so that the order of what has no order does not matter.
+    /// By frame and system, so that the order of what has no order does not matter.
     pub seen: BTreeMap<(usize, Who), Vec<String>>,
     /// The systems in the order in which they ran, by frame.
     pub ran: BTreeMap<usize, Vec<usize>>,

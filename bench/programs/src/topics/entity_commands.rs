@@ -1,4 +1,4 @@
-// What commands do to entities, and who sees it when.
+// What commands do to entities, and which system sees it when.
 
 use std::fmt::Write;
 

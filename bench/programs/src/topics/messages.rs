@@ -34,7 +34,7 @@ fn lazy(mut frame: Local<u32>, mut ticks: MessageReader<Tick>, mut out: ResMut<O
     }
 }
 
-/// Hears of messages, and forgets them.
+/// Reads messages, and forgets them.
 fn forgetful(mut damage: MessageReader<Damage>, mut out: ResMut<Out>) {
     if !damage.is_empty() {
         damage.clear();

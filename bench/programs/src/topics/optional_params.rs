@@ -1,4 +1,4 @@
-// Parameters that may be missing: what runs, what is passed over, and what the system is told.
+// Parameters that may be missing: what runs, what is skipped, and what the system gets.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-// What queries yield, whom they visit, and the ways to look at single entities.
+// What queries yield, which entities they visit, and the ways to look at single entities.
 
 use std::fmt::Write;
 

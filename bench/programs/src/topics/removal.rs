@@ -1,4 +1,4 @@
-// Components and entities that go, and the systems that hear of it.
+// Components and entities that go, and the systems that are notified.
 
 use std::fmt::Write;
 

@@ -101,7 +101,7 @@ fn play(place: &str, token: &str, orders: &Receiver<String>) {
     }
 }
 
-/// An event stream that somebody reads.
+/// An event stream that a client reads.
 fn listen(place: &str, token: &str) -> TcpStream {
     let mut stream = TcpStream::connect(place).expect("the app listens");
     let request = format!("GET /events?token={token} HTTP/1.1\r\nHost: {place}\r\n\r\n");

@@ -25,7 +25,7 @@ struct Poll {
 struct Page {
     now: Instant,
     polls: Vec<Poll>,
-    /// What calls cost of somebody who waits.
+    /// What calls of a waiting client cost.
     calls: Vec<Duration>,
     searching: bool,
     searched: Duration,
@@ -170,7 +170,7 @@ fn frames_that_rest_give_a_two_thousandth_of_their_time() {
 }
 
 #[test]
-fn somebody_who_waits_is_answered_in_the_next_frame_and_paid_off_by_others() {
+fn a_waiting_client_is_answered_in_the_next_frame_and_paid_off_by_others() {
     let (mut pace, mut page) = (Pace::default(), Page::new(&[], true));
     page.run(&mut pace, 1, micros(4000), FRAME);
     page.calls = vec![micros(390)];
@@ -208,7 +208,7 @@ fn a_debt_of_long_frames_does_not_outlast_short_ones() {
 }
 
 #[test]
-fn while_the_app_is_paused_nobody_has_to_hurry() {
+fn while_the_app_is_paused_there_is_no_hurry() {
     let (mut pace, mut page) = (Pace::default(), Page::new(&[(100, 30), (100, 30)], true));
     let began = page.now;
     pace.serve(&mut page, BUDGET, true);

@@ -58,7 +58,7 @@ impl Browser {
                 break rest.split('/').next().and_then(|port| port.parse().ok()).expect("a port");
             }
         };
-        // What it says later is nobody's business, but must be read.
+        // What it says later does not matter, but must be read.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Self { child, port, profile }
     }

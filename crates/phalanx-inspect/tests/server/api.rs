@@ -131,7 +131,7 @@ fn a_million_entities_are_listed_in_small_answers_and_searched_piece_by_piece() 
 }
 
 #[test]
-fn a_search_goes_on_by_itself_while_somebody_waits_for_it() {
+fn a_search_goes_on_by_itself_while_a_client_waits_for_it() {
     let app = Running::with(Inspector::default(), |world| {
         world.spawn_batch((0..100_000_u32).map(|n| Serial { number: n.into(), offset: 0 })).for_each(drop);
     });
@@ -291,7 +291,7 @@ fn whole_numbers_of_64_bits_are_exact_on_the_way_out_and_back() {
             format!("{{\"entity\":\"0v0\",\"component\":\"Serial\",\"field\":\"number\",\"value\":{value}}}");
         app.address.call("world.set", &params).to_string()
     };
-    // As a number, as a text, and back to what was told as the old value.
+    // As a number, as a text, and back to what was returned as the old value.
     assert_eq!(
         set("18446744073709551615"),
         "{\"old\":\"9007199254740993\",\"new\":\"18446744073709551615\"}"

@@ -22,7 +22,7 @@ impl Address {
     }
 
     pub fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("somebody listens");
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a server listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket");
         stream
     }
@@ -91,7 +91,7 @@ pub fn status(answer: &str) -> u16 {
     answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0)
 }
 
-/// The resident memory of this process in bytes; 0 where it is not told.
+/// The resident memory of this process in bytes; 0 where it is unknown.
 pub fn memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     status.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).map_or(0, |pages| pages * 4096)

@@ -37,13 +37,13 @@ fn fields_of_components_made_at_run_time_are_shown_found_and_written() {
 }
 
 #[derive(Component, Clone, Default)]
-struct Fangs(#[allow(dead_code, reason = "nobody bites")] u8);
+struct Fangs(#[allow(dead_code, reason = "never read")] u8);
 
 #[derive(Pool)]
 struct Wolves {
-    #[allow(dead_code, reason = "nobody is hurt")]
+    #[allow(dead_code, reason = "never read")]
     health: Health,
-    #[allow(dead_code, reason = "nobody bites")]
+    #[allow(dead_code, reason = "never read")]
     fangs: Option<Fangs>,
 }
 

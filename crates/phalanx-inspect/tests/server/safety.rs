@@ -1,4 +1,4 @@
-//! Whom the server lets in, and that nobody can slow the app or fill its memory.
+//! Which requests the server accepts, and that no client can slow the app or fill its memory.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -209,7 +209,7 @@ fn clients_that_never_read_or_never_ask_do_not_hold_the_app() {
     let mut silent: Vec<TcpStream> = Vec::new();
     for n in 0..40 {
         let mut stream = app.address.connect();
-        // Streams that nobody reads, half a request, and nothing at all.
+        // Streams that are not read, half a request, and nothing at all.
         let text = match n % 3 {
             0 => format!("GET /events?token={token} HTTP/1.1\r\n{host}\r\n"),
             1 => "GET / HT".to_owned(),
@@ -285,7 +285,7 @@ fn no_more_than_sixteen_pages_are_told_of_each_frame() {
         streams.push(stream);
     }
     assert_eq!(status(&app.address.raw(request.as_bytes())), 503);
-    // Each of them hears of frames.
+    // Each of them gets frames.
     for stream in &mut streams {
         let mut text = String::new();
         let mut some = [0; 512];
@@ -306,7 +306,7 @@ fn an_app_that_ends_takes_its_server_along() {
         std::thread::sleep(Duration::from_millis(5));
         TcpStream::connect(("127.0.0.1", address.port)).is_err()
     });
-    assert!(refused, "nobody listens any more");
+    assert!(refused, "no server listens any more");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub struct Frozen;
 pub struct Name(pub String);
 
 #[derive(Component, Clone)]
-pub struct Opaque(#[allow(dead_code, reason = "nobody can read it")] Vec<u8>);
+pub struct Opaque(#[allow(dead_code, reason = "it cannot be read")] Vec<u8>);
 
 #[derive(Component, Clone)]
 pub struct Angry;
@@ -73,7 +73,7 @@ pub fn heal(mut all: Query<&mut Health>) {
 
 pub fn never(_: Query<&Position>) {}
 
-/// Makes nobody, but might: what it asks for is done at the next sync point.
+/// Makes no entity, but might: what it asks for is done at the next sync point.
 pub fn recruit(_: Commands, _: Query<&Health>) {}
 
 /// Reads what `recruit` may have made.

@@ -1,4 +1,4 @@
-//! The directory's examination of itself, for tests and for callers who suspect a bug.
+//! Checks that the directory is consistent, for tests and for callers that suspect a bug.
 //!
 //! It recounts every slot and walks the whole free list, so it costs time in proportion to all slots. It
 //! proves that the list has no cycle and holds exactly the slots that are dead and not retired, that every

@@ -1,6 +1,6 @@
 //! What can be counted and listed in the directory.
 //!
-//! Everything here speaks of the last flush. Ids reserved since then are not alive yet: those that took a
+//! Everything here is as of the last flush. Ids reserved since then are not alive yet: those that took a
 //! free slot still count as free, those beyond all slots do not count. Counts are kept, not computed,
 //! except the living ones, which are all slots neither free nor retired: one count less for a spawn to keep.
 

@@ -1,6 +1,6 @@
 //! Handing out ids while many threads share the directory, without a lock.
 //!
-//! While it is shared nobody writes a slot and nobody pushes on the free list. Only two words change: `head` moves
+//! While it is shared no thread writes a slot or pushes on the free list. Only two words change: `head` moves
 //! along the list as slots are popped; `reserved` counts ids past the end, and notes where the head was at first.
 //!
 //! ```text
@@ -10,12 +10,12 @@
 //!   reserved       63 .. 32  fresh        31 .. 0  first + 1, or zero       zero in all: nothing is reserved
 //! ```
 //!
-//! So that whoever has the directory to himself asks one word whether anything is reserved, and writes one when he
+//! So an exclusive owner of the directory reads one word to learn whether anything is reserved, and writes one when it
 //! takes or frees a slot.
 //!
 //! A pop swaps the head for its successor, which is read from a slot that cannot change. The list has no cycle
 //! and nothing returns to it, so the head never takes an old value again (no ABA). The first pop is preceded by the
-//! note of where the head is. Who moves the head releases, and who reads it acquires: a thread that finds the head
+//! note of where the head is. Moving the head releases, and reading it acquires: a thread that finds the head
 //! moved therefore finds the note as well, and does not write one that comes too late. For the rest `Relaxed`
 //! suffices: each change is one read-modify-write of a word, and a reserved id opens no memory. Slots are written, and
 //! flushed, under `&mut self`; whatever turns that into shared references and back (a scope, a join, a lock) already
@@ -32,7 +32,7 @@ impl Entities {
     /// Reserves an id; it comes alive, without a row, at the next [`flush`](Entities::flush).
     ///
     /// May be called from many threads at once; each gets ids of its own. A slot is reused before a new
-    /// one is planned, the one freed last first. An id that nobody comes back for costs nothing more than
+    /// one is planned, the one freed last first. An id that is never used costs nothing more than
     /// an entity that is alive.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Entities {
         }
     }
 
-    /// As [`needs_flush`](Entities::needs_flush), the other way round, while nobody shares the directory.
+    /// As [`needs_flush`](Entities::needs_flush), the other way round, while the directory is not shared.
     #[inline(always)]
     pub(crate) fn is_settled(&mut self) -> bool {
         with_mut(&mut self.reserved, |reserved| *reserved == 0)

@@ -1,8 +1,8 @@
-//! When each entity was spawned, for those who ask.
+//! When each entity was spawned, kept on request.
 //!
 //! A tick per slot would make every spawn write and every lookup load more, also in programs that never ask. So the ticks
-//! are an array beside the slots, which is empty until somebody [asks](Entities::ask_spawn_ticks), and kept from the next
-//! tick of the store on. Entities from before count as spawned at the beginning of time.
+//! are an array beside the slots, which is empty until it is [asked for](Entities::ask_spawn_ticks), and kept from the
+//! next tick of the store on. Entities from before count as spawned at the beginning of time.
 //!
 //! While ticks are kept no spawn cursor is open: the shortest way to spawn does not know of them.
 
@@ -138,8 +138,9 @@ impl Store {
         self.entities.changes += 1;
     }
 
-    /// Sets the present moment, of which the directory knows as well. Whoever sets it back forgets the base, or sets a new
-    /// one with it, before an image is restored: otherwise owners that changed are believed to be as in the base (I15).
+    /// Sets the present moment, of which the directory knows as well. A caller that sets it back forgets the base, or
+    /// sets a new one with it, before an image is restored: otherwise owners that changed are believed to be as in the
+    /// base (I15).
     #[inline]
     pub(crate) fn set_now(&mut self, tick: Tick) {
         self.tick = tick;

@@ -104,7 +104,7 @@ impl Entities {
         DirectoryState { slots, free }
     }
 
-    /// The ids that the next `count` entities will get, as long as nobody dies before; fewer where the limit is near.
+    /// The ids that the next `count` entities will get, if none is despawned before; fewer where the limit is near.
     pub fn next_ids(&self, count: usize) -> Vec<Entity> {
         let mut ids = Vec::new();
         let mut next = self.head.load(Ordering::Relaxed);
@@ -121,7 +121,7 @@ impl Entities {
         ids
     }
 
-    /// A directory with these slots, which never has more than `limit`. Who is alive is rowless.
+    /// A directory with these slots, which never has more than `limit`. Living entities are rowless.
     ///
     /// # Errors
     /// When the slots and the free list do not fit together.

@@ -184,7 +184,7 @@ fn iteration_follows_the_index_and_skips_the_dead() {
 }
 
 #[test]
-fn a_slot_tells_who_has_it_now() {
+fn a_slot_tells_which_entity_has_it_now() {
     let (mut entities, ids) = with_alive(3);
     assert_eq!(
         (0..4).map(|slot| entities.at_slot(slot)).collect::<Vec<_>>(),
@@ -468,7 +468,7 @@ fn ids_reserved_by_many_threads_are_unique_and_none_is_lost() {
 
 // Hazard 8: the next change of any kind takes care of the reserved id, and its slot comes back.
 #[test]
-fn a_reserved_id_that_nobody_flushes_does_not_leak_its_slot() {
+fn a_reserved_id_that_is_never_flushed_does_not_leak_its_slot() {
     let mut e = Entities::new();
     for round in 0..10 {
         let reserved = e.reserve().unwrap();

@@ -21,7 +21,7 @@ pub struct Read<T>(PhantomData<fn() -> T>);
 pub struct Write<T>(PhantomData<fn() -> T>);
 /// Writes the column of `T` without marking anything.
 pub struct WriteUntracked<T>(PhantomData<fn() -> T>);
-/// Copies the tick of each row, before any part that follows may write it. Walks that have a moment may pass over rows
+/// Copies the tick of each row, before any part that follows may write it. Walks that have a moment may skip rows
 /// whose tick is not after it.
 pub struct RowTick;
 /// The entity of each row.
@@ -104,7 +104,7 @@ macro_rules! column_term {
                 // (I3); the caller grants access for `'a`.
                 unsafe {
                     let $value = ptrs.add(row).as_ptr();
-                    // Otherwise an optional item is asked anew whether it is there.
+                    // Otherwise the compiler checks again whether an optional item is there.
                     #[cfg(not(debug_assertions))]
                     std::hint::assert_unchecked($value.addr() != 0);
                     $lent

@@ -1,6 +1,6 @@
 //! The term for the tick at which an entity was spawned.
 //!
-//! It reaches no column, only the directory's list of ticks, so it is found in every place. As a filter it passes over
+//! It reaches no column, only the directory's list of ticks, so it is found in every place. As a filter it skips
 //! blocks to which no row came since the query's moment: an entity is spawned into a row of its own. Preparing a query
 //! with it asks the store to keep these ticks.
 
@@ -11,13 +11,13 @@ use crate::entity::Entity;
 use crate::store::Store;
 use crate::tick::Tick;
 
-/// The tick at which the entity of each row was spawned. With `SKIPS`, a walk may pass over rows whose tick is not after
+/// The tick at which the entity of each row was spawned. With `SKIPS`, a walk may skip rows whose tick is not after
 /// its moment.
 pub struct SpawnTick<const SKIPS: bool>;
 
 impl<const SKIPS: bool> Sealed for SpawnTick<SKIPS> {}
-// SAFETY: reaches no column of values, only entities and the directory's list of ticks, which nobody writes while rows are
-// borrowed; every place is found.
+// SAFETY: reaches no column of values, only entities and the directory's list of ticks, which is not written while rows
+// are borrowed; every place is found.
 unsafe impl<const SKIPS: bool> Fetch for SpawnTick<SKIPS> {
     type Ids = ();
     type Item<'a> = Tick;
@@ -53,8 +53,8 @@ unsafe impl<const SKIPS: bool> Fetch for SpawnTick<SKIPS> {
     }
     #[inline]
     unsafe fn item<'a>((ticks, entities): Self::Ptrs, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: forwarded: the row has its entity (I5, I10), and nobody is spawned while rows are borrowed, so that the list
-        // of the live store stands still.
+        // SAFETY: forwarded: the row has its entity (I5, I10), and no entity is spawned while rows are borrowed, so
+        // that the list of the live store stands still.
         unsafe { Entities::spawn_tick_in(&*ticks, EntityIds::item(entities, row, ()).index()) }
     }
     unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> Self::Slices<'a> {}

@@ -1,7 +1,7 @@
 //! Parts of another entity: the one that a link of the visited entity leads to.
 //!
 //! [`Via<L, F>`] yields what `F` yields for the target of the link `L`, or for the nearest one over several links. It is
-//! looked up per row, as sparse parts are, and rows without it are passed over. The target may be in any table, so the
+//! looked up per row, as sparse parts are, and rows without it are skipped. The target may be in any table, so the
 //! columns of `F` are reported as those of a set: the visited table need not have them, they are never split between
 //! locks, and no narrower query gets them from a grant of tables.
 

@@ -44,7 +44,7 @@ pub(crate) struct Block {
     /// A `Rows<T>`.
     values: Box<dyn Any + Send + Sync>,
     pub(crate) bytes: usize,
-    /// A number that somebody found for the values, and need not find again.
+    /// A number that a caller worked out for the values, kept so that it is not worked out again.
     pub(crate) note: OnceLock<u64>,
 }
 

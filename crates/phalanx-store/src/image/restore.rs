@@ -3,7 +3,7 @@
 //! ```text
 //!   prepare   copies of the values that will be needed: the user's code, which may panic; nothing has changed
 //!   commit    memory is exchanged, directory and pages follow from the owners: nothing of the user's, nothing that fails
-//!   leftovers what was in the store and is not any more: dropped by the caller, who finds everything valid
+//!   leftovers what was in the store and is not any more: dropped by the caller, when everything is valid again
 //! ```
 //!
 //! A block that was not written since the base, and is the same block in the image, stays as it is.
@@ -292,7 +292,7 @@ impl Store {
     /// The table is there, with the columns of the image, and each block of the image holds as many values of its
     /// column's type as the block of owners has entities, holes left out. The owners of a block that `same_owners` says
     /// so of, and the values of a block without a [`Source`], stand in the table already. The directory has a slot for each owner; it
-    /// is told of the rows here, and of all other entities by the caller.
+    /// gets the rows here, and all other entities from the caller.
     unsafe fn fill_table(
         &mut self,
         table: TableId,
@@ -355,7 +355,7 @@ impl Store {
             let gone =
                 (0..old.len()).filter(|row| !same_owners.get(row / BLOCK_ROWS).is_some_and(|same| *same));
             let gone: Vec<Entity> = gone.map(|row| old[row]).collect();
-            // SAFETY: the rows get other owners, who are noted below (I10).
+            // SAFETY: the rows get other owners, which are noted below (I10).
             unsafe { self.unset_all(table, &gone) };
         }
         self.metas[at].len = Row::from_index(target.len).get();

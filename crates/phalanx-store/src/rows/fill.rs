@@ -77,8 +77,8 @@ impl Store {
                 unsafe { OpenColumn::offer(column, row, wanted, |open| fill(at, open)) };
             }
         };
-        // SAFETY: the edge is fresh, as was asked above, and the entity stands at its source (I5). Each column that the edge
-        // names is written, or `write` panics (I7).
+        // SAFETY: the edge is fresh, as was checked above, and the entity stands at its source (I5). Each column that
+        // the edge names is written, or `write` panics (I7).
         unsafe { self.relocate(entity, location.row.index(), edge, write) };
         true
     }

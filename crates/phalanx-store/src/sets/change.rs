@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Merges with the row there is, or inserts one, and adds the groups that name the set to those `touched`: they are
-    /// the caller's business.
+    /// left to the caller.
     ///
     /// # Safety
     /// The entity lives.
@@ -105,10 +105,10 @@ impl Store {
     ) -> Option<V::Old> {
         self.expect_set_plan::<V>(plan, ids);
         // SAFETY: the plan is this store's, for `V`, which are all the columns of its set (I1, I7); sets live as long
-        // as the store (I10), and so do their tables, which have metas (I4). The page leads to the entity's row (I10), if it
-        // has one. Otherwise there is room for a row behind the last one (I3), which holds nothing yet (I2), and all values
-        // then; or `put_in_vacant_row` finds one. The entity lives, as the caller promises. `set_mut` is the only way to the set
-        // that is used here until the row is written: metas and the tick are other parts of the store.
+        // as the store (I10), and so do their tables, which have metas (I4). The page points to the entity's row (I10),
+        // if it has one. Otherwise there is room for a row behind the last one (I3), which holds nothing yet (I2), and
+        // all values then; or `put_in_vacant_row` finds one. The entity lives, as the caller promises. `set_mut` is the
+        // only way to the set that is used here until the row is written: metas and the tick are other parts of the store.
         unsafe {
             let SparseSet { pages, table, stable, naming, .. } = plan.set_mut();
             let entry = entry_in(pages, entity);
@@ -174,7 +174,7 @@ impl Store {
         }
         let edge = self.set_edge(self.set(set).table, inits)?;
         // SAFETY: the edge was made just now, so it is fresh, and its functions fill all the set's columns (I7), in the row
-        // that is offered, for which there is room (I3). The entity can enter, as was asked above.
+        // that is offered, for which there is room (I3). The entity can enter, as was checked above.
         unsafe { self.fill_row(set, entity, |store, row| store.run_inits(&edge, row).keep()) };
         Ok(true)
     }
@@ -233,8 +233,9 @@ impl Store {
     pub fn set_take<V: Values>(&mut self, plan: &SetPlan, ids: V::Ids, entity: Entity) -> Option<V> {
         self.expect_set_plan::<V>(plan, ids);
         // SAFETY: the plan is this store's, for `V`, which are all the columns of its set (I1, I7); sets live as long
-        // as the store (I10), and so do their tables, which have metas (I4). The page leads to the entity's row (I10), where
-        // the values are initialised (I2, I11); the row is given up next. The owner of the last row is in the set (I10).
+        // as the store (I10), and so do their tables, which have metas (I4). The page points to the entity's row (I10),
+        // where the values are initialised (I2, I11); the row is given up next. The owner of the last row is in the set
+        // (I10).
         // `set_mut` is the only way to the set that is used here until the row is gone: metas and the tick are other parts of
         // the store.
         unsafe {

@@ -9,7 +9,7 @@ use crate::entity::Entity;
 use crate::store::Store;
 
 impl Store {
-    /// Verifies that entries and rows point at each other, holes are where they are listed, and only the living
+    /// Verifies that entries and rows point at each other, holes are where they are listed, and only living entities
     /// are in sets, and that groups have the members they should.
     pub(crate) fn check_sets(&self) -> Result<(), String> {
         for (at, set) in self.sets.iter().enumerate() {

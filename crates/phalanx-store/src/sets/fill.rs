@@ -1,7 +1,7 @@
 //! Rows of sets whose columns are filled one by one, and sets with holes at given rows: for loading a saved world.
 //!
 //! [`Store::set_insert_filled`] is to sets what [`Store::insert_filled`] is to tables. [`Store::set_spread`] turns a
-//! stable set without holes into one that has them where it is told, in the order in which they are to be filled
+//! stable set without holes into one that has them at given rows, in the order in which they are to be filled
 //! again: the counterpart of [`Store::set_compact`].
 
 use super::{SetId, SparseSet};
@@ -35,7 +35,7 @@ impl Store {
         }
         // SAFETY: the edge was made just now, so its columns are all those of the set's table (I7); each of them is written in
         // the row that is offered, with room for it (I3), which holds nothing yet (I2, I11), or `offer` panics. The entity can
-        // enter, as was asked above.
+        // enter, as was checked above.
         unsafe {
             self.fill_row(set, entity, |_, row| {
                 for (at, (column, &wanted)) in edge.slots.iter().zip(columns).enumerate() {
@@ -78,8 +78,8 @@ impl Store {
             }
             from -= 1;
             if from != to {
-                // SAFETY: both rows are in range (I3) and differ; the first one has values (I2) and an owner, who is in the
-                // set (I10), and those of the other were moved on before, or never were.
+                // SAFETY: both rows are in range (I3) and differ; the first one has values (I2) and an owner, which is
+                // in the set (I10), and those of the other were moved on before, or never were.
                 unsafe {
                     let owner = self.metas[table.index()].owner(from);
                     self.tables[table.index()].copy_row(from, to);

@@ -7,12 +7,12 @@
 //!
 //! Entering swaps an entity's rows to the end of the member part and moves the border right; leaving swaps them with
 //! the last member and moves the border left. A set tells in two masks which groups name it, so that a set which no
-//! group names pays one test, and nothing is searched. Who loses a set that a group needs leaves the group first, in
-//! the same call: members always have what their group promises (I13), which is what lets `members` walk them
+//! group names pays one test, and nothing is searched. An entity that loses a set that a group needs leaves the group
+//! first, in the same call: members always have what their group promises (I13), which is what lets `members` walk them
 //! unchecked.
 //!
-//! A group may also exclude columns of tables. Rows move between tables without asking groups; whoever moves them calls
-//! [`Store::refresh_groups`] afterwards. Who enters and leaves is decided in `upkeep`.
+//! A group may also exclude columns of tables. Rows move between tables without asking groups; code that moves them
+//! calls [`Store::refresh_groups`] afterwards. `upkeep` decides which entities enter and leave.
 
 use super::{Entry, PinnedSet, SetId, SparseSet};
 use crate::column_id::AnyColId;
@@ -146,7 +146,7 @@ impl Store {
         let all: Vec<SetId> = needed.iter().chain(&terms.without_sets).copied().collect();
         let repeated = all.iter().enumerate().any(|(at, set)| all[..at].contains(set));
         assert!(!repeated, "a group names each set once");
-        // Other groups would not hear of members that come and go (I13).
+        // Other groups would miss members that come and go (I13).
         let of_group = |&set: &SetId| self.set(set).of_group;
         assert!(!all.iter().any(of_group), "a group cannot name the set of another group's members");
         let free = |&set: &SetId| !self.set(set).stable && self.set(set).owner.is_none();
@@ -170,7 +170,7 @@ impl Store {
         self.group_id(at)
     }
 
-    /// The set of members of a group that owns nothing: it has no columns, only entities and their order, and nobody
+    /// The set of members of a group that owns nothing: it has no columns, only entities and their order, and nothing
     /// else can reach it by a plan.
     fn members_set(&mut self, at: usize) -> SetId {
         if let Some(set) = self.groups.slots[at].members {
@@ -221,8 +221,8 @@ impl Store {
     unsafe fn remove_member(&mut self, set: SetId, entity: Entity) {
         let Some(row) = self.set(set).find(entity) else { return };
         let table = self.set(set).table;
-        // SAFETY: forwarded: the set led to the row, which is in range (I10), has no values (I13), and goes. Whoever gets its
-        // place is in the set.
+        // SAFETY: forwarded: the page of the set points to the row, which is in range (I10), has no values (I13), and
+        // goes. The entity that gets its place is in the set.
         unsafe {
             self.sets[set.index()].unset(entity);
             if let Some(moved) = self.close_gap(table, row, None) {
@@ -324,7 +324,7 @@ impl Store {
         Ok((&group.terms.owned, &group.terms.seen))
     }
 
-    /// Whether a group excludes columns of tables, so that it has to hear of rows that move.
+    /// Whether a group excludes columns of tables, so that it must be told of rows that move.
     #[inline(always)]
     pub fn groups_watch_tables(&self) -> bool {
         self.groups.watching_tables > 0
@@ -344,7 +344,7 @@ impl Store {
         }
     }
 
-    /// Verifies that members are those who qualify, at the front of each owned set and in one order.
+    /// Verifies that members are those that qualify, at the front of each owned set and in one order.
     pub(super) fn check_groups(&self) -> Result<(), String> {
         for (at, slot) in self.groups.slots.iter().enumerate() {
             let Some(group) = &slot.group else { continue };

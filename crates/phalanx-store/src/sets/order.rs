@@ -85,7 +85,8 @@ impl Store {
             }
             if from != to {
                 // SAFETY: both rows are in range and differ; the source has values, since it is no hole (I2, I11), and the
-                // target is one, or was moved away before. The owner, who is in the set, has that row from now on (I10).
+                // target is one, or was moved away before. The owner, which is in the set, has that row from now on
+                // (I10).
                 unsafe {
                     self.tables[table.index()].copy_row(from, to);
                     self.metas[table.index()].set_owner(to, owner, self.tick);
@@ -147,8 +148,8 @@ impl Store {
         F::visit(ids, &mut |access| {
             fits = fits && self.set_of(access.column).is_some_and(|set| self.has_rows(set, &rows));
         });
-        // SAFETY: each column is one of a set that has these rows, none of them a hole (I11), as was asked above; the caller
-        // grants access.
+        // SAFETY: each column is one of a set that has these rows, none of them a hole (I11), as was checked above; the
+        // caller grants access.
         if fits { unsafe { F::set_slices(self, ids, rows) } } else { None }
     }
 

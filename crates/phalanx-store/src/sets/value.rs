@@ -31,8 +31,9 @@ impl Store {
     #[inline]
     pub fn set_value<T: Send + Sync + 'static>(&self, column: ColId<T>, entity: Entity) -> Option<&T> {
         let (table, row) = self.place_in_set(column.any(), entity)?;
-        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1). The page led to the
-        // row, which is in range, initialised and no hole (I2, I10, I11). Nobody writes while the store is shared (I8).
+        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1). The page points
+        // to the row, which is in range, initialised and no hole (I2, I10, I11). No thread writes while the store is shared
+        // (I8).
         unsafe { Some(&*self.set_cell(column.any(), table).data.cast::<T>().add(row)) }
     }
 
@@ -113,9 +114,9 @@ impl<'s, T: Send + Sync + 'static> SetValues<'s, T> {
     {
         let row = self.set.find(entity)?;
         // SAFETY: the cells are those of the set's table, which has both columns (I10; of the ticks it was asked), of these types
-        // (I1), with room for the marks of its rows (I3). The page led to the row, which is in range, initialised and no hole
-        // (I2, I10, I11). The store is borrowed exclusively for `'s`, and this alone lends from it (I6), one value at a time, as
-        // the caller says.
+        // (I1), with room for the marks of its rows (I3). The page points to the row, which is in range, initialised
+        // and no hole (I2, I10, I11). The store is borrowed exclusively for `'s`, and this alone lends from it (I6),
+        // one value at a time, as the caller says.
         unsafe {
             if let Some(changed) = self.changed {
                 changed.mark_single(row, true, self.now);

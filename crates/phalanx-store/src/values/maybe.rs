@@ -14,7 +14,7 @@ pub struct Maybe<V>(pub Option<V>);
 
 impl<V: Values> Sealed for Maybe<V> {}
 
-/// The pointers of a part, and whether they lead anywhere.
+/// The pointers of a part, and whether they point anywhere.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Found<P> {

@@ -23,7 +23,7 @@ pub struct Chunk<'w, F: Fetch> {
     owners: *const Entity,
     start: usize,
     len: usize,
-    /// The moment before which rows may be passed over.
+    /// The moment before which rows may be skipped.
     since: Tick,
     access: PhantomData<&'w ()>,
 }
@@ -102,7 +102,7 @@ impl<'w, F: Fetch> Chunk<'w, F> {
 
 /// The rows of one chunk.
 ///
-/// The pointers are set where there are rows left: an `Option` around them would be asked anew for each row.
+/// The pointers are set where there are rows left: an `Option` around them would be checked again for each row.
 pub struct ChunkRows<'w, F: Fetch> {
     ptrs: MaybeUninit<F::Ptrs>,
     owners: *const Entity,
@@ -157,7 +157,7 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
         (self.owners, self.next, self.end) = (chunk.owners, chunk.start, chunk.start + chunk.len);
     }
 
-    /// Whether a row was yielded, or passed over.
+    /// Whether a row was yielded, or skipped.
     pub(super) fn is_begun(&self) -> bool {
         self.next > 0
     }
@@ -184,7 +184,7 @@ impl<'w, F: Fetch> ChunkRows<'w, F> {
         item
     }
 
-    /// The first row from `row` on that is not passed over.
+    /// The first row from `row` on that is not skipped.
     ///
     /// # Safety
     /// Rows are left; `row` is one of them.
@@ -304,11 +304,11 @@ impl<F: Fetch> FusedIterator for ChunkRows<'_, F> {}
 
 /// A view's chunks, one per table that has rows, then one per entity without a row.
 ///
-/// Where rows may be passed over, one per block that is not passed over as a whole.
+/// Where rows may be skipped, one per block that is not skipped as a whole.
 pub struct Chunks<'w, F: Fetch> {
     pub(super) view: View<'w, F>,
     next: usize,
-    /// The next block of the next table, where rows may be passed over.
+    /// The next block of the next table, where rows may be skipped.
     block: usize,
     rowless: Option<Rowless<'w>>,
 }
@@ -344,7 +344,7 @@ impl<'w, F: Fetch> Chunks<'w, F> {
         None
     }
 
-    /// The next chunk where rows may be passed over.
+    /// The next chunk where rows may be skipped.
     fn next_newer(&mut self) -> Option<Chunk<'w, F>> {
         while let Some(&table) = self.view.tables.get(self.next) {
             // SAFETY: a table that is visited exists, and the block begins within its rows, which are in range. Each block of a
@@ -442,7 +442,7 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
                 return state;
             }
         }
-        // None is left where rows may be passed over.
+        // None is left where rows may be skipped.
         // SAFETY: a table that a fresh query visits exists, and the rows are in range; the rowless that are left are visited.
         // Each table and each entity that is left comes once, since this is used up (I6).
         unsafe {

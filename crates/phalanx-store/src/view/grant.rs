@@ -135,8 +135,8 @@ impl<'w> Grant<'w> {
     pub fn view<'a, G: Fetch>(&'a mut self, query: &'a Prepared<G>) -> View<'a, G> {
         self.expect_granted(query);
         // SAFETY: the grant has the access of views that are given up for `'w`. It covers the columns of the query in all
-        // tables that the query visits, as was asked above, and the view stays in these (I8). The grant is itself borrowed
-        // exclusively; a grant of a view that only reads, of which there may be several, allows no writing.
+        // tables that the query visits, as was checked above, and the view stays in these (I8). The grant is itself
+        // borrowed exclusively; a grant of a view that only reads, of which there may be several, allows no writing.
         let view = unsafe { self.store.view_unchecked(query, self.now) };
         View { confined: true, driver_choice: self.driver_choice, access: PhantomData, ..view }
     }
@@ -148,7 +148,7 @@ impl<'w> Grant<'w> {
     pub fn into_view<G: Fetch>(self, query: &'w Prepared<G>) -> View<'w, G> {
         self.expect_granted(query);
         // SAFETY: the grant has the access of views that are given up for `'w`. It covers the columns in all tables that the
-        // query visits, as was asked above, and the view stays in these (I8). The grant is gone; one of a view that only
+        // query visits, as was checked above, and the view stays in these (I8). The grant is gone; one of a view that only
         // reads, of which there may be several, allows no writing.
         let view = unsafe { self.store.view_unchecked(query, self.now) };
         View { confined: true, driver_choice: self.driver_choice, access: PhantomData, ..view }

@@ -6,7 +6,7 @@
 //!
 //! Where a sparse set drives the query, its entities are walked in the set's order; each is in the set once, so no row
 //! comes twice. If nothing but sets is asked, the rows of the set are a run (`along`). Otherwise `driven` looks each
-//! entity up in its table, and passes over the placeholder in the holes of a stable set.
+//! entity up in its table, and skips the placeholder in the holes of a stable set.
 
 use std::iter::FusedIterator;
 
@@ -126,7 +126,7 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
     fn next(&mut self) -> Option<F::Item<'w>> {
         loop {
             if F::DENSE && !F::SKIPS && Self::FILLS_REGISTERS {
-                // Without an `Option` in between: the compiler would ask anew whether the item is there.
+                // Without an `Option` in between: the compiler would check again whether the item is there.
                 if self.run.rows_left() > 0 {
                     // SAFETY: a row is left, which is yielded once (I6).
                     return Some(unsafe { self.run.take_dense() });

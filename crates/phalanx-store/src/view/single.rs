@@ -44,7 +44,7 @@ impl<F: Fetch> Found<F> {
         entity: Entity,
         known: Known,
     ) -> Option<Self> {
-        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is that of whoever asks.
+        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is that of the caller.
         let Some(sparse_rows) = (unsafe { F::sparse_rows(ptrs, entity, known) }) else { return None };
         Some(Self { ptrs, table: location.table, row: location.row.index(), sparse_rows })
     }
@@ -57,7 +57,7 @@ impl<F: Fetch> Found<F> {
     /// has the access that `F` needs.
     #[inline(always)]
     pub(crate) unsafe fn rowless(cells: F::Cells, entity: &Entity, known: Known) -> Option<Self> {
-        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is that of whoever asks.
+        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is that of the caller.
         unsafe {
             let ptrs = rowless_ptrs::<F>(cells, entity);
             let sparse_rows = F::sparse_rows(ptrs, *entity, known)?;
@@ -114,7 +114,7 @@ impl Store {
         unsafe { self.get_unchecked::<F>(entity, ids, self.tick) }
     }
 
-    /// As [`Store::get`], for an entity whose table is one of those wanted; that is asked before anything is read.
+    /// As [`Store::get`], for an entity whose table is one of those wanted; that is checked before anything is read.
     #[inline(always)]
     pub fn get_where<F: ReadFetch>(
         &self,
@@ -218,14 +218,14 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The parts of an entity that the view visits.
     #[inline(always)]
     pub(super) fn find(&self, entity: Entity) -> Option<Found<F>> {
-        // SAFETY: locally: nothing is known but that it lives, which is asked first; the view has the access to links.
+        // SAFETY: locally: nothing is known but that it lives, which is checked first; the view has the access to links.
         unsafe { self.find_known(entity, Known::Alive) }
     }
 
     /// As `find`.
     ///
     /// # Safety
-    /// What is known of the entity is true, if it lives, which is asked first.
+    /// What is known of the entity is true, if it lives, which is checked first.
     #[inline(always)]
     pub(super) unsafe fn find_known(&self, entity: Entity, known: Known) -> Option<Found<F>> {
         let location = Entities::find_in(self.slots, entity)?;

@@ -43,7 +43,7 @@ fn a_set_of_another_store_is_refused_before_anything_changes() {
     assert_eq!(store.group_len(group), Ok(2));
 }
 
-// Only groups know when their members come and go, and no other group hears of it.
+// Only groups know when their members come and go, and no other group is notified.
 #[test]
 fn the_set_of_a_groups_members_is_written_by_that_group_alone() {
     let (mut store, [x, y], entities) = with_sets(2);

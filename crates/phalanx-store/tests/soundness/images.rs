@@ -57,7 +57,7 @@ fn the_entity_of_a_dropped_table_is_dead_in_the_image() {
         restore(&mut store, &without);
         assert_eq!(store.locate(second), None);
         assert_eq!(store.entities().contains(first), !despawns);
-        // Whoever comes next shares no row with the one from before.
+        // The next entity shares no row with the one from before.
         let (_, edge) = spawner::<Col<u64>>(&mut store, A.id());
         let third = store.spawn(&edge, Col(4_u64)).expect("there are ids");
         assert_eq!(store.get::<Read<u64>>(second, A.id()), (third == second).then_some(&4));
@@ -65,7 +65,7 @@ fn the_entity_of_a_dropped_table_is_dead_in_the_image() {
     }
 }
 
-// A table that is as long as before, a multiple of a block, says nothing about who was in it meanwhile.
+// A table that is as long as before, a multiple of a block, says nothing about which entities were in it meanwhile.
 #[test]
 fn who_came_and_went_in_between_leaves_no_trace() {
     for rows in [0, 1024] {

@@ -1,7 +1,7 @@
 //! One frame: the clocks move on, then the phases run.
 //!
-//! `update` asks the clock how long the frame is, `step` is told. Whatever is wrong with the time is found before
-//! anything runs. Fixed steps are at the start of the frame, or right before `Update`.
+//! `update` takes the length of the frame from the clock, `step` from its caller. Whatever is wrong with the time is
+//! found before anything runs. Fixed steps are at the start of the frame, or right before `Update`.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ pub(super) struct FrameTime {
 }
 
 impl App {
-    /// The time of a frame that is told how long it is.
+    /// The time of a frame whose length is given.
     pub(super) fn given_time(&self, real: Duration) -> FrameTime {
         FrameTime { real, most: self.world.resource::<Time<Virtual>>().max_step(), at: None }
     }
@@ -173,7 +173,7 @@ impl App {
         beside
     }
 
-    /// Works out what a frame runs. Phases without systems are left out, unless somebody looks at the frame.
+    /// Works out what a frame runs. Phases without systems are left out, unless the frame is observed.
     pub(super) fn plan_frame(&self) -> Vec<Step> {
         let fixed = |phase: &Phase| phase.when == When::Fixed && !phase.schedule.is_empty();
         let mut fixed = self.phases.iter().any(fixed).then_some(Step::Fixed);
@@ -198,7 +198,7 @@ impl App {
         steps
     }
 
-    /// Whether a phase is not passed over.
+    /// Whether a phase is not skipped.
     pub(super) fn is_run(&self, phase: &Phase) -> bool {
         cfg!(feature = "trace") || self.config.timings || !phase.schedule.is_empty()
     }

@@ -15,7 +15,7 @@ use crate::system::kept::{self, Counting, Exchanging, Kept, Naming, Taking};
 use crate::system::world_kept::{self, WorldKept};
 use crate::world::{Checkpoint, Marking, NotCaptured, RestoreError, World};
 
-/// How much memory a history may take unless it is told.
+/// How much memory a history may take by default.
 const BUDGET: usize = 512 << 20;
 
 /// The state of an app at one moment: its world, and what its systems keep.

@@ -1,6 +1,6 @@
 //! What an app passes on: to its world, and to all of its schedules.
 //!
-//! A label means a phase where there is one, and else a schedule of the world. What is said of all schedules holds for
+//! A label means a phase where there is one, and else a schedule of the world. What is set for all schedules holds for
 //! phases that come later, too, but not for schedules that the world gets later.
 
 use super::{App, Phase};
@@ -49,7 +49,7 @@ impl App {
     /// As [`App::register_required_components`], with an error when that cannot be.
     ///
     /// # Errors
-    /// When the requirement is there already, or leads in a circle.
+    /// When the requirement is there already, or closes a cycle.
     pub fn try_register_required_components<C: Component, R: Component + Default>(
         &mut self,
     ) -> Result<(), RequiredComponentsError> {
@@ -59,7 +59,7 @@ impl App {
     /// As [`App::register_required_components_with`], with an error when that cannot be.
     ///
     /// # Errors
-    /// When the requirement is there already, or leads in a circle.
+    /// When the requirement is there already, or closes a cycle.
     pub fn try_register_required_components_with<C: Component, R: Component>(
         &mut self,
         make: fn() -> R,
@@ -143,7 +143,7 @@ impl App {
     }
 
     /// Says that systems which use a component need no order because of it: no [ambiguity](crate::schedule::Ambiguity) is
-    /// told.
+    /// reported.
     ///
     /// # Panics
     /// When another component has its name.
@@ -158,7 +158,7 @@ impl App {
     }
 
     /// Says that systems which use a resource need no order because of it: no [ambiguity](crate::schedule::Ambiguity) is
-    /// told.
+    /// reported.
     pub fn allow_ambiguous_resource<R: Resource>(&mut self) -> &mut Self {
         let id = self.world.resources.register::<R>();
         self.allow_ambiguous(Part::Resource(id));

@@ -1,7 +1,7 @@
 //! The phases of an app.
 //!
 //! Thirteen exist from the start; users add their own beside them. A phase is a label, a schedule, and when it runs.
-//! A phase without systems is passed over.
+//! A phase without systems is skipped.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //!
 //! A plugin adds systems, resources and other plugins when it is added ([`Plugin::build`]), and may look at what all of
 //! them added before the app starts ([`Plugin::finish`], [`Plugin::cleanup`]). A function is a plugin, too. An app has
-//! a plugin once, unless the plugin says otherwise; who adds it again is told where it came from.
+//! a plugin once, unless the plugin says otherwise; the error of a second one says where the first came from.
 
 use std::any::{Any, TypeId, type_name};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

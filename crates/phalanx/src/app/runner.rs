@@ -1,6 +1,6 @@
-//! Running an app until it ends: who calls `update`, how often, and what comes back.
+//! Running an app until it ends: what calls `update`, how often, and what is returned.
 //!
-//! [`App::run`] gives the app to its runner: a function that calls [`App::update`] until somebody writes an
+//! [`App::run`] gives the app to its runner: a function that calls [`App::update`] until a system writes an
 //! [`AppExit`]. Without a runner of its own an app runs one frame; [`ScheduleRunnerPlugin`] sets one that loops. The
 //! message is looked at after each frame, so the frame in which it is written is always finished.
 
@@ -197,7 +197,7 @@ impl App {
         runner(app)
     }
 
-    /// Sets who runs the app, when [`App::run`] is called: a function that calls [`App::update`] until
+    /// Sets the runner that [`App::run`] calls: a function that calls [`App::update`] until
     /// [`App::should_exit`] says that it is enough. Of several, the last one counts.
     pub fn set_runner(&mut self, runner: impl FnOnce(App) -> AppExit + 'static) -> &mut Self {
         self.runner = Some(Box::new(runner));

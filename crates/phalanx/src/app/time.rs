@@ -375,7 +375,7 @@ impl Time<Virtual> {
     /// The most time that a frame may take on this clock, whatever its speed: 250 ms unless it is set.
     ///
     /// It keeps one slow frame, or a pause in a debugger, from being caught up with at once. `App::update` keeps to it;
-    /// `App::step`, which is told the time, only once it is set.
+    /// `App::step`, which is given the time, only once it is set.
     pub fn max_delta(&self) -> Duration {
         self.clock.max_delta
     }

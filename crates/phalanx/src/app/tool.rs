@@ -55,7 +55,7 @@ pub trait FrameTool: Send + 'static {
 }
 
 impl App {
-    /// Adds a tool, which is asked before and told after each frame, in the order of adding.
+    /// Adds a tool, which is called before and after each frame, in the order of adding.
     pub fn add_frame_tool(&mut self, tool: impl FrameTool) -> &mut Self {
         self.tools.push(Box::new(tool));
         self

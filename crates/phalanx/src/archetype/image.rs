@@ -1,7 +1,7 @@
 //! The set of archetypes in checkpoints.
 //!
 //! The order of queries follows from when archetypes were created, so a restored world has the archetypes it had, with
-//! their ids and ages: those that came since are gone, those that were dropped are back. Tables are the store's business,
+//! their ids and ages: those that came since are gone, those that were dropped are back. Tables belong to the store,
 //! and have been restored when this is called. Whatever was derived from the set is worked out again.
 
 use phalanx_store::TableId;

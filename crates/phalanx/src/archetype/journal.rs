@@ -52,7 +52,7 @@ impl Journal {
         self.record(Change::Dropped(id));
     }
 
-    /// Keeps the living, once for all that were dropped.
+    /// Keeps the living ones, once for all that were dropped.
     pub(super) fn retain(&mut self, lives: impl Fn(ArchetypeId) -> bool) {
         self.living.retain(|&id| lives(id));
     }

@@ -1,4 +1,4 @@
-//! From bytes to values, led by their shape.
+//! From bytes to values, guided by their shape.
 //!
 //! Since the shape has names, fields are found by name: a type may have got or lost some, as far as its own
 //! `Deserialize` allows. A struct with the same fields as then is read by position. Each part that is read counts
@@ -95,7 +95,7 @@ impl<'b> Decoder<'_, 'b> {
         Ok(self.reader.take(len)?.to_vec())
     }
 
-    /// Reads the number of elements, lets them be read, and passes over what pads them.
+    /// Reads the number of elements, lets them be read, and skips what pads them.
     fn elements<T>(mut self, read: impl FnOnce(Self, usize) -> Result<T, CodecError>) -> Result<T, CodecError>
     where
         Self: Sized,

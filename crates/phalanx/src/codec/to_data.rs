@@ -1,6 +1,6 @@
 //! From values to trees: the serializer that makes a [`Data`].
 //!
-//! Names of structs are left out, those of fields and variants kept. What a value wants to know of its format is told:
+//! Names of structs are left out, those of fields and variants kept. Values can ask what the format is:
 //! types that look different in readable formats do so here, too.
 
 use std::fmt::Display;

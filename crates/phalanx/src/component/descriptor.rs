@@ -49,7 +49,7 @@ pub struct FieldDescriptor {
     pub column: AnyColId,
 }
 
-/// A component that comes along when it is missing, and how its value is made.
+/// A component that is added when it is missing, and how its value is made.
 pub struct Requirement {
     pub(crate) register: fn(&mut Components) -> Result<ComponentId, RegisterError>,
     pub(crate) init: Init,
@@ -85,7 +85,7 @@ pub(crate) struct AnyAccess {
     pub(crate) cell: for<'s> fn(EntityCell<'s>) -> Option<&'s mut dyn Any>,
 }
 
-/// Something that a component declares, and that somebody above the registry understands.
+/// Something that a component declares, and that a layer above the registry understands.
 pub(crate) type Attached = Box<dyn Any + Send + Sync>;
 
 /// Declares a sparse component's set to a store, and plans how values of a Rust type go in and out.

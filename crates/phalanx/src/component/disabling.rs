@@ -2,7 +2,7 @@
 //!
 //! Presence is all they say, and they stand in tables, so that archetypes decide and no row is looked at. Three are
 //! there: one for an entity by itself, one for an entity with all below it, and one that the world gives to those below.
-//! So waking a parent does not wake a child that was disabled by itself.
+//! So enabling a parent does not enable a child that was disabled by itself.
 
 use std::any::TypeId;
 
@@ -36,7 +36,7 @@ pub struct Disabled;
 /// Hides an entity and all entities below it along [`ChildOf`](crate::relation::ChildOf) from queries.
 ///
 /// Those below it get [`DisabledByTree`], as long as they are below it: also children that come later. Removing it
-/// wakes them, but for those that are [`Disabled`] themselves or below another `DisabledTree`.
+/// enables them, but for those that are [`Disabled`] themselves or below another `DisabledTree`.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -56,7 +56,7 @@ pub struct Disabled;
 #[cfg_attr(feature = "serde", component(save, name = "phalanx.DisabledTree"))]
 pub struct DisabledTree;
 
-/// Says that an entity is hidden because one above it has [`DisabledTree`]. The world gives and takes it.
+/// Marks an entity as hidden because one above it has [`DisabledTree`]. The world gives and takes it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", component(save, name = "phalanx.DisabledByTree"))]
 #[non_exhaustive]

@@ -30,7 +30,7 @@ pub trait Saved: AnyComponent + Serialize + DeserializeOwned {
     /// Calls `f` with the value of a row.
     fn with_value(row: <Self as Queryable>::Ref<'_>, f: &mut dyn FnMut(&Self));
 
-    /// Whether the component is half of a relation: of an entity that is not saved it does not speak.
+    /// Whether the component is half of a relation: it does not mention an entity that is not saved.
     #[doc(hidden)]
     const IN_RELATION: bool = false;
 
@@ -41,7 +41,7 @@ pub trait Saved: AnyComponent + Serialize + DeserializeOwned {
     }
 }
 
-/// What is left of a value that speaks of entities which are not saved.
+/// What is left of a value that mentions entities which are not saved.
 #[doc(hidden)]
 pub enum Rest<C> {
     /// All of it.

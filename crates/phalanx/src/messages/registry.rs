@@ -275,7 +275,7 @@ mod tests {
     #[derive(phalanx_derive::Message, Debug, PartialEq)]
     struct Hit(u32);
 
-    /// Writes down that it was dropped; panics then, when told to.
+    /// Writes down that it was dropped; panics then, when set to.
     #[derive(phalanx_derive::Message)]
     struct Noisy<const N: usize> {
         log: Arc<Mutex<Vec<usize>>>,
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    // O-250: one channel per type, whoever asks first.
+    // O-250: one channel per type, whichever caller asks first.
     #[test]
     fn each_type_has_one_channel() {
         let mut registry = MessageRegistry::new();

@@ -25,7 +25,7 @@ fn read(messages: &Messages<Hit>, cursor: &mut Cursor<Hit>) -> Vec<u32> {
     messages.read(cursor).map(|hit| hit.0).collect()
 }
 
-// O-247, O-256, O-257: what is written is there at once, for everyone, in order.
+// O-247, O-256, O-257: what is written is there at once, for every reader, in order.
 #[test]
 fn written_messages_are_visible_at_once_and_in_order() {
     let mut messages = Messages::with_keep(0);
@@ -130,7 +130,7 @@ fn a_cursor_from_a_longer_channel_begins_anew() {
     assert_eq!(read(&short, &mut cursor), [0; 0]);
 }
 
-// O-248, O-258; hazard 60: nobody has to read for messages to go.
+// O-248, O-258; hazard 60: messages are dropped without any reader.
 #[test]
 fn unread_messages_do_not_pile_up() {
     for keep in 0..4 {

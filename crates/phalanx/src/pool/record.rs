@@ -24,16 +24,16 @@ pub(crate) struct SpawnEdge {
     /// The components that the value has.
     pub(crate) presence: u128,
     pub(crate) edge: Edge,
-    /// The way on from there, where components come along that others require.
+    /// The way on from there, where components are added that others require.
     pub(crate) then: Option<Edge>,
-    /// What must come along into sparse sets.
+    /// What must be added in sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
-    /// The components that come, to which somebody listens.
+    /// The components that come, that have listeners.
     pub(crate) heard: Signature,
 }
 
 impl SpawnEdge {
-    /// Whether something comes along that does not stand in the first row.
+    /// Whether something is added that does not stand in the first row.
     pub(crate) fn adds(&self) -> bool {
         self.then.is_some() || !self.required_sparse.is_empty()
     }

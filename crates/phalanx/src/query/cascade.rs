@@ -13,7 +13,7 @@ use super::{Query, QueryData, QueryFilter};
 type ReadItem<'w, D> = <<D as QueryData>::ReadOnly as QueryData>::Item<'w>;
 
 impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
-    /// Visits every match, each after the one above it, which comes along to be read.
+    /// Visits every match, each after the one above it, which is given to be read.
     pub(crate) fn for_each_descending(
         &mut self,
         tree: &Descent,

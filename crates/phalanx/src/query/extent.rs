@@ -1,7 +1,7 @@
 //! Where a query can be: which tables its condition lets it visit, whatever the world.
 //!
 //! A [`Filter`](super::Filter) names components by the ids of one world, and knows only those that are registered.
-//! [`Extent`] names them by their columns, so that two queries can be compared before anybody has met their
+//! [`Extent`] names them by their columns, so that two queries can be compared before the world registers their
 //! components: they never meet in a table when each alternative of one contradicts each of the other.
 //!
 //! ```text

@@ -143,7 +143,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     }
 
     /// The number of rows below which the calling thread does everything; with as many or more, several threads take
-    /// part, each with jobs of a block unless told otherwise.
+    /// part, each with jobs of a block unless set otherwise.
     #[must_use]
     pub fn small_below(mut self, small: usize) -> Self {
         let (rows, _) = self.batches.fixed();
@@ -259,7 +259,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     }
 }
 
-/// Runs jobs on several threads, as many of them together as told.
+/// Runs jobs on several threads, as many of them together as given.
 fn share<J: Send>(jobs: &mut [J], together: usize, run: &(impl Fn(&mut J) + Sync)) {
     if jobs.len() <= together {
         return jobs.iter_mut().for_each(run);
@@ -362,7 +362,7 @@ impl Pace {
     fn jobs_together(&self, jobs: usize, rows: usize) -> usize {
         match self.batches {
             Batches::Fixed { .. } => 1,
-            // Fewer rows may be left than it seemed, where some are passed over.
+            // Fewer rows may be left than it seemed, where some are skipped.
             Batches::Timed if !self.is_worth_sharing(rows) => jobs,
             Batches::Timed => (jobs.saturating_mul(self.timed_rows()) / rows.max(1)).max(1),
         }

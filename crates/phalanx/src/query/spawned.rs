@@ -13,7 +13,7 @@ use super::scope::FilterIn;
 
 /// Entities that were spawned after the query's moment.
 ///
-/// Blocks of rows to which nobody came since are passed over.
+/// Blocks of rows to which no row was added since then are skipped.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -28,7 +28,7 @@ use super::scope::FilterIn;
 /// let mut world = World::new();
 /// world.spawn(Health(1.0));
 /// let greet = world.register_system(greet);
-/// assert_eq!(world.run_system(greet).unwrap(), 1); // the first run sees everyone
+/// assert_eq!(world.run_system(greet).unwrap(), 1); // the first run sees all
 /// assert_eq!(world.run_system(greet).unwrap(), 0);
 /// world.spawn(Health(2.0));
 /// assert_eq!(world.run_system(greet).unwrap(), 1);
@@ -94,7 +94,8 @@ impl SpawnDetails {
         self.tick.is_after(other)
     }
 
-    /// The tick at which the entity was spawned. For entities from before anybody asked it is the first of the world.
+    /// The tick at which the entity was spawned. For entities from before it was first asked for, it is the first of
+    /// the world.
     pub fn spawn_tick(self) -> Tick {
         self.tick
     }

@@ -168,7 +168,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         self
     }
 
-    /// From now on the shortest drives the walk, as it does unless told otherwise.
+    /// From now on the shortest drives the walk, as it does by default.
     pub fn driven_by_shortest(&mut self) -> &mut Self {
         self.fetch.asked.driver = DriverChoice::Shortest;
         self
@@ -386,7 +386,7 @@ impl Asked {
 
     fn admit_all(&mut self, prepared: &mut Admission<'_>, store: &Store, archetypes: &Archetypes) {
         prepared.reset(store);
-        // Tables that have the columns may be passed over, once there are entities that can be disabled.
+        // Tables that have the columns may be skipped, once there are entities that can be disabled.
         prepared.confine(self.disabling > 0);
         self.stale = false;
         for &id in self.matches.archetypes() {

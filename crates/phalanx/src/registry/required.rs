@@ -1,6 +1,6 @@
-//! Which components come along with others.
+//! Which components others require.
 //!
-//! Requirements may be added until they matter, but never twice for a pair, and never in a circle. What a component
+//! Requirements may be added until they matter, but never twice for a pair, and never in a cycle. What a component
 //! requires directly is kept with it; what follows from that is worked out when a bundle is first met.
 
 use phalanx_store::Init;
@@ -8,7 +8,7 @@ use phalanx_store::Init;
 use super::{ComponentId, Components, RequiredComponentsError};
 
 impl Components {
-    /// Adds a component that must come along with another.
+    /// Adds a component that another one requires.
     ///
     /// # Errors
     /// When it does already, or the two would require each other.
@@ -31,7 +31,7 @@ impl Components {
         Ok(())
     }
 
-    /// What must come along with `ids` beyond themselves: nearest requirement first, and the first function for a
+    /// What `ids` require beyond themselves: nearest requirement first, and the first function for a
     /// component wins.
     pub(crate) fn requirements(&self, ids: &[ComponentId]) -> Vec<(ComponentId, Init)> {
         let mut found: Vec<(ComponentId, Init)> = Vec::new();

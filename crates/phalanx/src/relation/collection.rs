@@ -281,7 +281,7 @@ impl<S: BuildHasher + Default + Send + Sync + 'static> RelationshipSourceCollect
     }
 }
 
-/// One-to-one: who comes takes the place of who was there.
+/// One-to-one: the new source takes the place of the old one.
 impl RelationshipSourceCollection for Entity {
     type SourceIter<'a> = std::option::IntoIter<Entity>;
 

@@ -1,6 +1,6 @@
 //! Parents and children: the relation that most programs need.
 //!
-//! A child says who its parent is; the parent lists its children, in an order that can be set. Despawning and cloning a
+//! A child names its parent; the parent lists its children, in an order that can be set. Despawning and cloning a
 //! parent takes its children along. What can be done with them is in `world/relations`, for any relation.
 
 use std::ops::Deref;

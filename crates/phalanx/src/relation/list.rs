@@ -9,10 +9,10 @@
 //! ```
 //!
 //! A list of up to 32 entities is searched, and closes the gap. In a longer one, removal looks the position up, and leaves a
-//! hole; when holes outnumber entities the list is packed. [`Places`] tell positions without any map: who keeps lists
+//! hole; when holes outnumber entities the list is packed. [`Places`] tell positions without any map: the owner of lists
 //! notes there where each entity came to stand. Places may be old, since the user sets the order; so the slot is looked at
-//! before it is believed, and the map is made where it is not. Removal is constant, spread over many. Who wants a slice of
-//! a list with holes pays once for packing it, which costs as much as reading it. The list does not know what its
+//! before it is believed, and the map is made where it is not. Removal is constant, spread over many. Taking a slice of
+//! a list with holes packs it once, which costs as much as reading it. The list does not know what its
 //! entities mean (ADR 0055).
 
 use std::fmt;
@@ -71,7 +71,7 @@ struct Many {
     holes: usize,
     /// The slots of all entities, if anything is in it.
     positions: HashMap<Entity, u32>,
-    /// The entities without holes, for those who want a slice. There whenever it was asked for while there were holes.
+    /// The entities without holes, for callers that need a slice. There whenever it was asked for while there were holes.
     packed: OnceLock<Vec<Entity>>,
 }
 
@@ -393,7 +393,7 @@ impl Many {
             if self.slots.get(noted) == Some(&entity) {
                 return Some(noted);
             }
-            // No place is noted for the first ones, and whoever takes the last ones again and again needs none.
+            // No place is noted for the first ones, and a caller that takes the last ones again and again needs none.
             let (end, is_it) = (self.slots.len().saturating_sub(SHORT), |other: &Entity| *other == entity);
             if let Some(at) = self.slots[end..].iter().rposition(is_it) {
                 return Some(end + at);
@@ -407,7 +407,7 @@ impl Many {
         self.positions.remove(&entity).map(|at| at as usize)
     }
 
-    /// Leaves a hole at a position of which nobody knows any more.
+    /// Leaves a hole at a position that is not recorded any more.
     fn leave(&mut self, at: usize, places: Option<&mut Places>) {
         self.packed.take();
         if at + 1 == self.slots.len() {

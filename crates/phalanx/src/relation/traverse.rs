@@ -27,7 +27,7 @@ impl<R: Relationship, D> ReadsBoth<R> for D where
 }
 
 impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
-    /// At whom an entity points, if the query matches it.
+    /// The target of an entity, if the query matches it.
     pub fn related<R: Relationship>(&self, entity: Entity) -> Option<Entity>
     where
         D::ReadOnly: Reads<R>,
@@ -46,7 +46,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         self.get(entity).ok().into_iter().flat_map(S::iter)
     }
 
-    /// The last entity on the way up from one: itself, if it points at nobody. Where links form a cycle, the entity
+    /// The last entity on the way up from one: itself, if it has no target. Where links form a cycle, the entity
     /// that closes it.
     pub fn root_ancestor<R: Relationship>(&self, entity: Entity) -> Entity
     where
@@ -55,7 +55,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         self.iter_ancestors::<R>(entity).last().unwrap_or(entity)
     }
 
-    /// The entities on the way up: at whom this one points, at whom that one does, and so on.
+    /// The entities on the way up: the target of this one, the target of that one, and so on.
     pub fn iter_ancestors<R: Relationship>(&self, entity: Entity) -> AncestorIter<'_, D, F, R>
     where
         D::ReadOnly: Reads<R>,
@@ -98,7 +98,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         all
     }
 
-    /// The entities below this one at which nobody points.
+    /// The entities below this one at which no entity points.
     pub fn iter_leaves<S: RelationshipTarget>(&self, entity: Entity) -> impl Iterator<Item = Entity> + '_
     where
         D::ReadOnly: Reads<S>,

@@ -228,7 +228,7 @@ pub(super) fn read(mut chunks: Chunks) -> Result<Image, LoadError> {
     Ok(image)
 }
 
-/// How many rows each part has of which a head speaks, itself excepted.
+/// How many rows each part has that a head lists, itself excepted.
 pub(super) fn parts_of(head: &[u8]) -> Result<HashMap<Part, u64>, LoadError> {
     let head = Head::read(&mut Reader::new(head)).map_err(|error| LoadError::invalid(Part::Head, error))?;
     let mut parts = HashMap::new();

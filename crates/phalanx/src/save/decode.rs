@@ -1,7 +1,8 @@
 //! From what a save says to values: everything that can fail, before any world is touched.
 //!
-//! First the parts are compared with each other: who is alive, who stands where, and only once. Then values are read,
-//! as their types, after the migrations that lead to these. All of the user's `Deserialize` runs here.
+//! First the parts are compared with each other: which entities are alive, where each stands, and that it stands there
+//! once. Then values are read, as their types, after the migrations that lead to these. All of the user's `Deserialize`
+//! runs here.
 
 use hashbrown::HashSet;
 use phalanx_store::{ColId, Entity, Existing, SlotState, Tick};

@@ -5,8 +5,8 @@
 //!   piece    length, checksum, key and content                        end    length zero, checksum of all before
 //! ```
 //!
-//! A file is written beside its place, synced, and renamed: whoever is killed meanwhile leaves the old file or the new
-//! one. What it leaves beside is removed by the next write: the lock of an unfinished file says whether somebody is at
+//! A file is written beside its place, synced, and renamed: a process killed meanwhile leaves the old file or the new
+//! one. What it leaves beside is removed by the next write: the lock of an unfinished file says whether a process is at
 //! it. A delta has those pieces that are not in its base with the same checksum, and the head, which says what belongs
 //! to the save. Reading checks every piece, and that a delta follows the file before it.
 
@@ -255,7 +255,7 @@ fn read_chunks<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Chu
     Ok(collect(pieces)?)
 }
 
-/// The pieces that the last head speaks of; others belonged to rows that are gone.
+/// The pieces that the last head lists; others belonged to rows that are gone.
 fn collect(mut pieces: HashMap<Key, Vec<u8>>) -> Result<Chunks, LoadError> {
     let mut chunks = Chunks::default();
     let Some(head) = pieces.remove(&Part::Head.block(0)) else {
@@ -330,7 +330,7 @@ fn with_path(error: &io::Error, path: &Path) -> io::Error {
 /// What the names of unfinished files end with, after the name of the file, a process and a number.
 const UNFINISHED: &str = ".new";
 
-/// Makes the file that becomes the one at `path`, and holds its lock: whoever finds it locked leaves it alone.
+/// Makes the file that becomes the one at `path`, and holds its lock: a process that finds it locked does not touch it.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
@@ -340,9 +340,9 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
         beside.push(format!(".{}-{number}{UNFINISHED}", std::process::id()));
         let beside = path.with_file_name(beside);
         let file = File::create(&beside)?;
-        // Where there are no locks, nobody clears up.
+        // Where there are no locks, no process clears up.
         let _ = file.try_lock();
-        // Somebody may have taken it for a leftover before it was locked.
+        // Another process may have taken it for a leftover before it was locked.
         if beside.exists() {
             return Ok((beside, file));
         }

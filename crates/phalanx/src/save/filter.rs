@@ -14,7 +14,7 @@ use crate::world::EntityRef;
 
 type EntityFilter<'f> = Box<dyn Fn(EntityRef<'_>) -> bool + 'f>;
 
-/// What to save of a world: everything, unless it is told otherwise.
+/// What to save of a world: everything, unless set otherwise.
 ///
 /// ```
 /// use phalanx::prelude::*;

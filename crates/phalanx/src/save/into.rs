@@ -1,8 +1,9 @@
 //! Loading a save into a world that lives: entities get ids of that world, and entity fields follow.
 //!
-//! A [`Loader`] remembers who is who. Loading with it again updates what came before: values are replaced in place, new
-//! entities are spawned, those that the save lacks by now are despawned, and components that they lost are removed. What
-//! the world added to them on its own stays. Everything that can fail happens before the first change.
+//! A [`Loader`] keeps the map from saved entities to those of the world. Loading with it again updates what came
+//! before: values are replaced in place, new entities are spawned, those that the save lacks by now are despawned, and
+//! components that they lost are removed. What the world added to them on its own stays. Everything that can fail
+//! happens before the first change.
 
 use hashbrown::{HashMap, HashSet};
 use phalanx_store::{Entity, EntityMap, FirstPanic, SlotState, entity_map_scope};
@@ -20,7 +21,7 @@ use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::world::{Aside, Relink, World};
 
-/// Who is who between a save and a world into which it is loaded, perhaps again and again.
+/// The map between the entities of a save and those of a world into which it is loaded, perhaps again and again.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -67,7 +68,7 @@ pub struct LoadedInto {
 }
 
 impl Loader {
-    /// Knows nobody yet.
+    /// Maps no entity yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,7 +87,7 @@ impl Loader {
     /// groups stay as they are in the world.
     ///
     /// Links between what was loaded become those of the save, in its order. Links of the world's own entities to them
-    /// are taken away meanwhile and come back, behind those of the save: their observers hear of both.
+    /// are taken away meanwhile and come back, behind those of the save: their observers are notified of both.
     ///
     /// Values that come or are replaced are not announced: hooks and observers do not run. What the save lacks by now goes
     /// as if the program removed or despawned it, and is announced.

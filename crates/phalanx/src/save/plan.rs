@@ -160,7 +160,7 @@ impl<'w> Plan<'w> {
             Part::Column(at, column) => {
                 let table = &self.tables[at as usize];
                 let info = self.components[table.components[column as usize]].info;
-                // Without ticks nobody knows.
+                // Without ticks this is unknown.
                 (info.track() != Track::None).then_some((table, Some(info.id())))?
             }
             _ => return None,
@@ -178,7 +178,7 @@ impl<'w> Plan<'w> {
                 .all(|&column| store.column_tick(source.table, column, block).is_some_and(|at| at < tick))
     }
 
-    /// Who is not saved is dead in the save, and its slot the last one to be used again.
+    /// An entity that is not saved is dead in the save, and its slot the last one to be used again.
     fn leave_entities_out(&mut self, filter: &SaveFilter<'_>) -> LeftOut {
         let mut left_out = LeftOut::new();
         self.report.entities = self.directory.slots.iter().filter(|slot| is_alive(**slot)).count();

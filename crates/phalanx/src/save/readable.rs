@@ -114,7 +114,7 @@ fn read_table(
     Ok(TableImage { pool, components, entities, columns })
 }
 
-/// The rows of a set: who, and where the values begin.
+/// The rows of a set: the entities, and where their values begin.
 fn read_rows(place: Place<'_>) -> Result<(Vec<Entity>, Vec<usize>), LoadError> {
     let rows = place.list(|row| {
         let [entity, value] = row.fields(["entity", "value"])?;
@@ -170,7 +170,7 @@ fn read_kept(document: &Arc<[u8]>, place: Place<'_>) -> Result<KeptImage, LoadEr
     Ok(KeptImage { name, version, readable, entities, values: ValueSource::document(document, values) })
 }
 
-/// Who is alive follows from the rows; together with the others they are all slots, each once.
+/// The living entities follow from the rows; together with the others they are all slots, each once.
 fn read_slots(place: Place<'_>, tables: &[TableImage]) -> Result<DirectoryState, LoadError> {
     let mut map = place.map()?;
     let count: u32 = map.read("count", Place::plain)?;

@@ -129,7 +129,7 @@ impl SaveRegistry {
         self
     }
 
-    /// Says what to do with components that are not registered: loading fails, unless told otherwise.
+    /// Says what to do with components that are not registered: loading fails, unless set otherwise.
     pub fn unknown(&mut self, unknown: Unknown) -> &mut Self {
         self.unknown = unknown;
         self

@@ -23,7 +23,7 @@ pub enum LogLevel {
     /// Nothing: it is not looked for.
     #[default]
     Ignore,
-    /// It is told on the standard error, or in the log with the feature `trace`.
+    /// It is reported on the standard error, or in the log with the feature `trace`.
     Warn,
     /// The schedule does not run.
     Error,

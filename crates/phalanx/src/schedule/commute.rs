@@ -142,7 +142,7 @@ impl Schedule {
     fn initialize_quietly(&mut self, world: &mut World) -> Result<(), BuildError> {
         let level = std::mem::replace(&mut self.exceptions.level, LogLevel::Ignore);
         if level != LogLevel::Ignore {
-            // What was built is told about once more when the schedule runs.
+            // What was built is reported once more when the schedule runs.
             self.plan = None;
         }
         let built = self.initialize(world);

@@ -24,7 +24,8 @@ pub fn resource_exists<R: Resource>(resource: Option<Res<'_, R>>) -> bool {
     resource.is_some()
 }
 
-/// Whether the resource was written since the condition was last asked. Without the resource, asking is an error.
+/// Whether the resource was written since the condition was last evaluated. Without the resource, evaluating it is an
+/// error.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -39,7 +40,7 @@ pub fn resource_changed<R: Resource>(resource: Res<'_, R>) -> bool {
     resource.is_changed()
 }
 
-/// Whether the resource exists and was written since the condition was last asked.
+/// Whether the resource exists and was written since the condition was last evaluated.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -52,7 +53,7 @@ pub fn resource_exists_and_changed<R: Resource>(resource: Option<Res<'_, R>>) ->
     resource.is_some_and(|resource| resource.is_changed())
 }
 
-/// Whether the resource came since the condition was last asked.
+/// Whether the resource came since the condition was last evaluated.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -65,7 +66,7 @@ pub fn resource_added<R: Resource>(resource: Option<Res<'_, R>>) -> bool {
     resource.is_some_and(|resource| resource.is_added())
 }
 
-/// Whether the resource was there when the condition was last asked, and is gone.
+/// Whether the resource was there when the condition was last evaluated, and is gone.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -78,7 +79,7 @@ pub fn resource_removed<R: Resource>(resource: Option<Res<'_, R>>, mut was: Loca
     std::mem::replace(&mut *was, resource.is_some()) && !*was
 }
 
-/// Whether the resource was written, or went, since the condition was last asked.
+/// Whether the resource was written, or went, since the condition was last evaluated.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -96,7 +97,7 @@ pub fn resource_changed_or_removed<R: Resource>(
     gone || resource.is_some_and(|resource| resource.is_changed())
 }
 
-/// Whether the resource has this value. Without the resource, asking is an error.
+/// Whether the resource has this value. Without the resource, evaluating it is an error.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -140,7 +141,7 @@ pub fn resource_exists_and<R: Resource>(test: impl Fn(&R) -> bool) -> impl FnMut
     move |resource| resource.is_some_and(|resource| test(&resource))
 }
 
-/// Whether another condition answers otherwise than when it was last asked; at first it counts as false.
+/// Whether another condition answers otherwise than when it was last evaluated; at first it counts as false.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -156,7 +157,7 @@ pub fn condition_changed<M>(
     condition.into_condition().map(move |now: bool| std::mem::replace(&mut before, now) != now)
 }
 
-/// Whether another condition answers this, and otherwise when it was last asked; at first it counts as false.
+/// Whether another condition answers this, and otherwise when it was last evaluated; at first it counts as false.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -173,7 +174,7 @@ pub fn condition_changed_to<M>(
     condition.into_condition().map(move |now: bool| std::mem::replace(&mut before, now) != now && now == to)
 }
 
-/// Whether messages were written since the condition was last asked.
+/// Whether messages were written since the condition was last evaluated.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -188,7 +189,7 @@ pub fn on_message<M: Message>(mut reader: MessageReader<'_, '_, M>) -> bool {
     any
 }
 
-/// True the first time it is asked.
+/// True the first time it is evaluated.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -214,7 +215,7 @@ pub fn any_with_component<C: AnyComponent>(query: Query<'_, '_, (), With<C>>) ->
     !query.is_empty()
 }
 
-/// Whether a component was removed from an entity, or went with one, since the condition was last asked.
+/// Whether a component was removed from an entity, or went with one, since the condition was last evaluated.
 pub fn any_component_removed<C: AnyComponent>(mut removed: RemovedComponents<'_, '_, C>) -> bool {
     let any = !removed.is_empty();
     removed.clear();

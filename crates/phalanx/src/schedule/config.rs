@@ -1,7 +1,7 @@
-//! Systems with what is said about them: order, sets, conditions, hooks.
+//! Systems with their configuration: order, sets, conditions, hooks.
 //!
 //! Everything a user can add is an [`IntoSystemConfigs`]: a function, something already configured, or a tuple of
-//! such. What is said about a tuple holds for each part of it, but a condition is asked once for all.
+//! such. Configuration of a tuple holds for each part of it, but a condition is evaluated once for all.
 //!
 //! An order also says what is visible: commands of the earlier system are applied before the later one runs, unless
 //! the order is one of those that end in `_ignore_deferred`.
@@ -76,10 +76,10 @@ impl Config {
 /// Systems, configured.
 pub struct SystemConfigs(pub(crate) Config);
 
-/// Systems that can be added to a schedule, with what is said about them.
+/// Systems that can be added to a schedule, with their configuration.
 ///
-/// Functions whose parameters are system parameters, other systems, and tuples of up to 20 of them. What can be said
-/// about them is in [`ConfigureSystems`].
+/// Functions whose parameters are system parameters, other systems, and tuples of up to 20 of them. What can be
+/// configured is in [`ConfigureSystems`].
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -101,7 +101,7 @@ pub trait IntoSystemConfigs<Marker>: ConfigureSystems<Marker> {
     fn into_configs(self) -> SystemConfigs;
 }
 
-/// What can be said about systems: their order, their sets, when they run.
+/// The configuration of systems: their order, their sets, when they run.
 ///
 /// Everything that is written like a system has these methods, so that the compiler can say what is wrong with the
 /// one that is none.
@@ -187,7 +187,7 @@ pub trait ConfigureSystems<Marker>: Sized {
         each(self.into_configs(), |node| node.sets.push(set.clone()))
     }
 
-    /// They run only if a condition holds. For several systems it is asked once, before the first of them.
+    /// They run only if a condition holds. For several systems it is evaluated once, before the first of them.
     ///
     /// A function whose first parameter is [`On`](crate::system::On) becomes an [`Observer`](crate::system::Observer)
     /// that runs only then.
@@ -250,7 +250,7 @@ pub trait ConfigureSystems<Marker>: Sized {
         chained(self.into_configs(), Hop::Weak)
     }
 
-    /// Each of them runs only if the condition holds, which each asks for itself.
+    /// Each of them runs only if the condition holds, which each evaluates for itself.
     fn distributive_run_if<M>(
         self,
         condition: impl ConditionShape<M> + SystemCondition<M> + Clone,
@@ -262,7 +262,7 @@ pub trait ConfigureSystems<Marker>: Sized {
     }
 
     /// Their order relative to the systems of a set, or those of a function, does not matter though they conflict: no
-    /// [ambiguity](super::Ambiguity) is told.
+    /// [ambiguity](super::Ambiguity) is reported.
     fn ambiguous_with<M>(self, set: impl IntoSystemSet<M>) -> SystemConfigs
     where
         Self: IntoSystemConfigs<Marker>,
@@ -370,7 +370,7 @@ impl<S: System<In = (), Out: SystemOutput>> IntoSystemConfigs<IsSystem> for S {
     }
 }
 
-/// One system, about which nothing is said yet.
+/// One system, not configured yet.
 pub(crate) fn single<Out: SystemOutput>(system: impl System<In = (), Out = Out>) -> SystemConfigs {
     single_boxed(Out::boxed(system))
 }

@@ -1,4 +1,4 @@
-//! Who waits for whom because both use the same part of the world, and one of them writes.
+//! Which system waits for which because both use the same part of the world, and one of them writes.
 //!
 //! For each part a writer waits for the last writer and the readers since, a reader for the last writer. What follows from
 //! that by way of a third user is left out, so the number of waits grows with what users declare, not with their pairs.
@@ -13,8 +13,8 @@
 //!   &Health                                   e      e for c and d
 //! ```
 //!
-//! Whoever does not wait because of that has to split the column, so that the store compares tables when they meet in time
-//! (ADR 0046). A column with very many kinds of use is one part like others.
+//! A system that does not wait because of that has to split the column, so that the store compares tables when they
+//! meet in time (ADR 0046). A column with very many kinds of use is one part like others.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) struct Apart {
     pub(super) other: Vec<u32>,
 }
 
-/// Finds out who waits for whom, in the order of the users.
+/// Works out which system waits for which, in the order of the users.
 pub(super) fn find(users: &[&Access]) -> Found {
     let mut parts: BTreeMap<Part, Vec<(u32, bool)>> = BTreeMap::new();
     for (at, user) in (0_u32..).zip(users) {

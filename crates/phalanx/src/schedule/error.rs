@@ -9,15 +9,15 @@ use std::fmt;
 use super::{Ambiguity, SystemKey};
 use crate::system::ParamConflict;
 
-/// Systems or sets that would each have to come before the next, in a circle.
+/// Systems or sets that would each have to come before the next, in a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OrderCycle {
-    /// The systems on the circle, in the order they ask for.
+    /// The systems on the cycle, in the order they ask for.
     pub systems: Vec<String>,
-    /// The whole circle: its systems, and the sets by which they are ordered.
+    /// The whole cycle: its systems, and the sets by which they are ordered.
     pub path: Vec<String>,
-    /// Whether it is a circle of sets of which each lies in the one before.
+    /// Whether it is a cycle of sets of which each lies in the one before.
     pub hierarchy: bool,
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn named_panic(system: &str, payload: Box<dyn Any + Send>) -> Box<dyn
     }
 }
 
-/// Says which system panicked. What it panicked with was told when it did, without the system's name.
+/// Says which system panicked. The panic itself was reported when it happened, without the system's name.
 pub(crate) fn tell_panic(system: &str) {
     #[cfg(feature = "trace")]
     tracing::error!("system `{system}` panicked");

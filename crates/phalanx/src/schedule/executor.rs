@@ -48,7 +48,7 @@ pub(crate) struct Executor {
     /// Stages that take less than this stay on the calling thread.
     pub(crate) small: Duration,
     pub(crate) timed: bool,
-    /// Who is told after each system.
+    /// The function called after each system.
     pub(crate) watch: Option<Watch>,
     /// Whether a run leaves what its last systems queued to [`Schedule::apply_deferred`](super::Schedule).
     pub(crate) leaves_last: bool,
@@ -88,7 +88,7 @@ impl Executor {
     }
 }
 
-/// Is told the name of each system after it ran, with the world.
+/// Gets the name of each system after it ran, with the world.
 pub(crate) type Watch = std::sync::Arc<std::sync::Mutex<dyn FnMut(&str, &World) + Send>>;
 
 /// The first panic in the order of the plan: where, and what.
@@ -122,7 +122,7 @@ impl Tasks<'_> {
     }
 }
 
-/// Who hears of errors, if not the world's own handler.
+/// The handler of errors, if not the world's own.
 pub(crate) type Handler<'h> = &'h mut dyn FnMut(&mut World, SystemError);
 
 /// Runs every system once, applies commands at sync points and, unless they are to be left, at the end, hands errors to the handler, or to that of
@@ -265,7 +265,7 @@ fn tell(executor: &Executor, tasks: &mut Tasks<'_>, at: usize, world: &World) {
     }
 }
 
-/// Runs the systems of a stage one by one, each in a session of its own, and tells who watches.
+/// Runs the systems of a stage one by one, each in a session of its own, and calls the watcher.
 fn run_watched(stage: &Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mut World) -> Option<Panicked> {
     let (start, base) = (stage.range.start, world.tick());
     for at in stage.range.clone() {

@@ -4,7 +4,7 @@
 //!   node n            system number n, in the order they were added
 //!   a set             two nodes: its begin comes before its members, its end after them
 //!   a chain           one node between two parts that have several systems
-//!   edge a -> b       a comes before b; said twice it does no harm
+//!   edge a -> b       a comes before b; twice does no harm
 //! ```
 //!
 //! A set is never multiplied out, so n systems after a set of n members are 2n edges; and an order through a set holds
@@ -99,7 +99,7 @@ pub(crate) struct Graph {
     sets: Vec<SetId>,
     /// For each set, the sets inside it.
     inner: Vec<Vec<usize>>,
-    /// For each set, the systems that are said to lie in it.
+    /// For each set, the systems that were put into it.
     members: Vec<Vec<usize>>,
     index: HashMap<SetId, usize>,
     pub(crate) unknown: Vec<UnknownConstraint>,
@@ -287,7 +287,7 @@ impl Graph {
         }
     }
 
-    /// For each set, the begins of the sets inside it: what must not be a circle.
+    /// For each set, the begins of the sets inside it: what must not be a cycle.
     pub(crate) fn hierarchy(&self) -> &[Vec<usize>] {
         &self.inner
     }

@@ -1,6 +1,6 @@
-//! What is asked of a schedule from outside: its systems, their removal, and who runs them.
+//! Managing a schedule from outside: its systems, their removal, and what runs them.
 //!
-//! The names are bevy's. Who runs systems decides about threads only: the result is the same.
+//! The names are bevy's. The executor decides about threads only: the result is the same.
 
 use super::graph::{Members, Node};
 use super::label::IntoSystemSet;
@@ -89,7 +89,7 @@ impl<'a> ScheduledSystem<'a> {
 /// What goes when the systems of a set are removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScheduleCleanupPolicy {
-    /// The systems, and what was said of the set.
+    /// The systems, and the configuration of the set.
     #[default]
     RemoveSetAndSystems,
     /// The systems.
@@ -97,7 +97,7 @@ pub enum ScheduleCleanupPolicy {
 }
 
 impl Schedule {
-    /// Sets who runs the systems.
+    /// Sets the executor of the systems.
     ///
     /// # Panics
     /// When threads cannot be started.

@@ -296,7 +296,7 @@ fn parts_of<C: AnyComponent>(world: &mut World) -> Vec<Part> {
 #[allow(clippy::needless_pass_by_value, reason = "labels are written as values")]
 impl World {
     /// Says that systems which use a component need no order because of it, in the schedules that the world keeps, also
-    /// those that come later: no [ambiguity](crate::schedule::Ambiguity) is told.
+    /// those that come later: no [ambiguity](crate::schedule::Ambiguity) is reported.
     ///
     /// # Panics
     /// When another component has its name.

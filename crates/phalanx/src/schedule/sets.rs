@@ -1,8 +1,8 @@
-//! Sets of systems with what is said about them.
+//! Sets of systems with their configuration.
 //!
 //! `configure_sets(Update, (Input, Physics).chain())` orders all systems of one set before those of the other. A
-//! set may lie in another, and its condition is asked once for all its systems. Tuples keep their structure: in
-//! `((A, B), C).chain()` both `A` and `B` come before `C`, and a condition of a tuple is asked once for all its sets.
+//! set may lie in another, and its condition is evaluated once for all its systems. Tuples keep their structure: in
+//! `((A, B), C).chain()` both `A` and `B` come before `C`, and a condition of a tuple is evaluated once for all its sets.
 
 use crate::system::{ConditionShape, SystemCondition};
 
@@ -117,7 +117,7 @@ pub trait IntoSetConfigs<Marker>: Sized {
     }
 
     /// The order of their systems relative to those of another set, or of a function, does not matter though they
-    /// conflict: no [ambiguity](super::Ambiguity) is told.
+    /// conflict: no [ambiguity](super::Ambiguity) is reported.
     fn ambiguous_with<M>(self, set: impl IntoSystemSet<M>) -> SetConfigs {
         let set = set.into_set();
         each(self.into_set_configs(), |config| config.ambiguous.with.push(set.clone()))
@@ -128,7 +128,7 @@ pub trait IntoSetConfigs<Marker>: Sized {
         each(self.into_set_configs(), |config| config.ambiguous.all = true)
     }
 
-    /// The systems of each of them run only if the condition holds, which is asked once per set.
+    /// The systems of each of them run only if the condition holds, which is evaluated once per set.
     fn distributive_run_if<M>(
         self,
         condition: impl ConditionShape<M> + SystemCondition<M> + Clone,
@@ -140,7 +140,7 @@ pub trait IntoSetConfigs<Marker>: Sized {
         configs
     }
 
-    /// Their systems run only if a condition holds. For several sets it is asked once, before the first system of
+    /// Their systems run only if a condition holds. For several sets it is evaluated once, before the first system of
     /// them.
     fn run_if<M>(self, condition: impl ConditionShape<M> + SystemCondition<M>) -> SetConfigs {
         let condition: BoxedCondition = Box::new(condition.into_condition());

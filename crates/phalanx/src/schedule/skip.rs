@@ -1,7 +1,7 @@
 //! Why a system did not run, and why it had to wait.
 //!
-//! Each task counts how often it was passed over, by reason, and keeps the reason of the last run. Counting happens only
-//! when a system is passed over: one that runs pays nothing but a look at whether something is kept.
+//! Each task counts how often it was skipped, by reason, and keeps the reason of the last run. Counting happens only
+//! when a system is skipped: one that runs pays nothing but a look at whether something is kept.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use super::task::Task;
 use super::view::ScheduleView;
 use crate::system::ParamError;
 
-/// Why a task was passed over in its last run.
+/// Why a task was skipped in its last run.
 pub(crate) enum Skip {
     /// One of its own conditions, by number.
     Condition(usize),
@@ -24,7 +24,7 @@ pub(crate) enum Skip {
     Stepping,
 }
 
-/// How often a system was passed over, by reason.
+/// How often a system was skipped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skips {
@@ -59,12 +59,12 @@ impl Skips {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// A condition of its own did not hold, or could not be asked.
+    /// A condition of its own did not hold, or could not be evaluated.
     Condition {
         /// The condition.
         condition: String,
     },
-    /// A condition of a set, or of several systems together, did not hold, or could not be asked.
+    /// A condition of a set, or of several systems together, did not hold, or could not be evaluated.
     Set {
         /// The condition.
         condition: String,
@@ -194,8 +194,8 @@ impl ScheduleView<'_> {
         Some(Skipped { system: task.name.clone(), reason })
     }
 
-    /// Of the systems of a function, or of a set, those that have to wait for others, for whom, and who holds what: earlier
-    /// systems of the schedule that conflict with them, or that they are ordered after.
+    /// Of the systems of a function, or of a set, those that have to wait for others, for which, and what each of these
+    /// holds: earlier systems of the schedule that conflict with them, or that they are ordered after.
     ///
     /// # Errors
     /// When the constraints contradict each other.

@@ -96,7 +96,7 @@ fn level_of_each(order: &[usize], levels: &[u32]) -> Vec<u32> {
     each
 }
 
-/// Kahn's algorithm; of the nodes that are free, the one with the least key comes first. When a circle is in the
+/// Kahn's algorithm; of the nodes that are free, the one with the least key comes first. When a cycle is in the
 /// way, its nodes.
 fn kahn<K: Ord>(edges: &[Vec<usize>], key: impl Fn(usize) -> K) -> Result<Vec<usize>, Vec<usize>> {
     let mut waits = vec![0usize; edges.len()];
@@ -116,7 +116,7 @@ fn kahn<K: Ord>(edges: &[Vec<usize>], key: impl Fn(usize) -> K) -> Result<Vec<us
     if order.len() == edges.len() { Ok(order) } else { Err(circle(edges, &waits)) }
 }
 
-/// One circle among the nodes that still wait.
+/// One cycle among the nodes that still wait.
 fn circle(edges: &[Vec<usize>], waits: &[usize]) -> Vec<usize> {
     let mut before = vec![None; edges.len()];
     for from in (0..edges.len()).filter(|&from| waits[from] > 0) {

@@ -6,7 +6,7 @@
 //!   Continue   from the cursor to the next breakpoint, or to the end of the frame
 //! ```
 //!
-//! What is said to a [`Stepping`] counts from the next frame on. Schedules that were not added to it run as usual. A
+//! Settings of a [`Stepping`] count from the next frame on. Schedules that were not added to it run as usual. A
 //! schedule asks before it runs which of its systems are held back; the cursor stands in the order of the schedules, and
 //! of the systems in each.
 
@@ -54,7 +54,7 @@ enum Update {
 /// A schedule that is stepped.
 struct Stepped {
     label: Label,
-    /// What was said of its systems; of several that name one system, the last counts.
+    /// The settings of its systems; of several that name one system, the last counts.
     said: Vec<(Who, Behavior)>,
     /// Its systems in order, since it first ran.
     systems: Vec<(SystemKey, TypeId)>,
@@ -152,7 +152,7 @@ impl Stepping {
         Self::default()
     }
 
-    /// Begins a frame: what was said since the last one counts from now on. An app does it; in a program with schedules of
+    /// Begins a frame: what was set since the last one counts from now on. An app does it; in a program with schedules of
     /// its own it is a system to be run first.
     pub fn begin_frame(stepping: Option<ResMut<'_, Self>>) {
         if let Some(mut stepping) = stepping {
@@ -188,7 +188,7 @@ impl Stepping {
         self.tell(Update::Remove(schedule.label()))
     }
 
-    /// Forgets what was said of systems of a schedule.
+    /// Removes the settings of systems of a schedule.
     pub fn clear_schedule(&mut self, schedule: impl ScheduleLabel) -> &mut Self {
         self.tell(Update::Clear(schedule.label()))
     }
@@ -274,7 +274,7 @@ impl Stepping {
         self.clear_node(schedule, system)
     }
 
-    /// Forgets what was said of the systems of a function.
+    /// Removes the settings of the systems of a function.
     pub fn clear_system<O, M>(
         &mut self,
         schedule: impl ScheduleLabel,
@@ -283,7 +283,7 @@ impl Stepping {
         self.say(schedule, function(system), None)
     }
 
-    /// Forgets what was said of one system.
+    /// Removes the settings of one system.
     pub fn clear_node(&mut self, schedule: impl ScheduleLabel, system: SystemKey) -> &mut Self {
         self.say(schedule, Who::Key(system), None)
     }

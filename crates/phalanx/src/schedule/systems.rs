@@ -1,4 +1,4 @@
-//! The systems of a schedule one by one: what each uses, waits for, and whom its queries visit.
+//! The systems of a schedule one by one: what each uses, waits for, and visits by queries.
 //!
 //! For tools that answer why a system runs when it does, and why it does not see an entity.
 

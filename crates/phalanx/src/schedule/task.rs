@@ -37,7 +37,7 @@ pub(crate) struct Spent {
 #[repr(C)]
 pub(crate) struct Task {
     what: What,
-    /// Whether there is neither a condition nor a gate to be asked, and nothing kept about the last run.
+    /// Whether there is neither a condition nor a gate to be evaluated, and nothing kept about the last run.
     plain: bool,
     /// Whether it finished on another thread, until its commands are applied.
     pub(crate) finished: bool,
@@ -230,7 +230,7 @@ impl Task {
         if self.noted && self.begin_noted() {
             return true;
         }
-        // All conditions are asked, also behind a gate that is shut, so that each sees every change once.
+        // All conditions are evaluated, also behind a gate that is shut, so that each sees every change once.
         let mut holds = self.is_open(gates);
         // How many held before the first that did not.
         let mut held = 0;
@@ -341,7 +341,7 @@ impl Task {
     }
 }
 
-/// What a condition says; one that could not be asked does not hold.
+/// What a condition says; one that could not be evaluated does not hold.
 #[inline]
 fn answer(
     outcome: Result<bool, ParamError>,

@@ -1,6 +1,6 @@
 //! The work of ordering a schedule, counted.
 //!
-//! It grows with what was said about systems and sets, not with the pairs of systems that follow from it: n systems
+//! It grows with the configuration of systems and sets, not with the pairs of systems that follow from it: n systems
 //! after a set of n members are 2n constraints, not n times n.
 
 use super::graph::Constraints;

@@ -14,7 +14,7 @@ use super::{Schedule, SkipReason, Skips};
 pub struct Timing {
     /// The system.
     pub system: String,
-    /// How often it was run, or its conditions asked.
+    /// How often it was run, or its conditions evaluated.
     pub runs: u64,
     /// The last run.
     pub last: Duration,
@@ -26,7 +26,7 @@ pub struct Timing {
     pub skipped: bool,
     /// Why it did not run the last time, if it did not.
     pub reason: Option<SkipReason>,
-    /// How often it was passed over, and why; counted whether times are taken or not.
+    /// How often it was skipped, and why; counted whether times are taken or not.
     pub skips: Skips,
 }
 

@@ -1,4 +1,4 @@
-//! Looking at a schedule: its order, who waits for whom, warnings, pictures.
+//! Looking at a schedule: its order, what each system waits for, warnings, pictures.
 //!
 //! A view computes from the systems as they are; it changes nothing and needs no plan.
 

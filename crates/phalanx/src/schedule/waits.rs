@@ -1,4 +1,4 @@
-//! Who waits for whom inside a stage.
+//! Which system waits for which inside a stage.
 //!
 //! ```text
 //!   a ─┐            ┌─> d     a set of several members, several systems after it: a joint between them
@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Works out who waits for whom in a range of the order.
+    /// Works out which system waits for which in a range of the order.
     pub(crate) fn waits(&mut self, range: Range<usize>) -> Waits {
         let tasks = &self.sorted.order[range];
         let mut web = Web { tasks: tasks.len(), followers: vec![Vec::new(); tasks.len()] };
@@ -87,7 +87,7 @@ impl<'a> Source<'a> {
         for (earlier, later) in found.waits {
             web.followers[earlier as usize].push(later);
         }
-        // Whoever never runs beside the other takes whole columns, which is cheaper.
+        // A system that never runs beside the other takes whole columns, which is cheaper.
         let graph = &self.sorted.graph;
         let mut behind: HashMap<usize, Vec<bool>> = HashMap::new();
         let mut is_behind = |first: usize, second: usize| {

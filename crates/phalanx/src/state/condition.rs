@@ -15,7 +15,7 @@ pub fn state_exists<S: States>(current: Option<Res<'_, State<S>>>) -> bool {
     current.is_some()
 }
 
-/// Whether a state exists and got a new value since the condition was last asked.
+/// Whether a state exists and got a new value since the condition was last evaluated.
 pub fn state_changed<S: States>(current: Option<Res<'_, State<S>>>) -> bool {
     current.is_some_and(|current| current.is_changed())
 }

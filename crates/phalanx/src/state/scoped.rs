@@ -1,4 +1,4 @@
-//! Entities that live, or sleep, as long as a state has a value.
+//! Entities that exist, or are disabled, as long as a state has a value.
 //!
 //! Components say what happens to their entity: it is despawned, disabled or enabled. What is done on exit comes after all
 //! `OnExit` of the state, so that these still see the entities as they were; what is done on enter comes before its

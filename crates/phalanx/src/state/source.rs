@@ -1,7 +1,7 @@
 //! The states that another one depends on, as a type: a state, an optional one, or a tuple of these.
 //!
 //! A change of a source is seen by its messages, each of them once. Which state comes before which in the schedule
-//! follows from the types, so a circle of states does not compile.
+//! follows from the types, so a cycle of states does not compile.
 
 use super::transition::{ApplyTransition, StateTransitionEvent};
 use super::{EnterSchedules, ExitSchedules, State, StateTransitionSystems, States, TransitionSchedules};
@@ -24,7 +24,7 @@ pub trait StateSet: Sized + 'static {
     #[doc(hidden)]
     type Seen: Clone + Default + Send + 'static;
 
-    /// Whether one of them changed since this was last asked.
+    /// Whether one of them changed since this was last evaluated.
     #[doc(hidden)]
     fn changed(world: &World, seen: &mut Self::Seen) -> bool;
     /// Their values; `None` when one that must exist does not.
@@ -104,7 +104,7 @@ macro_rules! state_sets {
             type Seen = ($(<$part as StateSet>::Seen,)*);
 
             fn changed(world: &World, seen: &mut Self::Seen) -> bool {
-                // All are asked, so that each change is seen once.
+                // All are evaluated, so that each change is seen once.
                 false $(| <$part as StateSet>::changed(world, &mut seen.$at))*
             }
             fn values(world: &World) -> Option<Self> {

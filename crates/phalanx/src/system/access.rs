@@ -52,7 +52,7 @@ impl Part {
         }
     }
 
-    /// Whether somebody who looks at the whole world sees the part.
+    /// Whether access to the whole world includes the part.
     fn is_visible(self) -> bool {
         self != Self::EntityIds
     }

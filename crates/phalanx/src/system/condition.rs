@@ -1,7 +1,8 @@
 //! Conditions: systems that return `bool` or `Result<bool, E>`, and how two become one.
 //!
-//! Which functions are conditions is said in `asked`. A condition made of two runs as one system. Those that end in `then` or `else` do not ask the second one when the
-//! first decides; the others always ask both, which matters for conditions that remember, like `resource_changed`.
+//! Which functions are conditions is said in `asked`. A condition made of two runs as one system. Those that end in
+//! `then` or `else` do not evaluate the second one when the first decides; the others always evaluate both, which
+//! matters for conditions that remember, like `resource_changed`.
 
 use phalanx_store::Tick;
 
@@ -48,7 +49,7 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
     /// Makes the system.
     fn into_condition(self) -> Self::Condition;
 
-    /// Whether both hold; the second is asked only if the first does.
+    /// Whether both hold; the second is evaluated only if the first does.
     fn and_then<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
         other: C,
@@ -64,7 +65,7 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
         self.and_then(other)
     }
 
-    /// Whether both hold; both are asked.
+    /// Whether both hold; both are evaluated.
     fn and_eager<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
         other: C,
@@ -72,7 +73,7 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
         joint(self, other, Rule { name: "and", decides: None, of: |a, b| a && b })
     }
 
-    /// Whether one of them does not hold; the second is asked only if the first does.
+    /// Whether one of them does not hold; the second is evaluated only if the first does.
     fn nand_then<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
         other: C,
@@ -88,7 +89,7 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
         self.nand_then(other)
     }
 
-    /// Whether one of them does not hold; both are asked.
+    /// Whether one of them does not hold; both are evaluated.
     fn nand_eager<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
         other: C,
@@ -96,7 +97,7 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
         joint(self, other, Rule { name: "nand", decides: None, of: |a, b| !(a && b) })
     }
 
-    /// Whether one of them holds; the second is asked only if the first does not.
+    /// Whether one of them holds; the second is evaluated only if the first does not.
     fn or_else<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
         other: C,
@@ -112,7 +113,7 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
         self.or_else(other)
     }
 
-    /// Whether one of them holds; both are asked.
+    /// Whether one of them holds; both are evaluated.
     fn or_eager<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
         other: C,
@@ -120,7 +121,7 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
         joint(self, other, Rule { name: "or", decides: None, of: |a, b| a || b })
     }
 
-    /// Whether neither holds; the second is asked only if the first does not.
+    /// Whether neither holds; the second is evaluated only if the first does not.
     fn nor_else<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
         other: C,
@@ -136,7 +137,7 @@ pub trait SystemCondition<Marker>: ConditionShape<Marker> {
         self.nor_else(other)
     }
 
-    /// Whether neither holds; both are asked.
+    /// Whether neither holds; both are evaluated.
     fn nor_eager<M, C: ConditionShape<M> + SystemCondition<M>>(
         self,
         other: C,
@@ -175,7 +176,7 @@ pub fn not<M, C: ConditionShape<M> + SystemCondition<M>>(
     condition.into_condition().map(|holds| !holds)
 }
 
-/// Whether both conditions hold; the second is asked only if the first does.
+/// Whether both conditions hold; the second is evaluated only if the first does.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -191,7 +192,7 @@ where
     first.and_then(second)
 }
 
-/// Whether one of the conditions holds; the second is asked only if the first does not.
+/// Whether one of the conditions holds; the second is evaluated only if the first does not.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -211,7 +212,7 @@ where
 #[derive(Clone, Copy)]
 struct Rule {
     name: &'static str,
-    /// The first answer with which the second condition is not asked; then the two count as equal.
+    /// The first answer with which the second condition is not evaluated; then the two count as equal.
     decides: Option<bool>,
     of: fn(bool, bool) -> bool,
 }

@@ -179,7 +179,7 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
         let before = std::mem::replace(&mut world.last_tick, self.last_run);
         let out = self.function.run(input, world, F::Param::item(state));
         // What was recorded by `world.commands()` is part of what the system did; what an observer records waits for the
-        // end of the change that it hears of.
+        // end of the change that it observes.
         if !world.reactions.is_handling() {
             world.flush();
         }

@@ -71,7 +71,7 @@ fn fast_paths_come_back_when_the_last_listener_goes() {
 }
 
 #[test]
-fn a_reactive_set_that_nobody_reads_grows_with_the_living() {
+fn an_unread_reactive_set_grows_with_the_living() {
     assert_linear(|size| {
         let mut world = World::new();
         let set = world.collect_reactive::<(Add<First>, Matched<&Second>)>();
@@ -115,7 +115,7 @@ fn the_order_of_observers_is_worked_out_once_for_all_that_were_added() {
         let steps = steps::of(|| world.trigger(Dawn));
         assert!(steps > 0);
         assert_eq!(steps::of(|| world.trigger(Dawn)), 0, "the order is known");
-        // Nobody waits for these, so they come last, as they are.
+        // No system waits for these, so they come last, as they are.
         let steps_of_more = steps::of(|| {
             for _ in 0..size {
                 world.add_observer(Observer::new(other).after(first));

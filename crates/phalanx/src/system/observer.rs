@@ -34,7 +34,7 @@ mod several;
 
 type TriggerOf<E> = <<E as EventPattern>::Event as Event>::Trigger;
 
-/// What an observer hears: its first parameter.
+/// What an observer observes: its first parameter.
 ///
 /// It derefs to the event: `on.entity` of a lifecycle event is the entity.
 ///
@@ -216,7 +216,7 @@ struct Ready {
 
 type Make = Box<dyn FnOnce(&mut World, Vec<BoxedCondition>) -> Result<Ready, ParamConflict> + Send>;
 
-/// An observer with what is said about it.
+/// An observer with its configuration.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -281,7 +281,7 @@ impl Observer {
         Self { make: Box::new(make), entities, components, conditions, before, after, batched: false }
     }
 
-    /// It hears only of events of this entity, and of others that are named so.
+    /// It is called only for events of this entity, and of others that are named so.
     pub fn with_entity(mut self, entity: Entity) -> Self {
         self.entities.push(entity);
         self
@@ -293,12 +293,12 @@ impl Observer {
         self
     }
 
-    /// Names another entity, of whose events it hears.
+    /// Names another entity, for whose events it is called.
     pub fn watch_entity(&mut self, entity: Entity) {
         self.entities.push(entity);
     }
 
-    /// It hears of this component, and of others that are named so or in the type of its event. Lifecycle events only:
+    /// It is called for this component, and for others that are named so or in the event's type. Lifecycle events only:
     /// `On<Add<()>>` with components named here is how run-time components are observed.
     pub fn with_component(mut self, component: ComponentId) -> Self {
         self.components.push(component);
@@ -438,7 +438,7 @@ impl World {
     /// `Remove`, `Despawn`) in reverse, hooks after them. What they queue is applied when all of them have run.
     ///
     /// # Panics
-    /// When parameters conflict, the function takes `&mut World`, or the order goes in a circle; see
+    /// When parameters conflict, the function takes `&mut World`, or the order has a cycle; see
     /// [`World::try_add_observer`].
     ///
     /// ```
@@ -460,7 +460,7 @@ impl World {
     /// As [`World::add_observer`], with an error instead of a panic.
     ///
     /// # Errors
-    /// When parameters conflict, or the order goes in a circle; then nothing is added.
+    /// When parameters conflict, or the order has a cycle; then nothing is added.
     ///
     /// # Panics
     /// When the function takes `&mut World`.

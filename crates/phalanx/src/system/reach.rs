@@ -1,7 +1,7 @@
 //! What one query of a system uses, and in which tables.
 //!
 //! Two systems, or two parameters of one, may use a column at once although one of them writes, if each uses it through
-//! queries that never meet in a table. The store then has to be told that the column is *split*: every system has a
+//! queries that never meet in a table. The column is then marked as *split* in the store: every system has a
 //! list of such columns, which its queries look at when they are brought up to date.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -29,7 +29,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// How somebody with this access wants the world.
+    /// How a system with this access needs the world.
     pub(crate) fn of(access: &Access) -> Self {
         match access.reads_everything() {
             // A system that belongs to a thread runs there, alone.

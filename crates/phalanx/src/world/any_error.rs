@@ -11,14 +11,14 @@ use super::World;
 use super::failure::{BoxedError, CommandOutput, SystemError};
 
 /// How bad an error is, and with it what the world does about one that has no handler: the last is a panic, the first is
-/// forgotten, those between are told.
+/// forgotten, those between are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nobody needs to hear of it.
+    /// It needs no report.
     Ignore,
-    /// For those who follow every step.
+    /// For tracing every step.
     Trace,
-    /// For those who look for a fault.
+    /// For finding a fault.
     Debug,
     /// Good to know.
     Info,
@@ -84,7 +84,7 @@ impl AnyError {
         self.0.error.is::<E>()
     }
 
-    /// How severe it is: [`Severity::Panic`] unless something else was said.
+    /// How severe it is: [`Severity::Panic`] unless set otherwise.
     pub fn severity(&self) -> Severity {
         self.0.severity
     }
@@ -198,7 +198,7 @@ pub trait ResultSeverityExt<T, E>: Sized {
     /// When the result was one.
     fn with_severity(self, severity: Severity) -> Result<T>;
 
-    /// The same result, with an error of the severity that a function says.
+    /// The same result, with an error of the severity that a function returns.
     ///
     /// # Errors
     /// When the result was one.

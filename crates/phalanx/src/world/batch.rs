@@ -103,7 +103,7 @@ impl World {
         SpawnBatch { entities }
     }
 
-    /// As [`World::spawn_batch`], for bundles with parts in sets, and for those to which somebody listens: these are
+    /// As [`World::spawn_batch`], for bundles with parts in sets, and for those with listeners: these are
     /// announced when all of them are there.
     #[track_caller]
     fn spawn_batch_not_plain<B: Bundle>(
@@ -124,7 +124,7 @@ impl World {
                     entities.push(spawned);
                 });
             }));
-            // When all are there, as for those who are told.
+            // When all are there, as for those that are announced.
             match self.quiet_link(id) {
                 Some(link) => link.follow_new(self, &entities),
                 None => self.announce_bundle(&entities, id),
@@ -142,7 +142,7 @@ impl World {
                 panic!("{error}");
             }
         }));
-        // Copied, because whoever hears of them may move rows.
+        // Copied, because handlers may move rows.
         let mut entities = self.store.table_entities(table)[before..].to_vec();
         entities.append(&mut rowless);
         self.announce_bundle(&entities, id);
@@ -239,7 +239,7 @@ impl World {
         // All clones are made before the first entity moves: the user's code may panic.
         let bundles: Vec<B> = entities.iter().map(|_| bundle.clone()).collect();
         for_each_despite_panics(entities.into_iter().zip(bundles), |(entity, bundle)| {
-            // All of them live: nobody had a chance to despawn one.
+            // All of them live: no handler had a chance to despawn one.
             let _ = self.insert(entity, bundle);
         })
     }

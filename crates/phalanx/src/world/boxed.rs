@@ -1,8 +1,8 @@
 //! Values that come in boxes, without their types: components and resources inserted by their ids.
 //!
 //! The type of a value is compared with that of its id before anything changes, so a wrong one is an error that names
-//! both. After that it is an insertion as any other: what the components require comes along, pools are asked, hooks and
-//! observers hear of it, and several components are one move.
+//! both. After that it is an insertion as any other: required components are added, pools are checked, hooks and
+//! observers run, and several components are one move.
 
 use std::any::{Any, TypeId};
 use std::fmt;

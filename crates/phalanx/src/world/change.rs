@@ -2,7 +2,7 @@
 //!
 //! Here the target archetype of a change is found, or created, and the edge to it worked out, once per
 //! (archetype, bundle), together with the edge back: what comes often goes again, and the other way round.
-//! Moving the row is the store's business. Who follows these edges is in `insert` and `remove`.
+//! The store moves the row. `insert` and `remove` follow these edges.
 
 use phalanx_store::{Edge, Entity, Init, PlanError, Store, TableId, Values};
 
@@ -140,7 +140,7 @@ impl World {
         let (present, info) = (self.archetypes.signature(from), self.bundles.info(bundle));
         let pool = self.archetypes.pool_of(from);
         let left = present.difference(&info.signature);
-        // The edge back, when it leads exactly here: nothing else would come along.
+        // The edge back, when it leads exactly here: nothing else would be added.
         let returns = !info.signature.is_empty()
             && present.contains(&info.signature)
             && info.required.iter().all(|(id, _)| left.has(*id))
@@ -164,7 +164,7 @@ impl World {
         self.archetypes.edges.add(self.removal_kind(bundle), from, bundle.index(), edge)
     }
 
-    /// Which edges a bundle leaves on: where somebody listens, not those that the fast path finds.
+    /// Which edges a bundle leaves on: where there are listeners, not those that the fast path finds.
     fn removal_kind(&self, bundle: BundleId) -> Kind {
         if self.bundles.info(bundle).heard.is_empty() { Kind::Remove } else { Kind::RemoveHeard }
     }
@@ -220,7 +220,7 @@ impl World {
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
     }
 
-    /// Whether a bundle only concerns sets, and nobody has a say in what goes into them.
+    /// Whether a bundle only concerns sets, and no group, pool or requirement watches these.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
         B::Sparse::ANY

@@ -31,7 +31,7 @@ mod tables;
 
 pub use tables::CheckpointTable;
 
-/// The state of a world at one moment. Cheap to clone; kept as long as somebody has it.
+/// The state of a world at one moment. Cheap to clone; kept as long as there is a clone of it.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -235,10 +235,10 @@ impl World {
     }
 
     /// As [`World::restore`], and marks what may differ from what was there just before as changed now: for a renderer, or
-    /// whoever else mirrors the world, and for undo in an editor.
+    /// anything else that mirrors the world, and for undo in an editor.
     ///
     /// Components are marked by blocks of 1,024 rows: all rows of a block in which something differs. `Changed`,
-    /// `is_changed` and the ticks of blocks tell of it, also for entities that are back; those that are gone are told by
+    /// `is_changed` and the ticks of blocks show it, also for entities that are back; those that are gone are shown by
     /// nothing. Resources that are restored to another value are marked as well. Running on is the same bit for bit as
     /// after [`World::restore`] for systems that do not ask what changed.
     ///

@@ -1,6 +1,6 @@
-//! Cloning entities: which of their components, with whom, and into what.
+//! Cloning entities: which of their components, with which other entities, and into what.
 //!
-//! A clone is planned first: the entities that come along over linked relations, each with the new one that stands for
+//! A clone is planned first: the entities that are cloned over linked relations, each with the new one that stands for
 //! it. Then the values of each are captured, with the entities they hold mapped, and put into place in one move. The
 //! user's `Clone` runs while nothing has been changed for that entity. Lists of relations are not copied: they follow
 //! from the links. `place` puts values into place, `batch` makes many clones at once.
@@ -90,7 +90,7 @@ impl EntityCloner {
         EntityClonerBuilder { world, cloner: Self { choice, ..Self::default() }, filter: PhantomData }
     }
 
-    /// Whether entities come along that are linked to a cloned one.
+    /// Whether entities are cloned that are linked to a cloned one.
     pub fn linked_cloning(&self) -> bool {
         self.linked
     }
@@ -116,7 +116,7 @@ impl EntityCloner {
     }
 
     /// As [`EntityCloner::clone_entity`], with a mapper that says which entities stand for those that values hold, and
-    /// hears of the entities that are cloned.
+    /// is told of the entities that are cloned.
     ///
     /// # Panics
     /// When one of the entities is dead.
@@ -205,7 +205,7 @@ impl EntityCloner {
 }
 
 impl<Filter> EntityClonerBuilder<'_, Filter> {
-    /// Whether entities come along that are linked to a cloned one (`linked_spawn`), as children are.
+    /// Whether entities are cloned that are linked to a cloned one (`linked_spawn`), as children are.
     pub fn linked_cloning(&mut self, linked: bool) -> &mut Self {
         self.cloner.linked = linked;
         self
@@ -297,7 +297,7 @@ pub enum MoveError {
     NoSuchEntity(Entity),
     /// The type of a component is not `Clone`.
     NotClone {
-        /// Who has it.
+        /// The entity that has the component.
         entity: Entity,
         /// The component.
         component: String,

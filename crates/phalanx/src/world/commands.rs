@@ -31,7 +31,7 @@ mod queue;
 mod traits;
 mod worldwide;
 
-/// Who gives ids to entities that will be spawned.
+/// The source of ids for entities that will be spawned.
 #[derive(Clone, Copy)]
 pub(crate) enum Ids<'w> {
     Store(&'w Store),
@@ -87,9 +87,9 @@ impl Ids<'_> {
 /// }
 ///
 /// let mut world = World::new();
-/// let doomed = world.spawn(Health(0.0)).id();
+/// let despawned = world.spawn(Health(0.0)).id();
 /// world.run_system_once(reap).unwrap(); // applies the commands afterwards
-/// assert!(!world.contains(doomed));
+/// assert!(!world.contains(despawned));
 /// assert_eq!(world.view_filtered::<Entity, With<Corpse>>().count(), 1);
 /// ```
 pub struct Commands<'w, 's> {

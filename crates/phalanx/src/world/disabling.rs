@@ -94,8 +94,8 @@ impl World {
             if !self.contains(entity) || inherits == self.get::<DisabledByTree>(entity).is_some() {
                 continue;
             }
-            // A pool that does not declare the component refuses it: its entities cannot be disabled. Handlers that hear of one
-            // entity may queue what panics; those below it follow all the same.
+            // A pool that does not declare the component refuses it: its entities cannot be disabled. Handlers called
+            // for one entity may queue what panics; those below it follow all the same.
             panics.guard(|| {
                 let _ = match inherits {
                     true => self.insert(entity, DisabledByTree),

@@ -183,8 +183,8 @@ impl<'w> EntityMut<'w> {
     /// Reads what a query would yield for the entity.
     ///
     /// # Errors
-    /// When the entity lacks a part, or one is another entity's, as that of [`Parent`](crate::relation::Parent) is: who has that entity
-    /// may write it meanwhile.
+    /// When the entity lacks a part, or one is another entity's, as that of [`Parent`](crate::relation::Parent) is: a
+    /// holder of that entity may write it meanwhile.
     pub fn get_components<D: ReadOnlyQueryData>(&self) -> Result<D::Item<'_>, QueryEntityError> {
         match self.cell.get::<D::Fetch>(D::ids()) {
             Some(row) => Ok(D::item(row, self.moment())),

@@ -1,6 +1,6 @@
 //! One entity of a world, to be read or changed.
 //!
-//! Both handles borrow the world, so the entity cannot die behind their back; after
+//! Both handles borrow the world, so the entity cannot be despawned meanwhile; after
 //! [`EntityWorldMut::despawn`] the handle is gone.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Errors of systems, conditions and commands, and who hears of them.
+//! Errors of systems, conditions and commands, and the handlers that get them.
 //!
 //! A world has one error handler. Without one, an error is a panic that names what failed. The handler gets the world,
 //! at a moment when its structure is valid and no command is half applied; it may be replaced, but not called again
@@ -68,7 +68,7 @@ impl Error for SystemError {
     }
 }
 
-/// Who hears of errors: a handler that was handed out by its world. Clones are the same handler.
+/// A handler of errors, handed out by its world. Clones are the same handler.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -179,7 +179,7 @@ pub fn warn(_: &mut World, error: SystemError) {
 pub fn ignore(_: &mut World, _: SystemError) {}
 
 impl World {
-    /// Sets who gets the errors of systems, conditions and commands. Without a handler an error is a panic.
+    /// Sets the handler of the errors of systems, conditions and commands. Without a handler an error is a panic.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -187,7 +187,7 @@ impl World {
     ///
     /// let mut world = World::new();
     /// world.set_error_handler(ignore);
-    /// world.commands().queue(|_: &mut World| Err("nobody hears of it"));
+    /// world.commands().queue(|_: &mut World| Err("not reported"));
     /// world.flush();
     /// ```
     pub fn set_error_handler(

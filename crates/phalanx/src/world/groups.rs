@@ -1,7 +1,7 @@
 //! Groups of a world.
 //!
 //! Sets keep their groups right on their own. All that is left for the world is a group that excludes a component in
-//! tables: who changes an entity's table does so through [`World::grouped`], which costs one test while there is no
+//! tables: code that changes an entity's table does so through [`World::grouped`], which costs one test while there is no
 //! such group.
 
 use std::cmp::Ordering;
@@ -142,7 +142,7 @@ pub(super) fn sorted(len: usize, mut compare: impl FnMut(usize, usize) -> Orderi
 /// Brings things into an order by exchanging two at a time: each place gets what stood at `order[place]`.
 pub(crate) fn arrange(mut order: Vec<usize>, mut swap: impl FnMut(usize, usize)) {
     for start in 0..order.len() {
-        // Along a circle of places, what stood at its start is passed on until it is where it belongs.
+        // Along a cycle of places, what stood at its start is passed on until it is where it belongs.
         let mut at = start;
         while order[at] != start {
             let from = std::mem::replace(&mut order[at], at);

@@ -1,10 +1,10 @@
 //! Indexes by value: which entities have a component that equals a value, without a scan.
 //!
-//! An index is asked for once, and kept from then on, for the world and all systems alike. It hears of no change: when it
-//! is asked, it looks at the blocks that were written since it was asked last, whatever path wrote them, and then verifies
-//! what it found against the components themselves. So it is right after writes through rows, chunks, fields and names of
-//! fields alike, and a component that is written but not asked for costs nothing. Entities come in ascending order
-//! (ADR 0056).
+//! An index is asked for once, and kept from then on, for the world and all systems alike. It is not notified of
+//! changes: when it is asked, it looks at the blocks that were written since it was asked last, whatever path wrote
+//! them, and then verifies what it found against the components themselves. So it is right after writes through rows,
+//! chunks, fields and names of fields alike, and a component that is written but not asked for costs nothing. Entities
+//! come in ascending order (ADR 0056).
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +89,7 @@ buckets!(Ordered, Ord);
 /// What an index looks at.
 pub(crate) type Rows<'w, 's, C> = Query<'w, 's, (Entity, &'static C), Everyone>;
 
-/// An index that a world and its systems share. Whoever asks brings it up to date first.
+/// An index that a world and its systems share. A caller brings it up to date first.
 pub(crate) type SharedIndex<C, B> = RwLock<ValueIndex<C, B>>;
 
 /// One index: what it found when it looked last.
@@ -99,7 +99,7 @@ pub(crate) struct ValueIndex<C, B> {
     known: HashMap<Entity, C>,
     /// What was written up to this moment is known. `None`: nothing is.
     seen: Option<Tick>,
-    /// Whether it is being changed: the user's code panicked when that is found by somebody else.
+    /// Whether it is being changed: the user's code panicked when another caller finds that.
     is_changing: bool,
 }
 
@@ -199,8 +199,8 @@ fn verified<'a, C: Component + PartialEq>(
 
 /// Brings an index up to date during a session, and opens it to be read.
 ///
-/// It never waits for somebody who reads it, which could be the same thread: whoever does has brought it up to date, and
-/// keeps those away who write the component.
+/// It never waits for a reader, which could be the same thread: a reader has brought it up to date, and
+/// keeps writers of the component away.
 pub(crate) fn read_current<'g, C: Component + Clone + PartialEq, B: Buckets<C>>(
     index: &'g SharedIndex<C, B>,
     rows: &Rows<'_, '_, C>,
@@ -221,7 +221,7 @@ pub(crate) fn read_current<'g, C: Component + Clone + PartialEq, B: Buckets<C>>(
     }
 }
 
-/// Opens an index to change it. One that was left half-changed by a panic is made anew by whoever catches up.
+/// Opens an index to change it. One that was left half-changed by a panic is made anew by the next caller that catches up.
 fn write<T>(index: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     index.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! What loading a saved world needs of a world: rows filled by columns, groups made from ids.
 //!
-//! Everything here was checked before: who has which component, in which pool, in which order. Hooks, observers and
-//! commands hear nothing of it.
+//! Everything here was checked before: which entity has which component, in which pool, in which order. Hooks,
+//! observers and commands do not run.
 
 use phalanx_store::{AnyColId, ColumnRows, Entity, SetGroupId, SetId, TableId};
 

@@ -4,7 +4,7 @@
 //! does not lie in the world: it lies with the thread, filed under the world's number, and is found again only
 //! there. Exclusive systems and those with a [`NonSend`] parameter run on the thread that runs the schedule.
 //!
-//! A value is lent under a count: shared by many, or by one for writing, who takes it out meanwhile.
+//! A value is lent under a count: shared by many, or by one writer, which takes it out meanwhile.
 //! Values whose world is gone are dropped by their thread, at its next use of such a value or at its end.
 
 use std::any::{Any, TypeId};
@@ -289,7 +289,7 @@ fn place_of(world: u64, of: TypeId) -> Option<Place> {
     })
 }
 
-/// Takes a value out that nobody else has.
+/// Takes a value out that is not lent.
 fn take(place: &Place) -> Option<Rc<dyn Any>> {
     let mut held = place.borrow_mut();
     match held.as_ref() {

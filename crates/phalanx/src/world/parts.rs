@@ -1,8 +1,8 @@
 //! The sparse parts of a change: which sets it concerns, and what required components bring along.
 //!
 //! The order is that of the whole world: functions of the user that make values run first, and when one of
-//! them panics, what the others made is taken back; then everything gets to its place; values that nobody
-//! keeps are dropped last.
+//! them panics, what the others made is taken back; then everything gets to its place; values that are not
+//! kept are dropped last.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

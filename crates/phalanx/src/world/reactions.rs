@@ -1,4 +1,4 @@
-//! Who listens to structural change, and the one place that announces it.
+//! Listeners to structural change, and the one place that announces it.
 //!
 //! ```text
 //!   Despawn  Discard  Remove  │ the change │  Add  Insert  │ commands of the handlers
@@ -6,9 +6,9 @@
 //!   values still readable     │            │  everything in its place
 //! ```
 //!
-//! Every path of structural change asks one question: does somebody listen to a component that it concerns? The answer
+//! Every path of structural change asks one question: has a component that it concerns listeners? The answer
 //! is kept where the path looks anyway: with the bundle, its edges, its spawn cursor and the policy of a sparse set. So
-//! a component that nobody listens to pays nothing, and its fast paths come back when the last listener goes.
+//! a component without listeners pays nothing, and its fast paths come back when the last listener goes.
 //! Handlers change no structure: what they queue is applied when the change is complete. See ADR 0050.
 
 use phalanx_store::{Entity, SetId};
@@ -72,7 +72,7 @@ impl Lifecycle {
     /// How many there are.
     pub(crate) const COUNT: usize = 5;
 
-    /// Whether it is told before the change, in reverse order.
+    /// Whether it is announced before the change, in reverse order.
     #[inline]
     pub(crate) fn is_leaving(self) -> bool {
         matches!(self, Self::Discard | Self::Remove | Self::Despawn)
@@ -90,19 +90,19 @@ impl Lifecycle {
     }
 }
 
-/// Who listens to what in one world.
+/// The listeners of one world, by what they listen to.
 #[derive(Default)]
 pub(crate) struct Reactions {
-    /// Whether somebody listens to any component, or observes an entity.
+    /// Whether any component has listeners, or any entity is observed.
     active: bool,
-    /// The components to which somebody listens, whatever the event.
+    /// The components that have listeners, whatever the event.
     heard: Signature,
     /// The sets of those among them that are sparse.
     heard_sets: Vec<SetId>,
-    /// The sets of those among these that are heard by more than the upkeep of a relation whose sources die with their
+    /// The sets of those among these that have more listeners than the upkeep of a relation whose sources die with their
     /// target.
     loud_sets: Vec<SetId>,
-    /// The halves of relations that are heard by nothing but the upkeep of the relation.
+    /// The halves of relations that have no listener but the upkeep of the relation.
     quiet: Signature,
     /// Indexed by component: how many listeners it has.
     listeners: Vec<u32>,
@@ -119,39 +119,39 @@ pub(crate) struct Reactions {
     matchers: Vec<matches::Matcher>,
     /// Reactive sets.
     collectors: Vec<reactive::Collector>,
-    /// Observers, in order, and sets that are told of written values at sync points.
+    /// Observers, in order, and sets that are notified of written values at sync points.
     polls: Vec<polls::Poll>,
-    /// What observers of archetypes were told.
+    /// What was announced to observers of archetypes.
     archetypes: Option<crate::archetype::Cursor>,
-    /// What came before that, and was not told when the world was restored.
+    /// What came before that, and was not announced when the world was restored.
     untold: Vec<crate::archetype::Change>,
     /// Observers that were removed, and which a checkpoint may bring back.
     retired: Vec<image::Retired>,
-    /// Whether something is told at sync points.
+    /// Whether something is announced at sync points.
     polled: bool,
     /// How many handlers run, one inside the other.
     handling: usize,
     /// What is being announced, outermost first.
     chain: Vec<announce::Cause>,
     depth_limit: announce::DepthLimit,
-    /// What went wrong in handlers, to be told when the change is complete.
+    /// What went wrong in handlers, to be reported when the change is complete.
     errors: Vec<SystemError>,
 }
 
 impl Reactions {
-    /// Whether somebody listens to any component.
+    /// Whether any component has listeners.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Whether something is told at sync points.
+    /// Whether something is announced at sync points.
     #[inline]
     pub(crate) fn is_polled(&self) -> bool {
         self.polled
     }
 
-    /// Whether somebody observes single entities.
+    /// Whether single entities are observed.
     pub(crate) fn observes_entities(&self) -> bool {
         self.observers.has_entities()
     }
@@ -161,7 +161,7 @@ impl Reactions {
         self.handling > 0
     }
 
-    /// The components to which somebody listens.
+    /// The components that have listeners.
     pub(crate) fn heard(&self) -> &Signature {
         &self.heard
     }
@@ -209,7 +209,7 @@ impl World {
         self.update_set_policies();
     }
 
-    /// Finds out anew which sets are heard by more than the upkeep of a relation.
+    /// Works out anew which sets have more listeners than the upkeep of a relation.
     #[cold]
     fn update_loud(&mut self) {
         let reactions = &self.reactions;
@@ -261,7 +261,7 @@ impl World {
         self.reactions.quiet.has(id)
     }
 
-    /// Finds out anew whether anybody has to hear of changes: where entities are observed, of their end.
+    /// Works out anew whether changes have to be announced: where entities are observed, their end.
     fn update_active(&mut self) {
         let reactions = &mut self.reactions;
         reactions.active = !reactions.heard.is_empty() || reactions.observers.has_entities();
@@ -292,7 +292,7 @@ impl World {
             || self.reactions.loud_sets.iter().any(is_in)
     }
 
-    /// As [`World::is_end_heard`], not counting who listens to one set.
+    /// As [`World::is_end_heard`], not counting the listeners of one set.
     pub(crate) fn is_end_heard_besides(&self, entity: Entity, quiet: SetId) -> bool {
         let Some(location) = self.store.locate(entity) else { return false };
         let is_in = |&set: &SetId| set != quiet && self.store.set_row(set, entity).is_some();

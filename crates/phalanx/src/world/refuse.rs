@@ -1,7 +1,7 @@
-//! What the pool of an entity forbids, whoever asks for it.
+//! What the pool of an entity forbids, by any path.
 //!
 //! Bundles are checked as a whole, table and sparse parts and what they require, once per (archetype, bundle):
-//! whoever finds an edge between archetypes has passed. Nothing here runs per row.
+//! an edge between archetypes proves that the check passed. Nothing here runs per row.
 
 use phalanx_store::Entity;
 
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    /// The same for all entities of an archetype, told of the first one.
+    /// The same for all entities of an archetype, reported for the first one.
     #[cold]
     pub(crate) fn refused_for_all(&self, archetype: ArchetypeId, refusal: Refusal) -> ChangeError {
         let table = self.archetypes.table(archetype).expect("the archetype exists");

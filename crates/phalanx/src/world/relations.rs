@@ -7,9 +7,9 @@
 //!   a target dies     its links go, and where they are linked its sources die first, the last of them first
 //! ```
 //!
-//! The hooks of both halves do it where somebody else listens to them. A list that is there is changed at once; what would
+//! The hooks of both halves do it where they have other listeners. A list that is there is changed at once; what would
 //! change structure is queued, and done when the change that is announced is complete. Until then the first list of a
-//! target waits in [`Relations`]. Where nobody else listens, nothing is announced, and lists follow at once (`direct`).
+//! target waits in [`Relations`]. Without other listeners nothing is announced, and lists follow at once (`direct`).
 //! Nothing here is recursive: chains may be as long as there are entities (ADR 0055).
 
 use std::fmt;
@@ -60,18 +60,18 @@ pub enum LinkError {
     DeadTarget {
         /// The relation.
         relation: String,
-        /// Who would point.
+        /// The entity that would point.
         source: Entity,
-        /// At whom.
+        /// Its target.
         target: Entity,
     },
     /// The entity that would point is dead.
     DeadSource {
         /// The relation.
         relation: String,
-        /// Who would point.
+        /// The entity that would point.
         source: Entity,
-        /// At whom.
+        /// Its target.
         target: Entity,
     },
     /// The entity would point at itself.
@@ -130,7 +130,7 @@ impl std::error::Error for LinkError {}
 impl World {
     /// Whether an entity may point at another one: the target lives, and no cycle comes of it where none may be.
     ///
-    /// A source that nobody points at, and a target that points at nobody, are accepted at once; otherwise the way from
+    /// A source without sources of its own, and a target without a target, are accepted at once; otherwise the way from
     /// the target upwards is walked.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl World {
     pub fn check_link<R: Relationship>(&self, source: Entity, target: Entity) -> Result<(), LinkError> {
         // Worked out for errors alone.
         let relation = short_type::<R>;
-        // Who has a list lives.
+        // An entity with a list lives.
         if self.sources_of::<R::RelationshipTarget>(target).is_none() && !self.contains(target) {
             return Err(LinkError::DeadTarget { relation: relation(), source, target });
         }

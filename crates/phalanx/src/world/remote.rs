@@ -7,7 +7,7 @@
 //!
 //! A [`Remote`] is a queue that the world empties whenever commands are applied ([`World::flush`]): between systems, at
 //! the end of a phase, or when asked. Closures of one sender keep their order. The queue is bounded: a sender that is
-//! faster than the world waits, or is told so. When the world is dropped, what waits is dropped, every answer says so,
+//! faster than the world waits, or gets an error. When the world is dropped, what waits is dropped, every answer says so,
 //! and nothing more is taken.
 //!
 //! While no handle exists, a flush looks at one pointer. This file knows no async runtime: an [`Answer`] is a plain
@@ -34,7 +34,7 @@ struct Shared {
     state: Mutex<State>,
     /// How many closures wait: what a flush looks at before it takes the lock.
     waiting: AtomicUsize,
-    /// Told when there is room, or the world is gone.
+    /// Notified when there is room, or the world is gone.
     room: Condvar,
 }
 
@@ -56,7 +56,7 @@ impl Shared {
         self.waiting.store(state.jobs.len(), Ordering::Release);
     }
 
-    /// Tells everyone who waits for room.
+    /// Wakes all senders that wait for room.
     fn wake(&self, mut state: MutexGuard<'_, State>) {
         let wakers = std::mem::take(&mut state.wakers);
         drop(state);
@@ -81,7 +81,7 @@ impl Drop for Inbox {
         let jobs = std::mem::take(&mut state.jobs);
         shared.waiting.store(0, Ordering::Release);
         shared.wake(state);
-        // The closures are the user's code: dropped when the queue is closed and nothing is locked. Each answer hears of it.
+        // The closures are the user's code: dropped when the queue is closed and nothing is locked. Each answer says so.
         let mut panics = phalanx_store::FirstPanic::default();
         jobs.into_iter().for_each(|job| panics.guard(|| drop(job)));
         panics.resume_unless_panicking();

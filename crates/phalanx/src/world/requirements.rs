@@ -10,7 +10,7 @@ use crate::component::AnyComponent;
 use crate::registry::{ComponentId, RequiredComponentsError};
 
 impl World {
-    /// From now on `R` comes along with `C`, with its default value, where an entity lacks it.
+    /// From now on `C` requires `R`: it is added with its default value where an entity lacks it.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -88,7 +88,7 @@ impl World {
         self.components.add_requirement(of, required, init)
     }
 
-    /// The components that come along with `C`, nearest first, and those that these bring; `None` when `C` is not
+    /// The components that `C` requires, nearest first, and those that these bring; `None` when `C` is not
     /// registered.
     pub fn get_required_components<C: AnyComponent>(&self) -> Option<Vec<ComponentId>> {
         self.get_required_components_by_id(self.components.id::<C>()?)

@@ -4,7 +4,7 @@
 //! channels are lent under flags. A *reading* session borrows it shared: nothing can be written, no flag is
 //! needed, and the whole world may be looked at as well.
 //!
-//! This file does not decide who may run beside whom: the schedule does, and a flag that cannot be taken is a
+//! This file does not decide which systems run beside which: the schedule does, and a flag that cannot be taken is a
 //! bug there.
 
 use phalanx_store::Shared;

@@ -58,7 +58,7 @@ impl World {
         entity: Entity,
         bundle: B,
     ) -> Result<EntityWorldMut<'_>, SpawnAtError> {
-        // What cannot be used panics here, before anybody lives.
+        // What cannot be used panics here, before any entity lives.
         self.bundle::<B>();
         self.claim(entity)?;
         match catch_unwind(AssertUnwindSafe(|| self.insert(entity, bundle))) {

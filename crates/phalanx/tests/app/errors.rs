@@ -1,4 +1,4 @@
-//! Errors: what fails, who hears of it, and that it does so by name.
+//! Errors: what fails, which handler gets it, and that it does so by name.
 
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 

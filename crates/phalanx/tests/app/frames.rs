@@ -47,7 +47,7 @@ fn phases_run_in_their_order() {
 }
 
 #[test]
-fn update_starts_the_app_if_nobody_did() {
+fn update_starts_the_app_if_it_has_not_started() {
     let mut app = app();
     app.add_systems(Startup, say("start")).add_systems(Update, say("update"));
     (0..2).for_each(|_| app.step(0.0));

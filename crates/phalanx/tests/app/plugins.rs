@@ -99,7 +99,7 @@ fn functions_and_nested_tuples_are_plugins() {
 }
 
 #[test]
-fn a_plugin_that_is_added_twice_is_named_with_those_who_added_it() {
+fn a_plugin_that_is_added_twice_is_named_with_the_plugins_that_added_it() {
     let mut app = App::new();
     app.add_plugins(A(1));
     let text = panic_of(|| {

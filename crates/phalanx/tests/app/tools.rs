@@ -93,13 +93,13 @@ fn a_tool_can_add_a_tool() {
     struct Late(Arc<Mutex<Vec<&'static str>>>);
     impl FrameTool for Late {
         fn after_frame(&mut self, _: &mut App) {
-            self.0.lock().expect("nobody panicked").push("late");
+            self.0.lock().expect("not poisoned").push("late");
         }
     }
     struct First(Arc<Mutex<Vec<&'static str>>>, bool);
     impl FrameTool for First {
         fn after_frame(&mut self, app: &mut App) {
-            self.0.lock().expect("nobody panicked").push("first");
+            self.0.lock().expect("not poisoned").push("first");
             if !std::mem::replace(&mut self.1, true) {
                 app.add_frame_tool(Late(Arc::clone(&self.0)));
             }
@@ -110,7 +110,7 @@ fn a_tool_can_add_a_tool() {
     app.add_frame_tool(First(Arc::clone(&told), false));
     app.step(0.1);
     app.step(0.1);
-    assert_eq!(*told.lock().expect("nobody panicked"), ["first", "first", "late"]);
+    assert_eq!(*told.lock().expect("not poisoned"), ["first", "first", "late"]);
 }
 
 #[test]

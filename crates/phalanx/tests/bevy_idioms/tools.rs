@@ -1,4 +1,4 @@
-//! What tools ask: who handles errors and observes events, what was removed, what schedules and queries are.
+//! What tools ask: what handles errors and observes events, what was removed, what schedules and queries are.
 
 use phalanx::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Hunts entities that end up in the wrong row, the wrong table or the wrong archetype (hazards 24 to 27),
 //! and archetypes that are doubled, lost or hidden from a query.
 //!
-//! Swap-and-pop moves an entity that nobody asked to move; ids of archetypes are given again; signatures
+//! Swap-and-pop moves an entity that was not asked to move; ids of archetypes are given again; signatures
 //! outgrow their first words. Each of these once hid a wrong index in some library.
 //!
 //! This file is about archetypes as sets of components that come and go, `rows` about the rows of their tables.
@@ -418,7 +418,7 @@ fn a_signature_never_changes_while_its_archetype_lives() {
     world.drop_empty_archetypes();
     assert!(!world.archetypes().contains(home) && world.archetypes().signature(home).is_empty());
     assert_eq!((world.archetypes().find(&set), world.archetypes().table(home)), (None, None));
-    assert_eq!(world.insert_into_archetype(home, &Hidden), 0, "nobody is there");
+    assert_eq!(world.insert_into_archetype(home, &Hidden), 0, "it has no entities");
     assert_eq!(world.remove_from_archetype::<Mass>(home), 0);
     checked(&world);
 }

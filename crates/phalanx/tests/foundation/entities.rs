@@ -39,32 +39,32 @@ fn with_an_old_slot() -> World {
     world
 }
 
-/// Fails unless every operation on the id finds nobody and changes nothing.
+/// Fails unless every operation on the id finds no entity and changes nothing.
 #[track_caller]
-fn is_nobody<K: Kind>(world: &mut World, nobody: Entity) {
+fn is_no_entity<K: Kind>(world: &mut World, absent: Entity) {
     let count = world.entities().len();
     let ledger_row = || (K::make(90), Left::make(91));
-    assert!(!world.contains(nobody), "{nobody}");
-    assert!(world.get::<K>(nobody).is_none() && world.get_mut::<K>(nobody).is_none(), "{nobody}");
-    assert_eq!(world.archetype_of(nobody), None);
-    assert_eq!(world.get_entity(nobody).map(|entity| entity.id()).map_err(|error| error.entity), Err(nobody));
+    assert!(!world.contains(absent), "{absent}");
+    assert!(world.get::<K>(absent).is_none() && world.get_mut::<K>(absent).is_none(), "{absent}");
+    assert_eq!(world.archetype_of(absent), None);
+    assert_eq!(world.get_entity(absent).map(|entity| entity.id()).map_err(|error| error.entity), Err(absent));
     assert_eq!(
-        world.get_entity_mut(nobody).map(|entity| entity.id()).map_err(|error| error.entity),
-        Err(nobody)
+        world.get_entity_mut(absent).map(|entity| entity.id()).map_err(|error| error.entity),
+        Err(absent)
     );
-    assert_eq!(world.insert(nobody, ledger_row()).map_err(|error| error.entity()), Err(nobody));
-    assert_eq!(world.remove::<K>(nobody).map_err(|error| error.entity()), Err(nobody));
-    assert!(world.take::<K>(nobody).is_none());
-    assert_eq!(world.retain::<()>(nobody).map_err(|error| error.entity()), Err(nobody));
+    assert_eq!(world.insert(absent, ledger_row()).map_err(|error| error.entity()), Err(absent));
+    assert_eq!(world.remove::<K>(absent).map_err(|error| error.entity()), Err(absent));
+    assert!(world.take::<K>(absent).is_none());
+    assert_eq!(world.retain::<()>(absent).map_err(|error| error.entity()), Err(absent));
     let component = world.register_component::<Left>();
-    assert_eq!(world.remove_by_id(nobody, component).map_err(|error| error.entity()), Err(nobody));
-    assert_eq!(world.insert_batch([(nobody, ledger_row())]), 0);
-    assert_eq!(world.remove_batch::<K>([nobody]), 0);
-    assert_eq!(world.despawn_batch([nobody]), 0);
-    assert_eq!(world.try_despawn(nobody).map_err(|error| error.entity), Err(nobody));
-    assert!(!world.despawn(nobody));
-    assert!(panic_of(|| world.entity(nobody).id()).is_some_and(|message| message.contains("not alive")));
-    assert!(panic_of(|| world.entity_mut(nobody).id()).is_some_and(|message| message.contains("not alive")));
+    assert_eq!(world.remove_by_id(absent, component).map_err(|error| error.entity()), Err(absent));
+    assert_eq!(world.insert_batch([(absent, ledger_row())]), 0);
+    assert_eq!(world.remove_batch::<K>([absent]), 0);
+    assert_eq!(world.despawn_batch([absent]), 0);
+    assert_eq!(world.try_despawn(absent).map_err(|error| error.entity), Err(absent));
+    assert!(!world.despawn(absent));
+    assert!(panic_of(|| world.entity(absent).id()).is_some_and(|message| message.contains("not alive")));
+    assert!(panic_of(|| world.entity_mut(absent).id()).is_some_and(|message| message.contains("not alive")));
     assert_eq!(world.entities().len(), count);
     checked(world);
 }
@@ -85,7 +85,7 @@ fn a_slot_whose_generations_are_used_up_never_lives_again() {
             (0..20).map(|seed| world.spawn((K::make(seed), Left::make(seed))).id()).collect();
         assert!(new.iter().all(|entity| entity.index() != 0));
         for generation in [0, 1, LAST - 1, LAST, LAST + 1] {
-            is_nobody::<K>(&mut world, id(0, generation));
+            is_no_entity::<K>(&mut world, id(0, generation));
         }
         assert_held::<K>(&world, new.iter().copied().zip(0..));
         world.clear_entities();
@@ -95,7 +95,7 @@ fn a_slot_whose_generations_are_used_up_never_lives_again() {
                 .spawn_batch((0..30).map(|seed| (K::make(seed), Left::make(seed))))
                 .all(|entity| entity.index() != 0)
         );
-        is_nobody::<K>(&mut world, last);
+        is_no_entity::<K>(&mut world, last);
         drop(world);
         ledger.all_dropped_once();
     }
@@ -136,7 +136,7 @@ fn a_slot_retires_however_its_last_entity_came_and_went() {
             assert_eq!(last, id(0, LAST));
             death(&mut world, last);
             assert_eq!(world.stats().retired_slots, 1);
-            is_nobody::<Left>(&mut world, last);
+            is_no_entity::<Left>(&mut world, last);
             let reserved = world.reserve_entity();
             let next = birth(&mut world);
             assert!(reserved.index() != 0 && next.index() != 0 && reserved != next);
@@ -186,7 +186,7 @@ fn a_living_slot_cannot_be_put_forward() {
 
 // Hazard 2.
 #[test]
-fn no_living_id_is_the_placeholder_and_the_placeholder_is_nobody() {
+fn no_living_id_is_the_placeholder_and_the_placeholder_is_no_entity() {
     let mut world = with_an_old_slot();
     let mut ids = vec![world.spawn(Health(1)).id(), world.spawn_empty().id(), world.reserve_entity()];
     assert_eq!(ids[0].generation(), LAST, "the largest generation that lives");
@@ -194,11 +194,11 @@ fn no_living_id_is_the_placeholder_and_the_placeholder_is_nobody() {
     assert!(ids.iter().all(|&entity| entity != Entity::PLACEHOLDER && world.contains(entity)));
     assert!(ids.iter().all(|entity| Entity::from_bits(entity.to_bits()) == Some(*entity)));
     assert!(Entity::from_bits(0).is_none() && Entity::from_bits(u64::from(u32::MAX)).is_none());
-    is_nobody::<Left>(&mut world, Entity::PLACEHOLDER);
+    is_no_entity::<Left>(&mut world, Entity::PLACEHOLDER);
     // Its halves are as dead, each beside a half that lives.
-    is_nobody::<Left>(&mut world, id(u32::MAX, 0));
-    is_nobody::<Left>(&mut world, id(u32::MAX, LAST));
-    is_nobody::<Left>(&mut world, id(0, LAST + 1));
+    is_no_entity::<Left>(&mut world, id(u32::MAX, 0));
+    is_no_entity::<Left>(&mut world, id(u32::MAX, LAST));
+    is_no_entity::<Left>(&mut world, id(0, LAST + 1));
 }
 
 // Hazard 3: every way to an id says that there is none, and changes nothing.
@@ -325,13 +325,13 @@ fn a_forged_id_is_an_error_for_every_operation() {
             id(rowless.index(), 1),
             id(3, u32::MAX - 1),
         ] {
-            is_nobody::<K>(&mut world, forged);
+            is_no_entity::<K>(&mut world, forged);
         }
         assert_eq!(ledger.live(), live, "{}", name::<K>());
         assert_held::<K>(&world, entities.iter().copied().zip(0..));
-        // A free slot's next id, and a retired slot's last one, are nobody either.
+        // A free slot's next id, and a retired slot's last one, are no entities either.
         world.despawn(entities[2]);
-        is_nobody::<K>(&mut world, id(2, 1));
+        is_no_entity::<K>(&mut world, id(2, 1));
         drop(world);
         ledger.all_dropped_once();
     }
@@ -346,13 +346,13 @@ fn a_forged_id_is_an_error_for_run_time_components() {
     let entity = world.spawn_empty().id();
     world.insert_dynamic(entity, hp, &[("current", Value::I32(5))]).expect("alive");
     for forged in [id(1, 0), id(0, 1), id(u32::MAX, 3), Entity::PLACEHOLDER] {
-        let nobody = FieldError::NoSuchEntity { entity: forged };
+        let absent = FieldError::NoSuchEntity { entity: forged };
         assert_eq!(
             world.insert_dynamic(forged, hp, &[("current", Value::I32(6))]).err(),
-            Some(nobody.clone())
+            Some(absent.clone())
         );
-        assert_eq!(world.get_field(forged, hp, "current").err(), Some(nobody.clone()));
-        assert_eq!(world.set_field(forged, hp, "current", Value::I32(7)).err(), Some(nobody));
+        assert_eq!(world.get_field(forged, hp, "current").err(), Some(absent.clone()));
+        assert_eq!(world.set_field(forged, hp, "current", Value::I32(7)).err(), Some(absent));
     }
     assert_eq!(world.get_field(entity, hp, "current"), Ok(Value::I32(5)));
     checked(&world);
@@ -360,7 +360,7 @@ fn a_forged_id_is_an_error_for_run_time_components() {
 
 // Hazard 4: an id of another world is a forged one, unless by chance it is the same number.
 #[test]
-fn ids_of_a_larger_world_are_nobody_in_a_smaller_one() {
+fn ids_of_a_larger_world_are_no_entities_in_a_smaller_one() {
     let mut large = World::new();
     let foreign: Vec<Entity> = large.spawn_batch((0..100).map(Health)).collect();
     let mut small = World::new();
@@ -397,7 +397,7 @@ fn ids_from_before_a_clear_are_dead_for_good() {
             before.extend(after);
             world.clear_entities();
         }
-        before.iter().take(8).for_each(|&entity| is_nobody::<K>(&mut world, entity));
+        before.iter().take(8).for_each(|&entity| is_no_entity::<K>(&mut world, entity));
         // Slots were used again, not added.
         assert!(world.entities().slots() < 12, "{}", world.entities().slots());
         drop(world);
@@ -513,7 +513,7 @@ fn threads_that_reserve_side_by_side_stop_at_the_limit() {
 
 // Hazard 8.
 #[test]
-fn a_reserved_id_that_nobody_comes_back_for_does_not_cost_a_slot_each_time() {
+fn a_reserved_id_that_is_never_used_does_not_cost_a_slot_each_time() {
     let mut world = World::new();
     for _ in 0..50 {
         let reserved: Vec<Entity> = (0..4).map(|_| world.reserve_entity()).collect();

@@ -293,7 +293,7 @@ fn the_last_row_takes_the_place_of_the_one_that_leaves() {
             let (entities, archetype) = ten(&mut world);
             leave(&mut world, entities[row]);
             let mut expected = entities.clone();
-            // A way that leads nowhere moves nobody.
+            // An edge that leads nowhere moves no entity.
             if way != 3 {
                 expected.swap_remove(row);
             }

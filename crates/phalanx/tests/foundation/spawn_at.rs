@@ -81,7 +81,7 @@ fn an_entity_whose_required_component_cannot_be_made_is_gone_again() {
     world.check().unwrap();
 }
 
-/// Who is alive, and how far each index has gone: nothing is asked of the world under test.
+/// Which entities are alive, and how far each index has gone: nothing is asked of the world under test.
 #[derive(Default)]
 struct Naive {
     alive: BTreeMap<Entity, u32>,

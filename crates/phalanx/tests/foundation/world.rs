@@ -1,4 +1,4 @@
-//! Each method of the world does what its name says, and wrong use is told in words.
+//! Each method of the world does what its name says, and wrong use is reported in words.
 //!
 //! This file goes through `World`, `EntityRef`, `EntityWorldMut`, `Commands`, resources and messages, method
 //! by method. `errors` holds the wrong uses with the text they get, `require` what `#[require]` means,
@@ -128,7 +128,7 @@ fn spawn_batch_gives_an_entity_per_bundle_in_order() {
         assert_eq!(world.get::<Health>(entity), Some(&Health(n)));
     }
     assert_eq!(world.spawn_batch(Vec::<Health>::new()).next(), None);
-    // Whoever does not want the ids need not ask for them.
+    // A caller that does not want the ids need not ask for them.
     world.spawn_batch([Health(1), Health(2)]);
     assert_eq!(world.entities().len(), 52);
     checked(&world);
@@ -352,25 +352,25 @@ fn messages_live_until_the_end_of_the_next_frame() {
 fn commands_wait_for_the_flush() {
     let mut world = World::new();
     let known = world.spawn((Health(1), Frozen)).id();
-    let doomed = world.spawn(Health(2)).id();
+    let despawned = world.spawn(Health(2)).id();
     let mut commands = world.commands();
     let spawned = commands.spawn((Health(3), HERE)).remove::<Position>().insert(Frozen).id();
     let empty = commands.spawn_empty().id();
     commands.spawn_batch([Health(4), Health(5)]);
     commands.entity(known).insert((Health(6), HERE)).remove::<Frozen>();
     assert_eq!(commands.entity(known).id(), known);
-    commands.entity(doomed).despawn();
+    commands.entity(despawned).despawn();
     commands.insert_resource(Score(7));
     commands.write_message(Hit(8));
     commands.queue(|world: &mut World| world.resource_mut::<Score>().0 += 1);
-    assert!(!world.contains(spawned) && !world.contains(empty) && world.contains(doomed));
+    assert!(!world.contains(spawned) && !world.contains(empty) && world.contains(despawned));
     assert_eq!((world.entities().len(), world.get_resource::<Score>()), (2, None));
     world.flush();
     assert_eq!(names(&world, spawned), ["test.Health", "test.Frozen"]);
     assert_eq!(names(&world, empty), [""; 0]);
     assert_eq!(names(&world, known), ["test.Health", "test.Position"]);
     assert_eq!(world.get::<Health>(known), Some(&Health(6)));
-    assert!(!world.contains(doomed));
+    assert!(!world.contains(despawned));
     assert_eq!(world.entities().len(), 5);
     assert_eq!(world.resource::<Score>(), &Score(8));
     assert_eq!(world.messages::<Hit>().map(Messages::len), Some(1));
@@ -501,7 +501,7 @@ fn whole_archetypes_receive_and_lose_bundles_at_once() {
     let entities: Vec<Entity> = world.spawn_batch((0..10).map(|n| (Health(n), HERE))).collect();
     let archetype = world.archetype_of(entities[0]).expect("alive");
     assert_eq!(world.insert_into_archetype(archetype, &(Name("all".into()), Frozen)), 10);
-    assert_eq!(world.insert_into_archetype(archetype, &Frozen), 0, "nobody is there any more");
+    assert_eq!(world.insert_into_archetype(archetype, &Frozen), 0, "it has no entities any more");
     let archetype = world.archetype_of(entities[3]).expect("alive");
     assert_eq!(world.insert_into_archetype(archetype, &Health(77)), 10, "in place");
     assert_eq!(world.get::<Health>(entities[4]), Some(&Health(77)));

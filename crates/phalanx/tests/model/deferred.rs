@@ -52,7 +52,7 @@ type Effect = Box<dyn FnOnce(&mut Naive)>;
 
 /// A command that waits for the flush.
 pub struct Recorded {
-    /// The one that is changed; nobody, when the command is a function on the world.
+    /// The one that is changed; none, when the command is a function on the world.
     entity: Option<Entity>,
     effect: Effect,
 }
@@ -76,7 +76,7 @@ fn record(
 }
 
 /// Alive, reserved or dead.
-fn anybody(run: &mut Run) -> Entity {
+fn any_entity(run: &mut Run) -> Entity {
     let alive = match run.rng.below(6) {
         0 => None,
         1 => run.naive.pending.last().copied(),
@@ -109,7 +109,7 @@ pub fn spawn_batch_as<B: Sample>(run: &mut Run) -> bool {
 }
 
 pub fn insert_as<B: Sample>(run: &mut Run) -> bool {
-    let entity = anybody(run);
+    let entity = any_entity(run);
     let bundle = B::random(&mut run.rng);
     let cells = bundle.cells();
     run.world.commands().entity(entity).insert(bundle);
@@ -120,7 +120,7 @@ pub fn insert_as<B: Sample>(run: &mut Run) -> bool {
 }
 
 pub fn remove_as<B: Sample>(run: &mut Run) -> bool {
-    let entity = anybody(run);
+    let entity = any_entity(run);
     run.world.commands().entity(entity).remove::<B>();
     record(run, entity, &[], move |naive| {
         naive.remove(entity, &B::keys());
@@ -129,7 +129,7 @@ pub fn remove_as<B: Sample>(run: &mut Run) -> bool {
 }
 
 pub fn despawn(run: &mut Run) -> bool {
-    let entity = anybody(run);
+    let entity = any_entity(run);
     run.world.commands().entity(entity).despawn();
     record(run, entity, &[], move |naive| {
         naive.despawn(entity);

@@ -161,8 +161,9 @@ fn despawn(run: &mut Run) -> bool {
 
 /// Makes room when there are too many entities.
 pub fn despawn_some(run: &mut Run) {
-    let doomed: Vec<Entity> = (0..1 + run.naive.entities.len() / 8).filter_map(|_| run.any_alive()).collect();
-    for entity in doomed {
+    let despawned: Vec<Entity> =
+        (0..1 + run.naive.entities.len() / 8).filter_map(|_| run.any_alive()).collect();
+    for entity in despawned {
         assert_eq!(run.world.despawn(entity), run.naive.despawn(entity));
     }
 }

@@ -32,8 +32,8 @@ impl Kept {
             cached.iter().map(|(entity, row, small)| (entity, (row.get().cell(), small.map(Part::cell))));
         assert_eq!(once_each(items), expected, "the query that the world keeps");
 
-        let everybody = once_each(world.view::<Entity>().iter().map(|entity| (entity, ())));
-        assert!(everybody.keys().eq(naive.entities.keys()), "a query that requires nothing");
+        let all = once_each(world.view::<Entity>().iter().map(|entity| (entity, ())));
+        assert!(all.keys().eq(naive.entities.keys()), "a query that requires nothing");
 
         let labelled = |cells: &Cells| cells.contains_key(&Key::Label) && cells.contains_key(&Key::Watched);
         let expected = self::expected(naive, labelled, |cells| cells[&Key::Label].clone());

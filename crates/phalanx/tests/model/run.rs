@@ -38,7 +38,7 @@ pub struct Run {
     pub effects: Vec<u64>,
 }
 
-/// Where the history stands; told when it ends in a panic.
+/// Where the history stands; printed when it ends in a panic.
 struct Progress {
     seed: u64,
     step: u64,

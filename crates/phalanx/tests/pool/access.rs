@@ -1,4 +1,4 @@
-//! What a pool forbids is refused by every door: as an error, as a panic of chained calls, or as a command that is
+//! What a pool forbids is refused on every path: as an error, as a panic of chained calls, or as a command that is
 //! skipped and counted. Nothing changes then, and values that were brought are dropped once.
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
@@ -105,7 +105,7 @@ fn taking_a_bundle_with_a_required_part_takes_nothing() {
     ok(&world);
 }
 
-// An insertion plans its way back; that must not open a door for the required part.
+// An insertion plans its way back; that must not allow the removal of the required part.
 #[test]
 fn a_bundle_that_may_come_but_not_go_does_not_go() {
     let mut world = World::new();

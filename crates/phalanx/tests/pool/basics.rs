@@ -1,4 +1,4 @@
-//! What pools do: spawning, the typed door, order, handles, migration, statistics.
+//! What pools do: spawning, the typed writer, order, handles, migration, statistics.
 //!
 //! The refusals of every other call are in `access.rs`.
 

@@ -81,7 +81,7 @@ fn pools_stand_beside_row_filters_in_an_or() {
 
 // Z-043, Z-046, Z-050: what is known stays right while pools and archetypes appear.
 #[test]
-fn a_query_of_a_pool_that_nobody_met_is_empty_and_wakes_up() {
+fn a_query_of_an_unregistered_pool_is_empty_and_wakes_up() {
     let mut world = World::new();
     let mut kept = world.query_filtered::<Entity, InPool<Orcs>>();
     let mut others = world.query_filtered::<Entity, NotInPool<Orcs>>();
@@ -196,8 +196,8 @@ fn equal_questions_about_pools_share_what_they_match() {
     let other = world.query_filtered::<Entity, (With<Health>, InPool<Orcs>)>();
     assert_eq!(one.filter(), other.filter());
     let nothing = world.query_filtered::<Entity, (InPool<Orcs>, InPool<General>)>();
-    let nobody = world.query_filtered::<Entity, Or<()>>();
-    assert_eq!(nothing.filter(), nobody.filter());
+    let none = world.query_filtered::<Entity, Or<()>>();
+    assert_eq!(nothing.filter(), none.filter());
     let wide = world.query_filtered::<Entity, Or<(InPool<Orcs>, (InPool<Orcs>, With<Rage>))>>();
     assert_eq!(wide.filter(), world.query_filtered::<Entity, InPool<Orcs>>().filter());
     let not = world.query_filtered::<Entity, Or<(NotInPool<Elves>, InPool<Orcs>)>>();

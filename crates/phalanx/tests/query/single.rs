@@ -220,8 +220,8 @@ fn lists_of_entities_are_read_in_their_order() {
     let lent: Vec<u32> = query.iter_many(&list).matched().map(|health| health.0).collect();
     assert_eq!(lent, [2, 0, 2], "a list that is lent");
     // Partly by hand, and the rest at once: what is remembered of tables goes along.
-    let everybody = world.view::<Entity>();
-    let mut rows = everybody.iter_many(&list).matched();
+    let all = world.view::<Entity>();
+    let mut rows = all.iter_many(&list).matched();
     assert_eq!(rows.next(), Some(ids[2]));
     let mut rest = Vec::new();
     rows.for_each(|entity| rest.push(entity));

@@ -1,6 +1,6 @@
-//! Proves `Spawned` and `SpawnDetails`: who was spawned after a query's moment, and nobody else, whatever happened since.
+//! Proves `Spawned` and `SpawnDetails`: what was spawned after a query's moment, and nothing else, whatever happened since.
 //!
-//! Random histories run against a list of who was spawned when: by every way of spawning, with moves, deaths, reused
+//! Random histories run against a list of what was spawned when: by every way of spawning, with moves, deaths, reused
 //! indices, checkpoints and systems that run at different times.
 
 use crate::common::cast::{Armour, Frozen, Health, label, visited};
@@ -120,7 +120,7 @@ fn history(seed: u64) {
     let mut random = Random::new(seed);
     let (mut app, mut model) = (App::new(), Model::default());
     let world = app.world_mut();
-    // Half of the histories begin before anybody asks.
+    // Half of the histories begin before the first request.
     for _ in 0..if seed.is_multiple_of(2) { 0 } else { 30 } {
         spawn(&mut random, world, &mut model);
         change(&mut random, world, &mut model);
@@ -152,7 +152,7 @@ fn history(seed: u64) {
                 model.ran[which] = model.clock;
             }
             10 => {
-                // A world that nobody asked yet does not know what was spawned since it was cleared last.
+                // A world that was not asked yet does not know what was spawned since it was cleared last.
                 let mut seen = visited::<Spawned>(world);
                 seen.sort_unstable();
                 assert_eq!(
@@ -177,17 +177,17 @@ fn history(seed: u64) {
 }
 
 #[test]
-fn random_histories_know_who_was_spawned_since() {
+fn random_histories_know_which_entities_were_spawned_since() {
     for seed in 0..60 {
         history(seed);
     }
 }
 
 #[test]
-fn ticks_are_kept_once_somebody_asks() {
+fn ticks_are_kept_from_the_first_request_on() {
     let mut world = World::new();
     let before = world.spawn(Health(1)).id();
-    assert_eq!(world.entity(before).spawn_tick(), None, "nobody asked before");
+    assert_eq!(world.entity(before).spawn_tick(), None, "it was not asked for before");
     world.clear_trackers();
     let after = world.spawn(Health(2)).id();
     let now = world.tick();

@@ -86,7 +86,7 @@ fn terms_on_different_columns_or_reading_ones_go_together() {
     assert_eq!(conflict::<(&mut Frozen, &mut Boss), ()>(&world), None);
 }
 
-// Hazard 29: refused for good, at every door, and the world is as before.
+// Hazard 29: refused for good, on every path, and the world is as before.
 #[test]
 fn conflicts_panic_with_both_terms_where_no_error_can_be_returned() {
     let mut world = World::new();
@@ -130,7 +130,7 @@ fn filters_that_ask_for_different_things_are_different() {
             assert_ne!(one, other);
         }
     }
-    assert_eq!(filter::<(With<Health>, Without<Health>)>(&world), filter::<Or<()>>(&world), "nobody can");
+    assert_eq!(filter::<(With<Health>, Without<Health>)>(&world), filter::<Or<()>>(&world), "no entity can");
 }
 
 // Hazard 28: an entity that has one of the two passes both; the two queries overlap and may not be held together

@@ -26,7 +26,7 @@ pub struct Run {
     progress: Progress,
 }
 
-/// Where the history stands; told when it ends in a panic.
+/// Where the history stands; printed when it ends in a panic.
 struct Progress {
     seed: u64,
     step: u64,

@@ -1,7 +1,7 @@
 //! What each kind of query term means to the naive world.
 //!
-//! [`Asked`] tells, for data, who has it, what is expected of an entity, and how an item and a row of a chunk
-//! look; [`Kept`] tells whom a filter keeps. Everything is written as numbers, so that it can be compared.
+//! [`Asked`] tells, for data, which entities have it, what is expected of an entity, and how an item and a row of a chunk
+//! look; [`Kept`] tells which entities a filter keeps. Everything is written as numbers, so that it can be compared.
 
 use phalanx::prelude::{Added, AnyComponent, AnyOf, Changed, Entity, Has, Or, Ref, Tick, With, Without};
 use phalanx::query::{QueryFilter, ReadOnlyQueryData};

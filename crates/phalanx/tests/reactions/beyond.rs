@@ -1,4 +1,4 @@
-//! Written values, matches of queries, archetypes, reactive sets: what is told beside the lifecycle of components.
+//! Written values, matches of queries, archetypes, reactive sets: what is announced beside the lifecycle of components.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Groups and reactions: whoever hears of a change finds groups in line with it.
+//! Groups and reactions: handlers of a change find groups in line with it.
 
 use std::collections::HashMap;
 

@@ -165,7 +165,7 @@ fn errors(world: &mut World) -> Arc<Mutex<Vec<String>>> {
     let errors = Arc::new(Mutex::new(Vec::new()));
     let into = errors.clone();
     world.set_error_handler(move |_: &mut World, error: SystemError| {
-        into.lock().expect("nobody panics with the lock").push(error.to_string());
+        into.lock().expect("not poisoned").push(error.to_string());
     });
     errors
 }

@@ -2,11 +2,11 @@
 //!
 //! The naive world knows which components an entity has, and works out what has to be announced from what it had
 //! before, what it has afterwards, and what got a value: lifecycle events, and entities that begin or cease to match.
-//! Hooks and observers write down what they hear and the values that they can read; some observers queue commands, which
+//! Hooks and observers write down what they get and the values that they can read; some observers queue commands, which
 //! are foreseen as well, some panic, some are called once for a run, run under a condition, or before or after others.
 //! Beside them there are groups, reactive sets and readers of removals.
 //!
-//! `model/naive` has the components, `model/listeners` hooks and observers, `model/expected` what they have to hear, and
+//! `model/naive` has the components, `model/listeners` hooks and observers, `model/expected` what they have to get, and
 //! `model/steps` what is done.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,7 @@ struct Pair {
     /// In the order in which they run.
     order: Vec<Observing>,
     open: bool,
-    /// What handlers panicked with, as the error handler is told.
+    /// What handlers panicked with, as the error handler gets it.
     panics: Arc<AtomicU32>,
     expected_panics: u32,
     readers: Option<Readers>,
@@ -71,7 +71,7 @@ impl Pair {
         });
         // Some worlds have them from the start, some never: without them more paths have no listener.
         if seed.is_multiple_of(3) {
-            let group = world.group::<Own<(S,)>, Get<(T,)>, ()>().expect("nobody owns it");
+            let group = world.group::<Own<(S,)>, Get<(T,)>, ()>().expect("no group owns it");
             world.insert_resource(Grouped(group));
         }
         let readers = (seed % 2 == 1).then(|| Readers::new(&mut world));

@@ -1,4 +1,4 @@
-//! Observers, fact by fact: whom they hear, in which order, and what they may do.
+//! Observers, fact by fact: what they are called for, in which order, and what they may do.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -34,7 +34,7 @@ fn errors(world: &mut World) -> Arc<Mutex<Vec<String>>> {
     let errors = Arc::new(Mutex::new(Vec::new()));
     let into = errors.clone();
     world.set_error_handler(move |_: &mut World, error: SystemError| {
-        into.lock().expect("nobody panics with the lock").push(error.to_string());
+        into.lock().expect("not poisoned").push(error.to_string());
     });
     errors
 }
@@ -593,7 +593,7 @@ fn an_event_by_its_key_is_heard_as_one_by_its_type() {
     assert!(!error.is_trigger && error.to_string().ends_with("Knock`, for which the key stands"), "{error}");
     let error = world.trigger_dynamic(key, &mut Knock { entity: a }, &mut GlobalTrigger).unwrap_err();
     assert!(error.is_trigger && error.to_string().starts_with("the trigger is not that of `"), "{error}");
-    assert_eq!(Log::take(&mut world), [""; 0], "nobody hears of what has another type");
+    assert_eq!(Log::take(&mut world), [""; 0], "no observer is called for another type");
 
     let (of_a, of_b, any) = (say("A"), say("B"), say("any"));
     world.add_observer(move |_: On<Add<A>>, mut log: ResMut<Log>| of_a(&mut log));

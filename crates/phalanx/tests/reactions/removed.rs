@@ -1,4 +1,4 @@
-//! `RemovedComponents`: each removal is told to every reader once, however seldom it runs.
+//! `RemovedComponents`: each removal is yielded to every reader once, however seldom it runs.
 
 use phalanx::prelude::*;
 
@@ -117,7 +117,7 @@ fn the_world_tells_removals_from_its_first_question_to_the_next_clearing() {
     let mut world = World::new();
     let [a, b, c] = [0, 1, 2].map(|n| world.spawn((A(n), S)).id());
     world.remove::<A>(a).unwrap();
-    assert_eq!(world.removed::<A>().count(), 0, "nobody had asked yet");
+    assert_eq!(world.removed::<A>().count(), 0, "there was no reader yet");
     assert_eq!(world.removed::<S>().count(), 0);
     world.remove::<S>(b).unwrap();
     world.despawn(b);
@@ -159,7 +159,7 @@ fn the_world_reads_beside_systems_and_shows_what_waits() {
     assert_eq!(app.world().resource::<Read>().0, [e]);
     assert_eq!(app.world_mut().removed::<A>().collect::<Vec<_>>(), [e], "each reader has its own place");
     let sparse = app.world_mut().register_component::<S>();
-    assert_eq!(app.world().removed_components().get(sparse), None, "nobody reads these");
+    assert_eq!(app.world().removed_components().get(sparse), None, "these have no reader");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Announcements as a whole: what a panic leaves behind, whom a run of entities reaches, how deep reactions may go.
+//! Announcements as a whole: what a panic leaves behind, which listeners a run of entities reaches, how deep reactions
+//! may go.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -44,7 +45,7 @@ impl Event for Thrown {
 }
 impl Trigger<Thrown> for BrokenTrigger {
     fn trigger(&mut self, _: &mut World, _: &mut Thrown) {
-        panic!("nobody is called")
+        panic!("no observer is called")
     }
 }
 
@@ -59,7 +60,7 @@ fn marked_again(world: &mut World, entity: Entity) -> Vec<String> {
 }
 
 #[test]
-fn a_change_that_was_made_before_is_heard_by_those_who_listen_now() {
+fn a_change_that_was_made_before_reaches_the_listeners_of_now() {
     fn first(_: On<Add<Marked>>, mut log: ResMut<Log>) {
         log.0.push("first".into());
     }

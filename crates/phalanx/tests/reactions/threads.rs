@@ -1,6 +1,6 @@
 //! Random apps with reactions of every kind: their trace is the same for every number of threads.
 //!
-//! Systems that nothing orders share the threads; what they queue is applied at sync points, and there observers hear of
+//! Systems that nothing orders share the threads; what they queue is applied at sync points, and there observers get
 //! it. Nothing stays on the calling thread because it is small. `PHALANX_MODEL_STEPS` sets the number of frames.
 
 use std::panic::resume_unwind;

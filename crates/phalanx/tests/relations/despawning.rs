@@ -141,7 +141,7 @@ fn what_handlers_detach_meanwhile_goes_all_the_same() {
 }
 
 #[test]
-fn a_drop_that_panics_keeps_nobody_of_its_tree_alive() {
+fn a_drop_that_panics_keeps_no_entity_of_its_tree_alive() {
     for way in WAYS {
         for at in 0..7 {
             for (sparse, heard) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -172,7 +172,7 @@ fn a_drop_that_panics_keeps_nobody_of_its_tree_alive() {
 }
 
 #[test]
-fn a_handler_that_panics_keeps_nobody_of_its_tree_alive() {
+fn a_handler_that_panics_keeps_no_entity_of_its_tree_alive() {
     for way in WAYS {
         let mut world = World::new();
         let errors = Arc::new(Mutex::new(0));
@@ -189,7 +189,7 @@ fn a_handler_that_panics_keeps_nobody_of_its_tree_alive() {
 }
 
 #[test]
-fn a_command_of_a_handler_that_panics_keeps_nobody_of_its_tree_alive() {
+fn a_command_of_a_handler_that_panics_keeps_no_entity_of_its_tree_alive() {
     let mut world = World::new();
     let all = army(&mut world);
     world.add_observer(|_: On<Remove<Minion>>, mut commands: Commands| {
@@ -223,7 +223,7 @@ fn a_latecomer_that_panics_keeps_no_other_latecomer_alive() {
 }
 
 #[test]
-fn the_list_of_the_parent_above_forgets_a_tree_that_nobody_hears_of() {
+fn the_list_of_the_parent_above_forgets_a_tree_without_listeners() {
     let mut world = World::new();
     let outer = world.spawn_empty().id();
     let trees = [(); 3].map(|()| army(&mut world));

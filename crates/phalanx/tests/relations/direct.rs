@@ -1,4 +1,4 @@
-//! Relations that nobody observes are kept without announcements: the same happens, step by step, as where somebody listens.
+//! Unobserved relations are kept without announcements: the same happens, step by step, as with listeners.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ struct ViewOf(Entity);
 #[relationship_target(relationship = ViewOf)]
 struct View(Entity);
 
-/// A bundle that does not tell at whom it points.
+/// A bundle that does not tell its target.
 #[derive(Bundle)]
 struct Limb {
     mark: Mark,
@@ -148,10 +148,10 @@ fn a_link_marks_the_list_as_changed_and_no_other() {
     assert_eq!(news(&mut world), [other]);
 }
 
-/// What an observer that hears of a child being disabled does to it, before the change that caused it is done.
+/// What an observer of a child that is disabled does to it, before the change that caused it is done.
 type Meddling = fn(Entity, [Entity; 2], &mut Commands);
 
-// Being disabled with the tree is announced, so handlers run within the change of a link to which nobody listens.
+// Being disabled with the tree is announced, so handlers run within the change of a link without listeners.
 #[test]
 fn handlers_that_hear_of_disabled_children_find_whole_lists() {
     let meddlings: [(&str, Meddling); 4] = [
@@ -190,7 +190,7 @@ fn a_handler_that_panics_leaves_a_link_that_is_listed() {
     world.add_observer(|_: On<Add<DisabledByTree>>| panic!("not that one"));
     let child = world.spawn(Mark(1)).id();
     let insert = std::panic::AssertUnwindSafe(|| world.insert(child, ChildOf(parent)));
-    assert!(std::panic::catch_unwind(insert).is_err(), "nobody handles the error");
+    assert!(std::panic::catch_unwind(insert).is_err(), "the error has no handler");
     world.check().unwrap();
     assert_eq!(world.get::<Children>(parent).unwrap().to_vec(), [child]);
 }

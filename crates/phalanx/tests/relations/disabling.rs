@@ -196,7 +196,7 @@ fn observers_of_matches_hear_of_disabling() {
 #[test]
 fn a_system_may_write_enabled_and_disabled_entities_side_by_side() {
     let mut world = World::new();
-    // Before anybody was disabled, and so before the world knows `Disabled`.
+    // Before any entity was disabled, and so before the world knows `Disabled`.
     let both = world.register_system(
         |mut awake: Query<&mut Health>, mut asleep: Query<&mut Health, With<Disabled>>| {
             awake.iter_mut().for_each(|mut health| health.0 = 1);
@@ -221,7 +221,7 @@ fn names_and_indexes_know_disabled_entities() {
 }
 
 #[test]
-fn a_world_in_which_nobody_is_disabled_knows_nothing_of_it() {
+fn a_world_without_disabled_entities_does_not_register_disabled() {
     let mut world = World::new();
     let parent = world.spawn_empty().id();
     world.spawn((Health(1), ChildOf(parent)));
@@ -306,7 +306,7 @@ fn children_that_come_and_go_follow_the_tree_they_are_in() {
     assert!(world.is_disabled(late));
     world.entity_mut(late).remove::<ChildOf>();
     assert!(!world.is_disabled(late));
-    // The world gives and takes what is inherited, and nobody else.
+    // The world gives and takes what is inherited, and nothing else does.
     world.entity_mut(b).insert(ChildOf(a));
     world.entity_mut(b).remove::<DisabledByTree>();
     assert!(world.is_disabled(b));

@@ -110,7 +110,7 @@ fn no_handler_meets_a_cycle_before_its_link_is_refused() {
     world.insert(a, ChildOf(c)).unwrap();
     assert!(is_unlinked(&world, a));
     let seen = seen.lock().unwrap();
-    assert_eq!(seen[0], (Entity::PLACEHOLDER, 1), "a link that is refused points at nobody");
+    assert_eq!(seen[0], (Entity::PLACEHOLDER, 1), "a link that is refused has no target");
     assert!(seen.iter().all(|&(_, above)| above < 9), "{seen:?}");
     assert_eq!(errors.lock().unwrap().len(), 1);
     assert_eq!(world.get::<Children>(c).unwrap().len(), 1);

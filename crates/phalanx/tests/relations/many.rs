@@ -65,7 +65,7 @@ fn edges_are_seen_from_both_ends_as_slices() {
 }
 
 #[test]
-fn whoever_likes_anything_is_found_by_a_query() {
+fn all_sources_of_edges_are_found_by_a_query() {
     let (mut world, [a, b, c]) = three();
     world.link(a, Likes { whom: b, amount: 2 }).unwrap();
     world.link(c, Likes { whom: b, amount: 2 }).unwrap();
@@ -176,7 +176,7 @@ fn commands_link_and_report_the_dead() {
     world.check().unwrap();
 }
 
-/// A tree of three that like one another, and an outsider whom they like.
+/// A tree of three that like one another, and an outsider that they like.
 fn fond_family(world: &mut World) -> [Entity; 4] {
     let root = world.spawn(Mark).id();
     let [a, b] = [(); 2].map(|()| world.spawn((Mark, ChildOf(root))).id());

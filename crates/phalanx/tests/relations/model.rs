@@ -131,7 +131,7 @@ struct State {
     teams: BTreeMap<Entity, u32>,
     names: BTreeMap<Entity, &'static str>,
     relations: [Naive; 4],
-    /// Who is disabled alone, and who with all below.
+    /// Which entities are disabled alone, and which with all below.
     disabled: [BTreeSet<Entity>; 2],
     next: u32,
 }

@@ -86,7 +86,7 @@ fn counted<R: Relationship>(
 }
 
 impl Model {
-    /// Tells a new world, or one that was loaded, who listens.
+    /// Adds the listeners to a new world, or one that was loaded.
     pub(super) fn listen(&mut self) {
         self.world.set_error_handler(phalanx::error::ignore);
         if self.observed {
@@ -269,6 +269,6 @@ impl Model {
             assert_eq!(self.world.resource::<Seen>().0.map(|seen| seen as usize), links);
         }
         let sources: BTreeSet<Entity> = listed::<ChildOf>(&self.world).into_values().flatten().collect();
-        assert_eq!(sources.len(), parents.len(), "nobody is listed twice");
+        assert_eq!(sources.len(), parents.len(), "no entity is listed twice");
     }
 }

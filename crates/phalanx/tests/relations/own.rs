@@ -108,7 +108,7 @@ fn removing_the_list_takes_the_links() {
 }
 
 #[test]
-fn a_list_that_is_inserted_elsewhere_lists_nobody() {
+fn a_list_that_is_inserted_elsewhere_is_empty() {
     let mut world = World::new();
     let [a, b] = [(); 2].map(|()| world.spawn_empty().id());
     let child = world.spawn(ChildOf(a)).id();

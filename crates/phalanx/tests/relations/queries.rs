@@ -124,7 +124,7 @@ fn up_ends_where_links_form_a_cycle() {
     assert_eq!(world.view::<Up<Follows, &Own>>().iter().count(), 0);
     world.insert(all[3], Own(4)).unwrap();
     let up = world.view::<Up<Follows, &Own>>();
-    assert_eq!((up.get(tail).unwrap().0, up.iter().count()), (4, 8), "whoever leads there, all around");
+    assert_eq!((up.get(tail).unwrap().0, up.iter().count()), (4, 8), "every path to it, all around");
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn what_cannot_be_captured_is_named_before_the_first_frame_of_a_history() {
     let error = app.try_step(0.1).unwrap_err().to_string();
     assert!(error.contains("Raw") && error.contains("Odd"), "{error}");
     assert_eq!(RAN.load(Ordering::Relaxed), 0, "nothing has run");
-    // Without a history nobody has to copy anything; asking for one later is refused at once.
+    // Without a history nothing has to be copied; asking for one later is refused at once.
     app.keep_history(0);
     app.step(0.1);
     let late = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

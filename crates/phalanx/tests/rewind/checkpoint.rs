@@ -223,7 +223,7 @@ impl Drop for PanicsInDrop {
     }
 }
 
-// Hazard 87: what is dropped finds the world restored, and one panic spares nobody else.
+// Hazard 87: what is dropped finds the world restored, and one panic spares no other value.
 #[test]
 fn panics_in_drop_are_passed_on_when_the_world_is_restored() {
     let dropped = Arc::new(AtomicUsize::new(0));

@@ -130,7 +130,7 @@ fn columns_that_are_not_there_are_named() {
     assert!(matches!(table.column::<Hot>(hot, "", 0), Err(ColumnError::Sparse { .. })));
     let asks = |id| world.query_builder().with(id).build();
     assert_eq!((table.matches(&asks(mass)), table.matches(&asks(place))), (Some(true), Some(false)));
-    assert_eq!(table.matches(&asks(hot)), None, "a table does not know who is in a set");
+    assert_eq!(table.matches(&asks(hot)), None, "a table does not know which entities are in a set");
     assert!(table.components().any(|id| id == mass) && !table.contains(hot));
     assert_eq!(then.tables(&World::new()).err(), Some(RestoreError::OtherWorld));
 }

@@ -91,7 +91,7 @@ fn sets(world: &World, out: &mut String) {
 
 /// The orders of the groups, which are made where there are none.
 pub fn groups(world: &mut World) -> String {
-    let hot: Hot = world.group().expect("nobody else owns these");
+    let hot: Hot = world.group().expect("no other group owns these");
     let listed: Listed = world.group().expect("it owns nothing");
     format!("{:?} {:?}", hot.entities(world), listed.entities(world))
 }

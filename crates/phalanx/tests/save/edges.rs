@@ -78,7 +78,7 @@ fn edges_that_are_not_saved_are_named() {
     let loaded = from_postcard(&to_postcard(&world), &registry()).expect("loaded without them");
     loaded.check().expect("whole");
     assert!(loaded.related::<Fears>(a).is_empty());
-    // Who asks for edges without knowing their type is told, as for components.
+    // A request for edges without their type gets an error, as for components.
     let mut few = SaveRegistry::new();
     few.register::<Frozen>().register::<Knows>().register::<Obeys>();
     for (form, through) in FORMS {

@@ -229,7 +229,7 @@ fn migrations_follow_each_other_from_any_older_version() {
     let e = oldest.spawn(first::Engine { watts: 1_500 }).id();
     assert_eq!(older.spawn(second::Engine { kilowatts: 2.5 }).id(), e);
     let mut types = SaveRegistry::new();
-    // In whatever order they are told.
+    // In whatever order they are given.
     types
         .register::<Engine>()
         .migrate(Migration::new("game.Engine", 3..4).rename("kilowatts", "power"))

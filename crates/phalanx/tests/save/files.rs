@@ -102,7 +102,7 @@ fn a_delta_looks_at_the_blocks_that_were_written() {
     let all: Vec<Entity> = world.spawn_batch((0..10_000).map(Written)).collect();
     let mut mark = world.write_file(place.file("0")).expect("written");
     assert!(written() >= 10_000);
-    // The same tick as that of the file: who asks cannot know, and looks.
+    // The same tick as that of the file: the caller cannot know, and looks.
     world.get_mut::<Written>(all[5_000]).expect("alive").0 = 1;
     mark = world.write_delta(place.file("1"), &mark).expect("written");
     assert_eq!((mark.pieces_written() > 1, written() > 0), (true, true));
@@ -296,7 +296,7 @@ fn a_kill_at_any_moment_leaves_the_old_file_or_the_new_one() {
 }
 
 #[test]
-fn an_unfinished_file_of_somebody_else_is_left_alone() {
+fn an_unfinished_file_of_another_process_is_not_touched() {
     let place = Place::new("leftovers");
     let names = ["save.12-3.new", "save.new", "save.old-3.new", "other.12-3.new", "save.13-0.new"];
     names.iter().for_each(|name| std::fs::write(place.file(name), "").expect("written"));

@@ -75,7 +75,7 @@ fn loaded_again_updates_and_removes() {
     let c = level.spawn(Seat("new".into())).id();
     let done = load(&mut loader, &mut world, &level);
     assert_eq!((done.spawned, done.updated, done.despawned), (1, 1, 1));
-    assert_eq!(loader.get(a), Some(here_a), "who is known stays who it is");
+    assert_eq!(loader.get(a), Some(here_a), "a known entity stays the same");
     assert_eq!(world.get::<Health>(here_a), Some(&Health { current: 9.0, max: 2.0 }));
     assert!(world.get::<Burning>(here_a).is_none() && world.get::<Frozen>(here_a).is_none());
     assert_eq!(world.get::<Unsaved>(here_a), Some(&Unsaved(5)), "what the world added stays");

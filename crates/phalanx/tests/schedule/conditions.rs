@@ -107,7 +107,7 @@ fn a_condition_of_a_tuple_of_sets_is_asked_once_for_all_of_them() {
     assert_eq!(app.world().resource::<Asked>().0, 2);
 }
 
-// Whoever looks for changes sees them in the frame in which they happen, whether its set is open or not.
+// A system that looks for changes sees them in the frame in which they happen, whether its set is open or not.
 #[test]
 fn a_systems_own_condition_is_asked_while_its_set_is_closed() {
     #[derive(SystemSet, Debug)]

@@ -140,7 +140,7 @@ fn order_through_an_empty_set_is_kept() {
     app.configure_sets(Update, (Sets::First, Sets::Second).chain());
     app.add_systems(Update, (c.after(Sets::Second), b.before(Sets::First), a.after(c)));
     assert_eq!(ran(&mut app), ["b", "c", "a"]);
-    // Also where nobody configured the set, and where it lies in another one.
+    // Also where the set was not configured, and where it lies in another one.
     let mut app = self::app();
     app.configure_sets(Update, Sets::First.in_set(Sets::Outer));
     app.add_systems(Update, (d.after(Sets::Outer), e.before(Sets::First), a.after(Sets::Second)));
@@ -322,7 +322,7 @@ fn conflicts_name_pairs_and_columns() {
     assert!(pairs.iter().any(|p| p.second == "exclusive" && p.parts == ["everything"] && p.declared));
 }
 
-// The order of their ids is what two systems with commands share; whoever only looks does not see it.
+// The order of their ids is what two systems with commands share; a system that only reads does not see it.
 #[test]
 fn systems_with_commands_conflict_on_the_ids_of_new_entities() {
     fn spawn(_: Commands) {}

@@ -67,7 +67,7 @@ fn a_system_sees_the_commands_of_those_it_is_ordered_after() {
             app.add_systems(Update, (count.in_set(Sets::Second), spawn.in_set(Sets::First)));
         },
         |app| {
-            // Through a set that nobody lies in.
+            // Through a set without systems.
             app.add_systems(Update, (count.after(Sets::Empty), spawn.before(Sets::Empty)));
         },
     ];
@@ -123,7 +123,7 @@ fn an_exclusive_system_sees_the_commands_of_those_it_is_ordered_after() {
     let mut app = app();
     app.add_systems(Update, (spawn, count_alone).chain());
     assert_eq!(counted(&mut app), [1]);
-    // It cannot be told to ignore them.
+    // It cannot be set to ignore them.
     let mut app = self::app();
     app.add_systems(Update, (spawn, count_alone).chain_ignore_deferred());
     assert_eq!(counted(&mut app), [1]);

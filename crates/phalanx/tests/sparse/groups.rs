@@ -393,7 +393,7 @@ fn a_late_group_includes_every_match() {
 
 // Hazard 42.
 #[test]
-fn removing_one_of_two_excluded_components_admits_nobody() {
+fn removing_one_of_two_excluded_components_admits_no_entity() {
     let mut world = World::new();
     let group = world.group::<Own<(A,)>, Get<()>, (Without<Frozen>, Without<D>)>().unwrap();
     let e = world.spawn((A(1), Frozen, D(1))).id();

@@ -118,7 +118,7 @@ fn a_way_that_was_open_is_closed_by_a_group_and_open_again_without_it() {
     assert_eq!(group.entities(&world), [ids[0], ids[4]]);
     assert_eq!(world.sparse::<A>().entities()[..2], [ids[0], ids[4]]);
     world.insert(ids[4], B(5)).unwrap();
-    assert_eq!(group.len(&world), 2, "a value was replaced, and nobody came");
+    assert_eq!(group.len(&world), 2, "a value was replaced, and none was added");
     world.remove::<A>(ids[0]).unwrap();
     assert_eq!(group.entities(&world), [ids[4]]);
     world.check().unwrap();

@@ -1,4 +1,4 @@
-//! Queries over sparse components: built at run time, explained, and led by what the user chooses.
+//! Queries over sparse components: built at run time, explained, and driven by what the user chooses.
 //!
 //! A query built at run time finds what the typed one finds, in the same order, whichever of its components are
 //! sparse; its tables never show a row that does not match. What an entity fails is named, and so is what leads.

@@ -183,7 +183,7 @@ struct Naive {
     loose: BTreeMap<Entity, u32>,
     tabled: BTreeMap<Entity, u32>,
     /// Where stable rows stand.
-    seats: BTreeMap<Entity, usize>,
+    positions: BTreeMap<Entity, usize>,
     holes: Vec<usize>,
     rows: usize,
 }
@@ -191,25 +191,26 @@ struct Naive {
 impl Naive {
     fn hold(&mut self, entity: Entity, value: u32) {
         if self.held.insert(entity, value).is_none() {
-            let seat = self.holes.pop().unwrap_or_else(|| {
+            let position = self.holes.pop().unwrap_or_else(|| {
                 self.rows += 1;
                 self.rows - 1
             });
-            self.seats.insert(entity, seat);
+            self.positions.insert(entity, position);
         }
     }
 
     fn release(&mut self, entity: Entity) {
         if self.held.remove(&entity).is_some() {
-            self.holes.extend(self.seats.remove(&entity));
+            self.holes.extend(self.positions.remove(&entity));
         }
     }
 
     fn compact(&mut self) {
-        let mut order: Vec<(usize, Entity)> = self.seats.iter().map(|(&e, &seat)| (seat, e)).collect();
+        let mut order: Vec<(usize, Entity)> =
+            self.positions.iter().map(|(&e, &position)| (position, e)).collect();
         order.sort_unstable();
-        self.seats = order.into_iter().enumerate().map(|(at, (_, e))| (e, at)).collect();
-        self.rows = self.seats.len();
+        self.positions = order.into_iter().enumerate().map(|(at, (_, e))| (e, at)).collect();
+        self.rows = self.positions.len();
         self.holes.clear();
     }
 
@@ -225,8 +226,8 @@ impl Naive {
         let tabled: BTreeMap<Entity, u32> =
             world.view::<(Entity, &Tabled)>().iter().map(|(e, tabled)| (e, tabled.0)).collect();
         assert_eq!(tabled, self.tabled, "step {step}");
-        for (&e, &seat) in &self.seats {
-            assert_eq!(world.sparse::<Held>().index_of(e), Some(seat), "step {step}: {e}");
+        for (&e, &position) in &self.positions {
+            assert_eq!(world.sparse::<Held>().index_of(e), Some(position), "step {step}: {e}");
             assert!(world.get::<Held>(e).unwrap().1.is_live());
         }
         assert_eq!(world.sparse::<Held>().holes(), self.holes.len());
@@ -337,7 +338,7 @@ fn random_history(seed: u64, steps: usize, faults: bool) {
                 world.sort_by::<Held>(|a, b| a.0.cmp(&b.0)).unwrap();
                 let mut order: Vec<(u32, Entity)> = naive.held.iter().map(|(&e, &n)| (n, e)).collect();
                 order.sort_by_key(|(n, _)| *n);
-                naive.seats = order.into_iter().enumerate().map(|(at, (_, e))| (e, at)).collect();
+                naive.positions = order.into_iter().enumerate().map(|(at, (_, e))| (e, at)).collect();
             }
             _ => {
                 let _ = panic_of(|| drop((held, loose, tabled)));

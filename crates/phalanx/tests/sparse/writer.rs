@@ -1,5 +1,5 @@
-//! The door to one set, `world.sparse_mut`, gives, takes and drops as the world does: two worlds with one history, one
-//! through the door and one around it, cannot be told apart.
+//! The writer of one set, `world.sparse_mut`, gives, takes and drops as the world does: two worlds with one history, one
+//! changed through the writer and one without it, cannot be told apart.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use crate::common::ledger::{Ledger, Serial};
@@ -46,15 +46,15 @@ fn face(world: &World, entity: Entity) -> Option<Vec<phalanx::ComponentId>> {
     world.get_entity(entity).ok().map(|entity| entity.component_ids().collect())
 }
 
-/// Runs one random history through the door and around it, in worlds that `$prepare` made the same, and compares.
+/// Runs one random history with the writer and without it, in worlds that `$prepare` made the same, and compares.
 macro_rules! same_history {
     ($component:ty, $prepare:expr, $value:expr) => {{
         let value: fn(u32) -> $component = $value;
         for seed in 0..3 {
             let mut random = Random::new(seed);
             let prepare: fn(&mut World) -> Vec<Entity> = $prepare;
-            let (mut door, mut world) = (World::new(), World::new());
-            let ids = prepare(&mut door);
+            let (mut by_writer, mut world) = (World::new(), World::new());
+            let ids = prepare(&mut by_writer);
             assert_eq!(prepare(&mut world), ids);
             for step in 0..200u32 {
                 let entity = ids[random.below(ids.len())];
@@ -62,7 +62,7 @@ macro_rules! same_history {
                 match random.below(16) {
                     0..8 => {
                         let inserted = world.insert(entity, value(step)).map(|()| !had);
-                        let through = door.sparse_mut::<$component>().insert(entity, value(step));
+                        let through = by_writer.sparse_mut::<$component>().insert(entity, value(step));
                         assert_eq!(through.as_ref().map_err(kind), inserted.as_ref().map_err(kind));
                     }
                     8..11 => {
@@ -70,7 +70,7 @@ macro_rules! same_history {
                             Err(ChangeError::NoSuchEntity(_)) => Ok(None),
                             taken => taken,
                         };
-                        let through = door.sparse_mut::<$component>().take(entity);
+                        let through = by_writer.sparse_mut::<$component>().take(entity);
                         assert_eq!(through.as_ref().map_err(kind), taken.as_ref().map_err(kind));
                     }
                     11..15 => {
@@ -78,26 +78,26 @@ macro_rules! same_history {
                             Err(ChangeError::NoSuchEntity(_)) => Ok(false),
                             removed => removed.map(|()| had),
                         };
-                        let through = door.sparse_mut::<$component>().remove(entity);
+                        let through = by_writer.sparse_mut::<$component>().remove(entity);
                         assert_eq!(through.as_ref().map_err(kind), removed.as_ref().map_err(kind));
                     }
-                    _ => assert_eq!(door.despawn(entity), world.despawn(entity)),
+                    _ => assert_eq!(by_writer.despawn(entity), world.despawn(entity)),
                 }
-                same(&door, &world, &ids);
-                assert_same_sets!(&door, &world, &ids, $component);
+                same(&by_writer, &world, &ids);
+                assert_same_sets!(&by_writer, &world, &ids, $component);
             }
         }
     }};
 }
 
-fn same(door: &World, world: &World, ids: &[Entity]) {
-    ok(door);
+fn same(by_writer: &World, world: &World, ids: &[Entity]) {
+    ok(by_writer);
     ok(world);
     for &entity in ids {
-        assert_eq!(face(door, entity), face(world, entity));
+        assert_eq!(face(by_writer, entity), face(world, entity));
     }
-    assert_eq!(door.archetypes().len(), world.archetypes().len());
-    assert_eq!(door.stats().moves, world.stats().moves);
+    assert_eq!(by_writer.archetypes().len(), world.archetypes().len());
+    assert_eq!(by_writer.stats().moves, world.stats().moves);
 }
 
 /// Entities with a row, without, and dead, of several archetypes.
@@ -115,19 +115,19 @@ fn crowd(world: &mut World) -> Vec<Entity> {
 }
 
 #[test]
-fn the_door_of_a_plain_world_changes_what_the_world_changes() {
+fn the_writer_of_a_plain_world_changes_what_the_world_changes() {
     same_history!(Plain, crowd, Plain);
     same_history!(Spark, crowd, |_| Spark);
     same_history!(Burn, crowd, |n| Burn { dps: n, by: format!("fire {n}") });
 }
 
 #[test]
-fn the_door_of_a_stable_set_leaves_the_same_holes() {
+fn the_writer_of_a_stable_set_leaves_the_same_holes() {
     same_history!(Seat, crowd, Seat);
 }
 
 #[test]
-fn the_door_brings_what_a_component_requires() {
+fn the_writer_brings_what_a_component_requires() {
     same_history!(Fire, crowd, Fire);
     let mut world = World::new();
     let entity = world.spawn_empty().id();
@@ -136,7 +136,7 @@ fn the_door_brings_what_a_component_requires() {
 }
 
 #[test]
-fn the_door_keeps_a_group_that_owns_the_set_right() {
+fn the_writer_keeps_a_group_that_owns_the_set_right() {
     fn grouped(world: &mut World) -> Vec<Entity> {
         let ids = crowd(world);
         for (n, &entity) in (0..).zip(&ids[..15]) {
@@ -165,7 +165,7 @@ fn the_door_keeps_a_group_that_owns_the_set_right() {
 }
 
 #[test]
-fn the_door_keeps_groups_right_that_only_ask_for_the_set() {
+fn the_writer_keeps_groups_right_that_only_ask_for_the_set() {
     fn grouped(world: &mut World) -> Vec<Entity> {
         let ids = crowd(world);
         for (n, &entity) in (0..).zip(&ids[..15]) {
@@ -185,7 +185,7 @@ fn the_door_keeps_groups_right_that_only_ask_for_the_set() {
 }
 
 #[test]
-fn the_door_refuses_what_a_pool_refuses() {
+fn the_writer_refuses_what_a_pool_refuses() {
     fn pools(world: &mut World) -> Vec<Entity> {
         let mut ids = crowd(world);
         ids.extend((0..4).map(|n| world.spawn_in(orc(n))));
@@ -247,7 +247,7 @@ fn a_value_that_is_overwritten_taken_or_refused_is_dropped_once() {
 }
 
 #[test]
-fn the_door_sees_a_group_that_came_after_it_was_last_open() {
+fn the_writer_sees_a_group_that_came_after_it_was_last_open() {
     let mut world = World::new();
     let ids = crowd(&mut world);
     for &entity in &ids[..12] {

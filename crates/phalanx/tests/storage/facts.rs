@@ -308,7 +308,7 @@ fn filters_keep_exactly_their_combinations() {
 }
 
 #[test]
-fn data_is_yielded_for_those_who_have_it() {
+fn data_is_yielded_for_entities_that_have_it() {
     let (mut world, ids) = sixteen();
     let mut seen: Vec<(Entity, u32, bool, bool)> = world
         .view::<(Entity, &Health, Option<&Position>, Has<Frozen>)>()

@@ -67,23 +67,23 @@ fn a_spawned_entity_moves_once_however_it_is_dressed() {
 fn commands_on_the_dead_are_skipped_and_counted() {
     let mut world = World::new();
     let count = Arc::new(());
-    let (dead, doomed) = (world.spawn(A(1)).id(), world.spawn(A(2)).id());
+    let (dead, despawned) = (world.spawn(A(1)).id(), world.spawn(A(2)).id());
     world.despawn(dead);
     let mut commands = world.commands();
     commands.entity(dead).insert(Counted(Arc::clone(&count))).remove::<A>();
     commands.entity(dead).despawn();
-    commands.entity(doomed).despawn();
-    commands.entity(doomed).insert(Counted(Arc::clone(&count)));
+    commands.entity(despawned).despawn();
+    commands.entity(despawned).insert(Counted(Arc::clone(&count)));
     commands.entity(dead).queue(|_: EntityWorldMut| panic!("nobody is there"));
     world.flush();
     assert_eq!((world.command_stats().applied, world.command_stats().skipped), (2, 5));
     assert_eq!(Arc::strong_count(&count), 1);
-    assert!(!world.contains(doomed));
+    assert!(!world.contains(despawned));
 }
 
 // Hazard 54: the index lives again, the id does not.
 #[test]
-fn a_stale_id_whose_index_lives_again_changes_nobody() {
+fn a_stale_id_whose_index_lives_again_changes_no_entity() {
     let mut world = World::new();
     let old = world.spawn(A(1)).id();
     world.despawn(old);

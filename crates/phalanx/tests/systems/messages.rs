@@ -153,7 +153,7 @@ fn a_channel_as_a_resource_is_the_channel_of_writers_and_readers() {
 }
 
 #[test]
-fn a_channel_as_a_resource_conflicts_with_who_else_uses_it() {
+fn a_channel_as_a_resource_conflicts_with_its_other_users() {
     let mut world = World::new();
     let refused = world.run_system_once(|_: ResMut<Messages<Hit>>, _: MessageReader<Hit>| {});
     let text = refused.expect_err("both use the channel, and one writes").to_string();

@@ -42,7 +42,7 @@ enum Group {
     Early,
     Late,
     Outer,
-    /// Nobody lies in it.
+    /// It has no systems.
     Empty,
 }
 

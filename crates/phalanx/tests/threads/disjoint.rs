@@ -1,8 +1,8 @@
 //! Systems side by side that write the same component in different tables.
 //!
 //! That two systems overlap is shown by a meeting: each waits inside for the other. That two do not is shown by counting
-//! who is inside. What random systems with random filters do must be what they do one after the other, in the order in
-//! which they were added, also to entities in tables that come later.
+//! which systems are inside. What random systems with random filters do must be what they do one after the other, in
+//! the order in which they were added, also to entities in tables that come later.
 
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
@@ -47,11 +47,11 @@ struct Meeting(Arc<(Mutex<usize>, Condvar)>);
 impl Meeting {
     fn wait(&self) {
         let (count, changed) = &*self.0;
-        let mut here = count.lock().expect("nobody panicked");
+        let mut here = count.lock().expect("not poisoned");
         *here += 1;
         changed.notify_all();
         let limit = Duration::from_secs(60);
-        let met = changed.wait_timeout_while(here, limit, |here| *here < 2).expect("nobody panicked");
+        let met = changed.wait_timeout_while(here, limit, |here| *here < 2).expect("not poisoned");
         assert!(!met.1.timed_out(), "the other system does not run meanwhile");
     }
 }
@@ -232,7 +232,7 @@ fn add<F: QueryFilter + 'static>(app: &mut App, number: u64, writes: bool, reads
     let reads = Arc::clone(reads);
     app.add_systems(Update, move |all: Query<&Health, F>| {
         let sum = all.iter().fold(0_u64, |sum, health| sum.wrapping_add(health.0));
-        reads.lock().expect("nobody panicked").push((number, sum));
+        reads.lock().expect("not poisoned").push((number, sum));
     });
 }
 
@@ -292,7 +292,7 @@ fn random_filters_give_what_one_system_after_the_other_gives() {
                         ));
                     }
                 }
-                let mut found = std::mem::take(&mut *reads.lock().expect("nobody panicked"));
+                let mut found = std::mem::take(&mut *reads.lock().expect("not poisoned"));
                 found.sort_unstable();
                 assert_eq!(found, expected, "case {case}, frame {frame}, {threads:?}");
                 let mut healths: Vec<u64> =

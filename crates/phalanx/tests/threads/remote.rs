@@ -178,7 +178,7 @@ fn a_flush_inside_a_closure_runs_no_other_closure() {
 }
 
 #[test]
-fn a_change_that_somebody_hears_of_runs_no_closure() {
+fn a_change_with_listeners_runs_no_closure() {
     let mut world = World::new();
     world.init_resource::<Log>();
     world.add_observer(|_: On<Add<Health>>, mut commands: Commands| {

@@ -1,4 +1,4 @@
-//! A component that the pool does not declare cannot be inserted through its door, alone or in a bundle.
+//! A component that the pool does not declare cannot be inserted through its writer, alone or in a bundle.
 use phalanx::prelude::*;
 
 #[derive(Component)]

@@ -1,4 +1,4 @@
-//! Hazard 31: nobody can ask a query for items that live longer than the borrow by naming a lifetime.
+//! Hazard 31: a query cannot be asked for items that live longer than the borrow by naming a lifetime.
 
 use phalanx::prelude::*;
 use phalanx::query::{QueryData, QueryTables};

@@ -105,7 +105,7 @@ fn through_parquet(_: &phalanx_arrow::Exported, _: u64) -> Option<Vec<arrow_arra
     None
 }
 
-/// The digest of a world that has the entities in the order of their ids, so that only who has what counts.
+/// The digest of a world that has the entities in the order of their ids, so that only their components count.
 fn canonical(world: &World) -> Digest {
     let mut sorted = World::new();
     register(&mut sorted);

@@ -48,7 +48,7 @@ pub enum Health {
     Recovered,
 }
 
-/// Somebody who travels brings the disease to somebody far away.
+/// A traveller brings the disease to a person far away.
 #[derive(Message, Serialize, Deserialize, Clone, Copy)]
 pub struct Visit {
     pub to: GlobalId,
@@ -243,7 +243,7 @@ fn walk(side: Res<Side>, mut people: Query<(&GlobalId, &mut Position, &mut Veloc
     }
 }
 
-/// Who is near an infected person may catch it: the dice know both ids and the frame, and nothing of ranks.
+/// A person near an infected one may catch it: the dice know both ids and the frame, and nothing of ranks.
 fn infect(
     frame: Res<Frame>,
     order: Res<GlobalOrder>,
@@ -275,7 +275,7 @@ fn infect(
     }
 }
 
-/// Some infected people visit somebody far away, by the number of that person.
+/// Some infected people visit a person far away, by the number of that person.
 fn travel(
     frame: Res<Frame>,
     mut outbox: ResMut<Outbox>,

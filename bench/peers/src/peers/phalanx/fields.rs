@@ -19,7 +19,7 @@ shapes::motion!(@vector Position #[derive(Component)] #[component(layout = "soa"
 shapes::motion!(@vector Rotation #[derive(Component)] #[component(layout = "soa")]);
 shapes::motion!(@vector Velocity #[derive(Component)] #[component(layout = "soa")]);
 
-/// The matrix stays whole: nobody asks for its single numbers.
+/// The matrix stays whole: its single numbers are never asked for.
 #[derive(Component, Clone, Copy)]
 pub struct Transform {
     columns: [[f32; 4]; 4],

@@ -1,4 +1,4 @@
-//! Kinds of entities declared as pools, with the same components in the same tables: through the pool's own door, by
+//! Kinds of entities declared as pools, with the same components in the same tables: through the pool's own writer, by
 //! entity and by handle.
 
 use ::phalanx::pool::Handle;

@@ -68,7 +68,7 @@ pub fn changed(spread: bool) -> Vec<Contender> {
 }
 
 /// Blocks with a new tick are walked whole. Which of their rows is new they cannot tell, so the value has to: rows that
-/// nobody ever wrote are zero.
+/// were never written are zero.
 fn changed_blocks(spread: bool) -> Contender {
     struct Blocks {
         world: World,

@@ -1,4 +1,4 @@
-//! How groups are kept: who enters after a gain, and who leaves before a loss.
+//! How groups are kept: which entities enter after a gain, and which leave before a loss.
 //!
 //! Most groups own their sets and exclude nothing. For them, an entity that got something is looked up in each set
 //! once, and one that loses something leaves by a comparison of its row with the border; other groups go a longer way.
@@ -85,7 +85,7 @@ impl Store {
             return;
         }
         let border = group.len as usize;
-        // Whoever lost a set that is needed has left before; a row before the border is that of a member.
+        // An entity that lost a set that is needed has left before; a row before the border is that of a member.
         let mut in_place = true;
         for (at, set) in group.needed.iter().enumerate() {
             // SAFETY: the sets of a group are sets of its store, which live as long (I10, I13).
@@ -110,7 +110,7 @@ impl Store {
         }
         let (is_member, is_excluded) = (group.has(&self.sets, entity), self.is_excluded(group, entity));
         // SAFETY: found just now: the entity is in each set that the group needs, so it lives (I10); and whether it is a member,
-        // who has its rows exchanged in all owned sets, since none is spared (I13).
+        // which has its rows exchanged in all owned sets, since none is spared (I13).
         unsafe {
             match (is_member, is_excluded) {
                 (false, false) => self.add_member(at, entity),

@@ -1,6 +1,6 @@
 //! The real clock: `Time<Real>`, which knows the instants at which it was moved.
 //!
-//! An app moves its own: by the instant of the frame in `app.update()`, by the time it is told in `app.step(dt)`, which
+//! An app moves its own: by the instant of the frame in `app.update()`, by the time given to `app.step(dt)`, which
 //! asks no clock. A clock of one's own is moved by `update` and its siblings. Where a machine has no clock, as in a
 //! browser without its bindings, an app goes by steps, and its real clock has no instants.
 

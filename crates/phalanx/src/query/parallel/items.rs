@@ -48,7 +48,7 @@ fn share<T: Send>(mut items: Vec<T>, most: usize, run: &(impl Fn(Vec<T>) + Sync)
 }
 
 impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
-    /// Reads the entities of a list on several threads; those that do not match are passed over.
+    /// Reads the entities of a list on several threads; those that do not match are skipped.
     ///
     /// ```
     /// use phalanx::prelude::*;

@@ -1,7 +1,7 @@
 //! Places in a readable save that is read.
 //!
 //! The save stands in one piece of memory as bytes that say what they hold. A [`Place`] is where a value begins. Errors are
-//! told where they lie on the way back, so that nothing is written down about places while all is well.
+//! given their place on the way back, so that places are recorded only where there is an error.
 
 use serde::de::DeserializeOwned;
 
@@ -33,7 +33,7 @@ impl<'d> Place<'d> {
         Reader::at(self.document, self.start)
     }
 
-    /// Passes over the value that comes next, and says where it was.
+    /// Skips the value that comes next, and says where it was.
     fn pass(self, reader: &mut Reader<'d>) -> Result<Self, LoadError> {
         let start = reader.position();
         skip_tagged(reader).map_err(wrong)?;
@@ -85,7 +85,7 @@ impl<'d> Place<'d> {
         }
     }
 
-    /// The next entry of a map; a key that is no text is none that anybody asks for.
+    /// The next entry of a map; a key that is no text is never asked for.
     fn entry(self, reader: &mut Reader<'d>) -> Result<(&'d str, Self), LoadError> {
         let mut ahead = reader.clone();
         let key = match read_token(&mut ahead).map_err(wrong)? {
@@ -185,7 +185,7 @@ impl<'d> Map<'d> {
         self.read_optional(name, read)?.ok_or_else(|| missing(name))
     }
 
-    /// Refuses fields that nobody asked for.
+    /// Refuses fields that were not asked for.
     pub(super) fn finish(&self) -> Result<(), LoadError> {
         match self.entries.first() {
             Some((key, _)) => Err(unexpected(key)),

@@ -10,7 +10,7 @@ use crate::system::output::SystemOutput;
 use crate::system::traits::{IntoSystem, System as _};
 use crate::world::EventPattern;
 
-/// Several observers, with what is said about all of them; see [`observers`].
+/// Several observers, with the configuration of all of them; see [`observers`].
 #[must_use = "observers hear nothing until they are added to a world"]
 pub struct Observers(pub(super) Vec<Observer>, Vec<TypeId>);
 

@@ -1,7 +1,7 @@
 //! `Index` and `OrderedIndex`: entities by the value of a component, in systems.
 //!
-//! Each reads the component as a query does, so nobody writes it beside the system, and what systems before it wrote is
-//! seen. The index itself belongs to the world: whoever asks first in a run brings it up to date under a lock, from the
+//! Each reads the component as a query does, so no system writes it beside this one, and what systems before it wrote is
+//! seen. The index itself belongs to the world: the first caller in a run brings it up to date under a lock, from the
 //! ticks of blocks, and the others find nothing left to do (ADR 0056).
 
 use std::any::type_name;
@@ -62,9 +62,9 @@ pub struct IndexGuard<'w, C: Component, B> {
 /// ```
 ///
 /// It reads `C`, and sees what systems before it wrote. A system that also writes `C` puts both into a
-/// [`ParamSet`](crate::system::ParamSet). Disabled entities are found as well; queries pass over them as ever.
+/// [`ParamSet`](crate::system::ParamSet). Disabled entities are found as well; queries skip them as ever.
 /// The index is the one of [`World::index_by`](crate::World::index_by): all systems share it, and each run costs what was
-/// written of the component since somebody asked.
+/// written of the component since it was last asked.
 pub struct Index<'g, C: Component> {
     index: RwLockReadGuard<'g, ValueIndex<C, Hashed<C>>>,
     rows: Rows<'g, 'g, C>,

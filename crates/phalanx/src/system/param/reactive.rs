@@ -1,6 +1,6 @@
 //! `Reactive`: the entities to which something happened since the system last looked.
 //!
-//! Each is there once, however often it happened, and those that are dead by now are passed over. Reading empties the
+//! Each is there once, however often it happened, and those that are dead by now are skipped. Reading empties the
 //! set.
 
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use crate::world::{Collected, Collects, SharedSet, SharedWorld, World, open_set}
 /// A set of entities to which something happened: `Reactive<Add<Health>>`, `Reactive<(Insert<A>, Remove<B>)>`,
 /// `Reactive<Mutate<Health>>`, `Reactive<Matched<(&Health, &Burning)>>`.
 ///
-/// `Mutate` collects as its observers are told: at sync points, what was written since the last one, of components with
+/// `Mutate` collects when its observers run: at sync points, what was written since the last one, of components with
 /// `track = "row"`.
 ///
 /// ```
@@ -67,7 +67,7 @@ impl<C> Reactive<'_, '_, C> {
         self.iter().count()
     }
 
-    /// Whether nobody in the set is alive.
+    /// Whether no entity in the set is alive.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }

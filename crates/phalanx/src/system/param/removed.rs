@@ -18,7 +18,7 @@ use crate::world::{Removals, SharedWorld, World};
 
 /// The entities that lost a component, or were despawned with it, since the system last read.
 ///
-/// Each is told once. A removal waits until every system that asks for it has read it, however seldom that runs; see
+/// Each is yielded once. A removal waits until every system that asks for it has read it, however seldom that runs; see
 /// [`World::set_removal_limit`].
 ///
 /// ```

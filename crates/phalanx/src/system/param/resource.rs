@@ -1,7 +1,7 @@
 //! `Res` and `ResMut`: one resource, read or written.
 //!
-//! Writing through [`ResMut`] marks the resource as changed at the first `&mut` taken, not before: who only
-//! looks leaves no trace. `Option<Res<T>>` is `None` where with the plain form the system is not run, and fails.
+//! Writing through [`ResMut`] marks the resource as changed at the first `&mut` taken, not before: a system that only
+//! reads leaves no trace. `Option<Res<T>>` is `None` where with the plain form the system is not run, and fails.
 
 use std::fmt;
 use std::marker::PhantomData;

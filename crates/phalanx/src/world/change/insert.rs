@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    /// Inserts a bundle to which somebody listens, or that brings others along into sets.
+    /// Inserts a bundle that has listeners, or that brings others along into sets.
     #[inline(never)]
     #[track_caller]
     fn insert_not_plain<B: Bundle>(
@@ -228,7 +228,7 @@ impl World {
         id: BundleId,
         existing: Existing,
     ) -> Result<Begun, ChangeError> {
-        // Asked before anything comes along, and before anybody hears of it.
+        // Checked before anything is added, and before any handler runs.
         let pool = self.pool_of(entity).ok_or(NoSuchEntity::new(entity))?;
         self.may_insert(pool, id).map_err(|refusal| self.refused(entity, refusal))?;
         if self.bundles.info(id).heard.is_empty() {

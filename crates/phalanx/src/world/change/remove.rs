@@ -1,6 +1,6 @@
 //! What one entity loses: removing or taking a bundle, all but a bundle, or a component by its id.
 //!
-//! Whether the pool allows it is asked before anything leaves a set. Values that nobody keeps are dropped
+//! Whether the pool allows it is asked before anything leaves a set. Removed values are dropped
 //! last, when the entity is rid of them everywhere.
 
 use phalanx_store::{Entity, SetId, TableId, Values};
@@ -24,7 +24,7 @@ impl World {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        // As for inserting. Only the living are in sets.
+        // As for inserting. Only living entities are in sets.
         if <B::Values as Values>::COLUMNS == 0
             && let Some(plan) = B::Sparse::open_plan(&self.sets)
         {
@@ -45,7 +45,7 @@ impl World {
     pub(crate) fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let (bundle, plain) = self.plain_bundle_for::<B>(entity)?;
         if self.is_only_sparse::<B>(bundle) {
-            // Only the living are in sets, so nothing is taken from the dead.
+            // Only living entities are in sets, so nothing is taken from dead ones.
             drop(B::Sparse::take(&mut self.store, &self.sets, entity));
             return if self.contains(entity) { Ok(()) } else { Err(NoSuchEntity::new(entity).into()) };
         }
@@ -93,7 +93,7 @@ impl World {
         Ok(())
     }
 
-    /// Removes a bundle to which somebody listens.
+    /// Removes a bundle that has listeners.
     #[inline(never)]
     fn remove_heard<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
         crate::steps::count();
@@ -287,7 +287,7 @@ impl World {
             return Err(self.refused(entity, Refusal::Required(pool.id(), id)));
         }
         for_each_despite_panics(ids.iter(), |&id| {
-            // Its pool was asked; it may die meanwhile, by somebody who hears of a removal.
+            // Its pool was asked; it may be despawned meanwhile by a handler of a removal.
             let _ = self.remove_by_id(entity, id);
         });
         Ok(())

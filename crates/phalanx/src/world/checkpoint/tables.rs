@@ -98,7 +98,7 @@ impl CheckpointTable<'_> {
     }
 
     /// The values of a column in a block, by component and field; the field of a whole component is `""`. They are those of
-    /// the checkpoint itself, and stay as long as somebody has them.
+    /// the checkpoint itself, and stay as long as they are held.
     ///
     /// # Errors
     /// When the table lacks the component, the component lacks the field, or the field is not a `T`.

@@ -120,7 +120,7 @@ impl EntityCommands<'_> {
         })
     }
 
-    /// As [`queue`](Self::queue), with an error handler of the command's own, which also hears when the entity was
+    /// As [`queue`](Self::queue), with an error handler of the command's own, which is also called when the entity was
     /// despawned.
     pub fn queue_handled<C: EntityCommand>(
         &mut self,
@@ -132,7 +132,7 @@ impl EntityCommands<'_> {
         self
     }
 
-    /// As [`queue`](Self::queue); nobody hears of an error, nor that the entity was despawned.
+    /// As [`queue`](Self::queue); no handler is called for an error, nor when the entity was despawned.
     pub fn queue_silenced<C: EntityCommand>(&mut self, command: C) -> &mut Self {
         let entity = self.entity;
         self.commands().queue_silenced(move |world: &mut World| on_entity(world, entity, command));

@@ -61,7 +61,7 @@ pub(crate) struct Deferred {
     pub(crate) order: FlushOrder,
     pub(crate) stats: CommandStats,
     pub(crate) last_refused: Option<ChangeError>,
-    /// Whether the error handler hears of commands on despawned entities, and of which it still has to.
+    /// Whether the error handler is called for commands on despawned entities, and for which it still has to be.
     report_dead: bool,
     dead: Vec<Entity>,
     /// The function that ran last.
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// Counts a command whose entity is dead, and keeps it for the error handler if it is to hear of it.
+    /// Counts a command whose entity is dead, and keeps it for the error handler if that is wanted.
     pub(super) fn note_dead(&mut self, entity: Entity, quiet: bool) {
         self.commands.stats.skipped += 1;
         if self.commands.report_dead && !quiet {
@@ -231,7 +231,7 @@ fn is_endless(rounds: usize, waiting: usize) -> bool {
 }
 
 fn apply_all(world: &mut World, work: &mut Queue) {
-    // Before it is asked whether anybody listens: relations, and hooks that a component declares, come with it.
+    // Before listeners are looked up: relations, and hooks that a component declares, come with it.
     work.meet_kinds(world);
     match world.commands.order {
         FlushOrder::Recorded => {
@@ -385,7 +385,7 @@ fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &m
     let applied = rest.len() as u64;
     world.commands.stats.applied += applied;
     if !merge::apply(world, merge, work, entity, rest) {
-        // Whoever heard of a change before has despawned it.
+        // A handler of an earlier change has despawned it.
         world.commands.stats.applied -= applied;
         for &at in rest {
             world.note_dead(entity, work.steps[at].quiet);
@@ -413,7 +413,7 @@ fn despawn(
     (begun, outcome)
 }
 
-/// Counts the commands on an entity that is gone. What they would have inserted need not be: nobody can see it.
+/// Counts the commands on an entity that is gone. What they would have inserted need not be: it cannot be seen.
 fn drop_despawned(world: &mut World, work: &mut Queue, steps: &[usize], death: usize) {
     let staged = world.commands.order == FlushOrder::Staged;
     let comes_before =

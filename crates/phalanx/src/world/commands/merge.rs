@@ -4,7 +4,7 @@
 //! column, where a later value replaces an earlier one; removing empties cells. What is left says which
 //! archetype the entity belongs to. It moves there once, along an edge whose missing columns are filled from
 //! the cells; cells of columns that it had already are written in place. Sparse parts, which move nothing, go
-//! into their sets step by step. Values that nobody keeps are dropped at the end, when the entity is what the
+//! into their sets step by step. Values that are not kept are dropped at the end, when the entity is what the
 //! steps make of it.
 //!
 //! A component that is removed and comes again counts as new: its ticks are those of the flush.
@@ -101,7 +101,7 @@ pub(crate) fn apply(
     true
 }
 
-/// What the steps do to components to which somebody listens.
+/// What the steps do to components that have listeners.
 #[cold]
 fn foresee(world: &mut World, queue: &Queue, entity: Entity, steps: &[usize]) -> Option<Changes> {
     let mut heard = Signature::empty();
@@ -139,7 +139,7 @@ fn foresee(world: &mut World, queue: &Queue, entity: Entity, steps: &[usize]) ->
     Some(foreseen.changes()).filter(|changes| !changes.is_empty())
 }
 
-/// Gives an entity values of components whose types are erased, as one move. Whoever calls this has asked whether
+/// Gives an entity values of components whose types are erased, as one move. The caller has checked that
 /// entity, ids, types and pool allow it, and announces it.
 pub(crate) fn insert_boxed(
     world: &mut World,
@@ -166,7 +166,7 @@ pub(crate) fn insert_boxed(
 /// Looks up where an entity stands, before anything is folded; `None` when it is dead.
 fn begin(world: &World, merge: &mut Merge, entity: Entity) -> Option<(Folded, TableId)> {
     if merge.cleared != world.archetypes.edges.cleared() {
-        // Tables may have been dropped by commands of somebody who heard of a change.
+        // Tables may have been dropped by commands of a handler.
         merge.forget_edges();
         merge.cleared = world.archetypes.edges.cleared();
     }

@@ -26,7 +26,7 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// When nobody, or more than one entity, has it, or a part of the path is empty.
+    /// When no entity, or more than one, has it, or a part of the path is empty.
     pub fn named(&mut self, path: &str) -> Result<Entity, NamedError> {
         let parts: Vec<&str> = path.split('/').collect();
         if parts.iter().any(|part| part.is_empty()) {
@@ -67,7 +67,7 @@ pub enum NamedError {
     Several {
         /// The name that was looked for.
         path: String,
-        /// Those who have it.
+        /// The entities that have it.
         entities: Vec<Entity>,
     },
     /// A part of the path is empty.

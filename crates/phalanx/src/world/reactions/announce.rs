@@ -1,6 +1,6 @@
 //! Announcing a change: the handlers of what goes, the change, the handlers of what came, and their commands.
 //!
-//! A handler that panics keeps nobody else from running, and nothing from happening: what it ended with is handed to
+//! A handler that panics keeps no other from running, and nothing from happening: what it ended with is handed to
 //! the error handler when the change is complete. Commands of handlers are applied then, before whatever made the change
 //! goes on; commands that waited already stay behind. A change that a command makes is announced in the same way, down
 //! to a depth at which the chain of causes is taken for an endless one. From there on only the hooks run by which relations
@@ -40,7 +40,7 @@ impl Default for DepthLimit {
     }
 }
 
-/// What a change does to the components of its entities to which somebody listens.
+/// What a change does to the components of its entities that have listeners.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     /// Whether the entities are despawned.
@@ -66,12 +66,12 @@ impl Changes {
         Self { discard: ids.clone(), remove: ids, ..Self::default() }
     }
 
-    /// Whether nobody has to hear of it.
+    /// Whether it is not announced.
     pub(crate) fn is_empty(&self) -> bool {
         self.discard.is_empty() && self.remove.is_empty() && self.insert.is_empty()
     }
 
-    /// The first event, for whoever asks why something happened.
+    /// The first event, for the record of causes.
     pub(super) fn first(&self) -> (Lifecycle, Option<ComponentId>) {
         let events = [
             (Lifecycle::Despawn, if self.despawns { self.remove.iter().next() } else { None }),
@@ -138,22 +138,22 @@ fn panicked(payload: &(dyn Any + Send)) -> Panicked {
 pub(crate) struct Round {
     /// The commands that waited before.
     waiting: Option<Queue>,
-    /// Whether handlers hear of it.
+    /// Whether handlers run for it.
     pub(super) heard: bool,
     /// Whether a handler began it: what is queued waits for the end of what that one handles.
     inner: bool,
 }
 
 impl Round {
-    /// One that handlers hear of, that none of them began, and for which no command waits.
+    /// One for which handlers run, that none of them began, and for which no command waits.
     pub(super) const PLAIN: Self = Self { waiting: None, heard: true, inner: false };
 }
 
-/// A change that is about to be made, after handlers heard of what goes.
+/// A change that is about to be made, after the handlers of what goes ran.
 pub(crate) enum Begun {
-    /// Nobody hears of it.
+    /// It is not announced.
     Unheard,
-    /// Whom to tell of what comes is planned.
+    /// The listeners of what comes are planned.
     Planned(Box<Plan>),
     /// What it does is known.
     Foreseen(Box<Foretold>),
@@ -277,7 +277,7 @@ impl World {
         match self.end_round::<Infallible>(round, Err(panic)) {}
     }
 
-    /// Announces entities that came with a bundle, if somebody listens to it.
+    /// Announces entities that came with a bundle, if it has listeners.
     #[inline(never)]
     pub(crate) fn announce_bundle(&mut self, entities: &[Entity], bundle: BundleId) {
         let heard = &self.bundles.info(bundle).heard;
@@ -305,7 +305,7 @@ impl World {
         self.end_round(round, Ok(()));
     }
 
-    /// Announces that entities came, whoever wants that as one, after the others.
+    /// Announces that entities came: listeners of whole runs after the others.
     fn announce_run(&mut self, entities: &[Entity], ids: &Signature) {
         let events = [Lifecycle::Add, Lifecycle::Insert];
         let one_by_one = |world: &Self, event: Lifecycle| {
@@ -423,7 +423,7 @@ impl World {
         self.tell(Lifecycle::Insert, entity, &present);
     }
 
-    /// Calls those who listen to an event of some components of an entity.
+    /// Calls the listeners of an event of some components of an entity.
     fn tell(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {
         if ids.is_empty() {
             return;
@@ -443,7 +443,7 @@ impl World {
         }
     }
 
-    /// Calls the hooks that keep the world in agreement with itself, where nobody else is told any more.
+    /// Calls the hooks that keep the world in agreement with itself, where no other handler runs any more.
     #[cold]
     fn keep_up(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {
         let ids = ids.intersection(&self.reactions.upkeep);

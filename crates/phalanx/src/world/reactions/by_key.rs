@@ -1,7 +1,7 @@
-//! Events without their types: keys, triggering by them, and a list of who observes what.
+//! Events without their types: keys, triggering by them, and a list of what is observed by which.
 //!
 //! Observers are kept by the type of their event, and called with an event and a trigger as [`Any`]. An [`EventKey`] is
-//! both types with a name, so what is triggered by a key is compared with it before anybody is called.
+//! both types with a name, so what is triggered by a key is compared with it before any observer is called.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -100,12 +100,12 @@ impl<'w> ObserverInfo<'w> {
         &self.observer.name
     }
 
-    /// The event that it hears of.
+    /// The event that it observes.
     pub fn event_key(&self) -> EventKey {
         self.observer.event
     }
 
-    /// The components whose coming and going it hears of, if it is not that of all.
+    /// The components whose coming and going it observes, if it is not that of all.
     pub fn components(&self) -> impl Iterator<Item = ComponentId> + 'w {
         self.observer.components.iter()
     }
@@ -162,7 +162,7 @@ impl World {
     /// components, and then what they queued. The event and its trigger can be looked at afterwards.
     ///
     /// # Errors
-    /// When the event or the trigger is not of the type that the key stands for; then nobody hears of it.
+    /// When the event or the trigger is not of the type that the key stands for; then no observer is called.
     pub fn trigger_dynamic(
         &mut self,
         key: EventKey,

@@ -78,7 +78,7 @@ impl DeferredWorld<'_> {
         DeferredWorld { world: self.world }
     }
 
-    /// The world itself, for those who change no structure.
+    /// The world itself, for code that changes no structure.
     pub(in crate::world) fn world_mut(&mut self) -> &mut World {
         self.world
     }

@@ -1,6 +1,6 @@
-//! Events: what observers hear, and how an event finds them.
+//! Events: what observers are called with, and how an event finds them.
 //!
-//! An [`Event`] says with its [`Trigger`] who hears of it: everybody who observes its type, or those who observe its
+//! An [`Event`] names its observers with its [`Trigger`]: all that observe its type, or those that observe its
 //! entity as well, or those along a path of entities. Lifecycle events are patterns over components: `On<Add<Health>>`
 //! is the event [`AddEvent`], of entities that got `Health`.
 //!
@@ -24,7 +24,7 @@ use crate::relation::Relationship;
 use crate::signature::Signature;
 use crate::world::World;
 
-/// Something that observers hear of.
+/// Something that observers are called for.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -227,7 +227,7 @@ where
         let mut entity = event.event_target();
         self.original_event_target = entity;
         world.call_observers(event, self, Some(entity));
-        // A path without a circle is not longer than there are entities.
+        // A path without a cycle is not longer than there are entities.
         let longest = world.entities().len();
         for _ in 0..longest {
             if !self.propagate {
@@ -273,12 +273,12 @@ impl EntityComponentsTrigger {
         Self { components: components.iter().copied().collect(), entities: Run::One(entity) }
     }
 
-    /// All components of this change to which somebody listens, in ascending order of their ids.
+    /// All components of this change that have listeners, in ascending order of their ids.
     pub fn components(&self) -> impl Iterator<Item = ComponentId> + '_ {
         self.components.iter()
     }
 
-    /// Whether the change is about a component, to which somebody listens.
+    /// Whether the change is about a component, which has listeners.
     pub fn has_component(&self, id: ComponentId) -> bool {
         self.components.has(id)
     }
@@ -441,7 +441,7 @@ impl<'a> Heard<'a> {
 
 /// In `On<..>`: the value of a component was written since the last sync point, other than by coming to its entity.
 ///
-/// It is told where commands are applied between systems, at the end of each phase, and by [`World::flush`], for each
+/// It is announced where commands are applied between systems, at the end of each phase, and by [`World::flush`], for each
 /// entity once. The component needs `#[component(track = "row")]`: rows are found by their ticks, so writing costs what
 /// it does without observers.
 ///
@@ -522,11 +522,11 @@ impl<D: QueryData, F: QueryFilter> EventPattern for Unmatched<D, F> {
     }
 }
 
-/// An archetype was created. It is told at the next sync point, in the order in which archetypes came and went.
+/// An archetype was created. It is announced at the next sync point, in the order in which archetypes came and went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchetypeCreated(pub ArchetypeId);
 
-/// An archetype was dropped, told as [`ArchetypeCreated`]. Its id may be that of a newer archetype by now.
+/// An archetype was dropped, announced as [`ArchetypeCreated`]. Its id may be that of a newer archetype by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchetypeDropped(pub ArchetypeId);
 

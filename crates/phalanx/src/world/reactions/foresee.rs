@@ -1,4 +1,4 @@
-//! What a change will do to the components of an entity to which somebody listens.
+//! What a change will do to the components of an entity that have listeners.
 //!
 //! All of it follows from signatures, before a value has moved: so values that go can be announced while they can still
 //! be read. Several commands on one entity are foreseen as the one move that they become.
@@ -11,7 +11,7 @@ use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::world::World;
 
-/// What inserting a bundle does, of whose heard components these are there.
+/// What inserting a bundle does, of whose components with listeners these are there.
 pub(super) fn inserting(info: &BundleInfo, present: &Signature, existing: Existing) -> Changes {
     let add = info.heard.difference(present);
     if existing == Existing::Keep || present.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn inserting(info: &BundleInfo, present: &Signature, existing: Existi
     Changes { insert: add.union(&discard), add, discard, ..Changes::default() }
 }
 
-/// What removing a bundle does, of whose heard components these are there.
+/// What removing a bundle does, of whose components with listeners these are there.
 pub(super) fn removing(info: &BundleInfo, present: &Signature) -> Changes {
     // What is required stays.
     Changes::leaving(present.intersection(&info.explicit()))
@@ -51,7 +51,7 @@ impl World {
         Changes::leaving(self.reactions.heard().intersection(&Signature::empty().with(id)))
     }
 
-    /// What despawning does; nothing when nobody has to hear of it.
+    /// What despawning does; nothing when it is not announced.
     pub(crate) fn foresee_despawn(&self, entity: Entity) -> Changes {
         Changes { despawns: true, ..Changes::leaving(self.present_of(entity, self.reactions.heard())) }
     }

@@ -16,7 +16,7 @@ use crate::world::World;
 /// A function that runs when a component comes or goes.
 pub type ComponentHook = for<'w> fn(DeferredWorld<'w>, HookContext);
 
-/// For whom a hook runs.
+/// What a hook runs for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HookContext {
@@ -26,7 +26,7 @@ pub struct HookContext {
     pub component_id: ComponentId,
 }
 
-/// A hook, and who declared it.
+/// A hook, and what declared it.
 #[derive(Clone, Copy)]
 pub(crate) struct Hook {
     pub(super) run: ComponentHook,
@@ -167,7 +167,7 @@ impl Drop for HooksMut<'_> {
 impl World {
     /// The hooks of a component, to be added to.
     ///
-    /// They run from the next change on; entities that have the component already hear nothing of it.
+    /// They run from the next change on; they do not run for entities that have the component already.
     ///
     /// # Panics
     /// When another component has the name.

@@ -1,9 +1,9 @@
-//! What checkpoints keep of reactions: who observed, and what waited for its readers.
+//! What checkpoints keep of reactions: the observers, and what waited for its readers.
 //!
 //! Observers, the removals that wait with the places of their readers, reactive sets, and what observers at sync points
-//! were told come back as they were. An observer that went since is kept by the world as long as a checkpoint knows it.
-//! Hooks are no state: they stay. What the handlers of observers keep is shown part by part
-//! ([`World::visit_observers`]), and copied by whoever knows how.
+//! were called with come back as they were. An observer that went since is kept by the world as long as a checkpoint
+//! knows it. Hooks are no state: they stay. What the handlers of observers keep is shown part by part
+//! ([`World::visit_observers`]), and copied by code that knows how.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -23,9 +23,9 @@ use crate::world::World;
 /// The reactions of a world at one moment.
 pub(crate) struct ReactionsImage {
     observers: Arc<ObserversImage>,
-    /// What each listener to written values was told of.
+    /// What was announced to each listener to written values.
     polls: Vec<(Listener, Tick)>,
-    /// The archetypes of which their observers were not told yet.
+    /// The archetypes that were not announced to their observers yet.
     archetypes: Vec<Change>,
     /// Indexed by component.
     logs: Vec<LogImage>,
@@ -124,7 +124,7 @@ impl World {
         gone.into_iter().for_each(|retired| panics.guard(|| drop(retired)));
     }
 
-    /// Removes the observers that came since, and brings those back that went. Those that nobody knows are returned.
+    /// Removes the observers that came since, and brings those back that went. Those that no checkpoint keeps are returned.
     fn restore_observers(&mut self, image: &Arc<ObserversImage>) -> Vec<Retired> {
         if self.reactions.observers.is_as_in(image) {
             return Vec::new();

@@ -21,7 +21,7 @@ pub(crate) enum Border {
     Ceases,
 }
 
-/// Who hears of an entity that crosses a border.
+/// The listeners to an entity that crosses a border.
 pub(super) type Crossing = (Listener, Border);
 
 /// An observer of a query, or a set of entities that began or ceased to match it.
@@ -84,7 +84,7 @@ fn keys(condition: &Condition, found: &mut Vec<AnyColId>) -> Option<()> {
 }
 
 impl World {
-    /// Lets somebody hear of entities that begin or cease to match.
+    /// Adds a listener to entities that begin or cease to match.
     ///
     /// # Panics
     /// When the condition asks for a pool, or is met by entities without components.
@@ -130,7 +130,7 @@ impl World {
         gone
     }
 
-    /// Lets all observers of queries pass over entities that are disabled by one more component.
+    /// Lets all observers of queries skip entities that are disabled by one more component.
     pub(in crate::world) fn renew_matchers(&mut self) {
         self.reactions.plans.forget();
         for at in 0..self.reactions.matchers.len() {
@@ -166,7 +166,7 @@ impl World {
         }
     }
 
-    /// Who hears of a change because an entity begins or ceases to match.
+    /// The listeners to a change because an entity begins or ceases to match.
     pub(super) fn crossings(&self, entity: Option<Entity>, changes: &Changes) -> Vec<Crossing> {
         let crossed = |matcher: &&Matcher| {
             let before = entity.map(|entity| self.present_of(entity, &matcher.ids));
@@ -192,7 +192,7 @@ impl World {
         (crossings, looked_at)
     }
 
-    /// Who hears of entities that begin to match, if this one matches now; asked when a change did not happen as
+    /// The listeners to entities that begin to match, if this one matches now; asked when a change did not happen as
     /// foreseen.
     pub(super) fn matching_now(&self, entity: Entity, told: &[Crossing]) -> Vec<Crossing> {
         let matches = |matcher: &&Matcher| {
@@ -230,7 +230,7 @@ impl World {
         }
     }
 
-    /// As `call_matchers`, for one entity and for listeners that hear of all, and of this side alone.
+    /// As `call_matchers`, for one entity and for listeners to all, and to this side alone.
     #[inline(always)]
     pub(super) fn call_planned_matchers(&mut self, entity: Entity, crossings: &[Crossing], side: Border) {
         for (listener, _) in crossings {

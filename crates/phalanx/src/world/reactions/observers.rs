@@ -1,7 +1,7 @@
-//! The observers of a world: who hears of which event, in which order.
+//! The observers of a world: which are called for which event, in which order.
 //!
-//! An observer is a slot, not an entity. Lists say who observes an event: all of its type, those of a component, those
-//! of an entity; whoever is found in several of them is called once. They run in order of registration, as far as
+//! An observer is a slot, not an entity. Lists name the observers of an event: those of its type, those of a component,
+//! those of an entity; one that is found in several of them is called once. They run in order of registration, as far as
 //! `before` and `after` do not say otherwise, and in reverse on the way out.
 //!
 //! This file knows no systems: an observer is a [`Handler`].
@@ -96,15 +96,15 @@ impl Kept {
         Arc::strong_count(&self.token) > 1
     }
 
-    /// The components of which it hears, if it does of any.
+    /// The components that it observes, if any.
     pub(super) fn heard(&self) -> Option<Signature> {
         self.observer.lifecycle.map(|_| self.observer.components.clone())
     }
 }
 
 impl NewObserver {
-    /// Whether it is called once for a run of entities that come at once: whoever observes some of them hears of each
-    /// for itself.
+    /// Whether it is called once for a run of entities that come at once: one that names single entities is called for
+    /// each.
     fn takes_runs(&self) -> bool {
         self.batched && self.entities.is_empty()
     }
@@ -116,7 +116,7 @@ struct Slot {
     kept: Option<Kept>,
 }
 
-/// Who observes one lifecycle event.
+/// The observers of one lifecycle event.
 #[derive(Default)]
 struct List {
     /// Those of all components, in order.
@@ -141,7 +141,7 @@ pub(crate) struct Observers {
     by_event: HashMap<TypeId, Vec<u32>>,
     /// The observers of single entities, of whatever event, in order.
     by_entity: HashMap<Entity, Vec<u32>>,
-    /// How many listen to all components, by which new ones are heard as well.
+    /// How many listen to all components, and so to new ones as well.
     of_everything: u32,
     pub(super) order: Order,
     registered: u64,
@@ -178,7 +178,7 @@ impl Observers {
         self.kept(slot).is_some_and(|kept| kept.observer.batched)
     }
 
-    /// Whether an observer hears of an entity.
+    /// Whether an observer is called for an entity.
     pub(super) fn watches(&self, slot: u32, entity: Entity) -> bool {
         let entities = self.kept(slot).map(|kept| &kept.observer.entities);
         entities.is_some_and(|entities| entities.is_empty() || entities.binary_search(&entity).is_ok())
@@ -205,7 +205,7 @@ impl Observers {
         self.kept(slot).is_some_and(|kept| kept.observer.entities.is_empty())
     }
 
-    /// Those who hear of a lifecycle event of some components, whatever the entity, in the order in which they are
+    /// The observers of a lifecycle event of some components, whatever the entity, in the order in which they are
     /// called; and whether each of them takes runs.
     pub(super) fn who_hears(&mut self, event: Lifecycle, ids: &Signature) -> Box<[(u32, bool)]> {
         let mut found = self.collect(None, Who::Lifecycle(event, ids));
@@ -223,7 +223,7 @@ impl Observers {
         self.of_everything
     }
 
-    /// Whether somebody is called once per entity, or for a run as a whole.
+    /// Whether an observer is called once per entity, or for a run as a whole.
     pub(super) fn kinds(&self, event: Lifecycle) -> (bool, bool) {
         let list = &self.lifecycle[event as usize];
         (list.single > 0, list.batched > 0)
@@ -338,7 +338,7 @@ impl Observers {
         all.into_iter().map(|(_, slot, observer)| (id(slot), observer)).collect()
     }
 
-    /// Those who hear of an event, in order.
+    /// The observers of an event, in order.
     fn collect(&mut self, entity: Option<Entity>, who: Who<'_>) -> Vec<u32> {
         let mut found = self.spare.pop().unwrap_or_default();
         found.clear();
@@ -390,7 +390,7 @@ impl Observers {
     }
 }
 
-/// Who is called.
+/// What is called.
 #[derive(Clone, Copy)]
 pub(super) enum Who<'a> {
     /// The observers of an event that a program triggers.
@@ -473,7 +473,7 @@ impl World {
         }
     }
 
-    /// Forgets that an entity was observed, which is gone; those who observed nobody else are removed.
+    /// Forgets that an entity was observed, which is gone; observers of no other entity are removed.
     pub(crate) fn forget_observed(&mut self, entity: Entity) {
         let Some(slots) = self.reactions.observers.by_entity.get(&entity).cloned() else { return };
         for slot in slots {

@@ -1,9 +1,9 @@
 //! The order of observers: that of registration, as far as `before` and `after` do not say otherwise.
 //!
-//! Of those that may come next, the one that was registered first is the next one. So an observer that nobody waits for
+//! Of those that may come next, the one that was registered first is the next one. So an observer that no other waits for
 //! comes last when it is added, whatever it waits for itself, and adding it sorts nothing. Any other is put in its place
 //! before the next event, together with all that were added until then. Only one that waits and is waited for can close
-//! a circle: whoever adds it hears of that at once.
+//! a cycle: adding it reports that at once.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ impl Order {
         self.unsorted = true;
     }
 
-    /// Whether an observer can be part of a circle.
+    /// Whether an observer can be part of a cycle.
     pub(super) fn may_close_a_circle(&self, observer: &NewObserver) -> bool {
         self.waits(observer) && self.is_waited_for(observer)
     }
@@ -101,8 +101,8 @@ impl fmt::Display for ObserverCycle {
 
 impl std::error::Error for ObserverCycle {}
 
-/// Who waits for whom. The first nodes are observers, in the order of registration; the others stand for the moment
-/// before the first, or after the last, of all observers that are made from one function.
+/// Which observer waits for which. The first nodes are observers, in the order of registration; the others stand for
+/// the moment before the first, or after the last, of all observers that are made from one function.
 struct Graph {
     later: Vec<Vec<usize>>,
     waits: Vec<usize>,
@@ -125,7 +125,7 @@ impl Graph {
         self.waits[second] += 1;
     }
 
-    /// The observers in order; those that are part of a circle, and those that wait for one, are left out.
+    /// The observers in order; those that are part of a cycle, and those that wait for one, are left out.
     fn sort(&mut self, observers: usize) -> Vec<usize> {
         let mut order = Vec::with_capacity(observers);
         let mut ready: BTreeSet<usize> = (0..observers).filter(|&at| self.waits[at] == 0).collect();

@@ -1,6 +1,6 @@
 //! Plans: what a change announces that was made before in the same way, worked out once.
 //!
-//! Whom a change concerns follows from the table that an entity leaves, from the bundle, and from who listens. So the
+//! What a change concerns follows from the table that an entity leaves, from the bundle, and from the listeners. So the
 //! events, their hooks and observers in order, and the queries that the entity begins or ceases to match are kept with
 //! the edge, with the bundle that is spawned, or with the table whose entities are despawned. Carrying a plan out works
 //! nothing out, and allocates nothing. All plans are forgotten when listeners or their order change, and with the edges.
@@ -66,22 +66,23 @@ pub(crate) struct Plan {
     /// How often plans had been forgotten when it was made.
     made: u64,
     changes: Changes,
-    /// The first event, for whoever asks why something happened.
+    /// The first event, for the record of causes.
     first: (Lifecycle, Option<ComponentId>),
-    /// What goes, and what comes, where there is somebody to tell.
+    /// What goes, and what comes, where there are listeners.
     leaving: Box<[Telling]>,
     coming: Box<[Telling]>,
-    /// Who hears that the entity begins or ceases to match: all, those on this side of the change, and on the other.
+    /// The listeners to the entity's beginning or ceasing to match: all, those on this side of the change, and on the
+    /// other.
     crossings: Vec<Crossing>,
     ceasing: Box<[Crossing]>,
     beginning: Box<[Crossing]>,
     /// The sets in which an entity is not, if this is what its change announces.
     sets: Box<[SetId]>,
-    /// Whether there is nobody to tell.
+    /// Whether there are no listeners.
     silent: bool,
 }
 
-/// One event, and all who hear of it.
+/// One event, and all its listeners.
 struct Telling {
     event: Lifecycle,
     ids: Signature,
@@ -141,10 +142,10 @@ impl World {
         Some(Begun::Planned(plan))
     }
 
-    /// Begins a change of which nobody hears, or that is part of a longer announcement.
+    /// Begins a change that is not announced, or that is part of a longer announcement.
     #[inline(never)]
     fn not_as_planned(&mut self, plan: Box<Plan>, entity: Entity) -> Begun {
-        // Nobody hears of it: it is the cause of nothing. What is part of a chain counts all the same.
+        // It is not announced: it is the cause of nothing. What is part of a chain counts all the same.
         if plan.silent && (self.reactions.chain.is_empty() || plan.changes.is_empty()) {
             self.put_back(plan);
             return Begun::Unheard;
@@ -182,7 +183,7 @@ impl World {
         Some(plan)
     }
 
-    /// A plan, unless more than the table has a say for this entity.
+    /// A plan, unless more than the table decides for this entity.
     #[inline(never)]
     fn plan_for(&mut self, plan: Box<Plan>, entity: Entity) -> Option<Box<Plan>> {
         let is_in = |&set: &SetId| self.store.set_row(set, entity).is_some();
@@ -270,7 +271,7 @@ impl World {
             ],
         );
         let coming = tellings(self, &[(Lifecycle::Add, &changes.add), (Lifecycle::Insert, &changes.insert)]);
-        // Whoever watches single entities does not watch one that nobody observes.
+        // Listeners to single entities are left out: none of them names this one.
         let called = |side: Border| -> Box<[Crossing]> {
             let of_all = |(listener, border): &&Crossing| {
                 *border == side && listener.hears_of_all(&self.reactions.observers)
@@ -295,9 +296,9 @@ impl World {
         })
     }
 
-    /// Who hears of an event of some components; `None` when nobody does.
+    /// The listeners to an event of some components; `None` when there are none.
     fn telling(&mut self, event: Lifecycle, ids: &Signature) -> Option<Telling> {
-        // Observers of all components hear of an event only where there is one.
+        // Observers of all components are called for an event only where there is one.
         if ids.is_empty() {
             return None;
         }
@@ -399,7 +400,7 @@ impl World {
         }
     }
 
-    /// Tells of entities that came at once: whoever wants that as one, after the others.
+    /// Announces entities that came at once: listeners of whole runs after the others.
     fn tell_run(&mut self, plan: &Plan, entities: &[Entity]) {
         let collected = || plan.coming.iter().filter(|telling| telling.collected);
         if collected().next().is_some() {

@@ -1,6 +1,6 @@
-//! What is told at sync points: values that were written, archetypes that came and went.
+//! What is announced at sync points: values that were written, archetypes that came and went.
 //!
-//! Writing a value must not cost more because somebody listens, so nobody is told at once. When commands are applied
+//! Writing a value must not cost more because there are listeners, so none is called at once. When commands are applied
 //! between systems, and at the end of each phase, the ticks of rows say which values are newer than the last time, and
 //! the journal of archetypes says what came and went. Only observers that ask for it cause that to be looked at.
 
@@ -22,7 +22,7 @@ use crate::world::World;
 /// Finds the entities whose value was written after a moment, other than by coming.
 pub(crate) type FindMutated = fn(&mut World, Tick) -> Vec<Entity>;
 
-/// An observer, or a set, that is told at sync points.
+/// An observer, or a set, that is notified at sync points.
 pub(crate) struct Poll {
     pub(super) listener: Listener,
     find: FindMutated,
@@ -68,7 +68,7 @@ impl World {
         self.reactions.polled = follows || !self.reactions.polls.is_empty();
     }
 
-    /// Tells what is to be told at sync points; nothing inside an announcement. Everybody is told although commands or
+    /// Announces what is due at sync points; nothing inside an announcement. All listeners run although commands or
     /// the error handler panic; the first panic is passed on in the end.
     #[cold]
     pub(crate) fn tell_at_sync_point(&mut self) {

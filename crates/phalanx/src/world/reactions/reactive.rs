@@ -1,7 +1,7 @@
 //! Reactive sets: entities to which something happened since their reader last looked.
 //!
 //! A set belongs to one reader, which shares it with the world. Each entity is in it once, in the order in which it came
-//! to be there; whoever is dead is passed over, and forgotten before the set has grown to twice its living. The set is
+//! to be there; a dead one is skipped, and forgotten before the set has grown to twice its living. The set is
 //! written where structure changes and at sync points, never while systems run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -44,7 +44,7 @@ impl Collected {
         }
     }
 
-    /// Forgets whoever died, so that a set that is not read grows with the living. Twice as many as are left come
+    /// Forgets the dead, so that a set that is not read grows with the living. Twice as many as are left come
     /// before the next time.
     #[cold]
     fn prune(&mut self, is_alive: impl Fn(Entity) -> bool) {
@@ -78,12 +78,12 @@ impl Collected {
 /// A set, as its reader and the world hold it.
 pub(crate) type SharedSet = Arc<Mutex<Collected>>;
 
-/// The content of a set; nobody panics while holding it.
+/// The content of a set; nothing panics while holding it.
 pub(crate) fn open(set: &Mutex<Collected>) -> MutexGuard<'_, Collected> {
     set.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who is told of written values, and of entities that begin or cease to match.
+/// A listener to written values, or to entities that begin or cease to match.
 #[derive(Clone)]
 pub(crate) enum Listener {
     Observer(ObserverId),
@@ -92,7 +92,7 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// Its place in the order; that of a set does not matter, because it is told by its reader.
+    /// Its place in the order; that of a set does not matter, because a set only collects for its reader.
     pub(super) fn rank(&self, observers: &Observers) -> u64 {
         match self {
             Self::Observer(id) => observers.rank(id.slot),
@@ -100,7 +100,7 @@ impl Listener {
         }
     }
 
-    /// Whether it hears of all entities, and not of single ones.
+    /// Whether it listens to all entities, and not to single ones.
     pub(super) fn hears_of_all(&self, observers: &Observers) -> bool {
         match self {
             Self::Observer(id) => observers.hears_of_all(id.slot),
@@ -149,7 +149,7 @@ pub struct Collecting {
 /// `Matched<..>`, `Unmatched<..>`, and tuples of them.
 ///
 /// Entities get into the set when it happens; those whose values were written, at the next sync point, as observers
-/// of `Mutate` are told.
+/// of `Mutate` are called.
 #[diagnostic::on_unimplemented(
     message = "a reactive set cannot collect `{Self}`",
     label = "expected `Add<T>`, `Insert<T>`, `Discard<T>`, `Remove<T>`, `Despawn<T>`, `Mutate<T>`, `Matched<..>`, `Unmatched<..>`, or a tuple of them"

@@ -44,13 +44,13 @@ pub struct RemovedComponentLogs<'w> {
 
 impl<'w> RemovedComponentLogs<'w> {
     /// The entities that lost a component, oldest first, which at least one reader has not read yet; entries that all
-    /// have read are dropped now and then. `None` for a component whose removals nobody reads.
+    /// have read are dropped now and then. `None` for a component whose removals no reader reads.
     pub fn get(&self, id: ComponentId) -> Option<&'w [Entity]> {
         let removals = self.removals;
         removals.logged.has(id).then(|| removals.logs[id.index()].entities.as_slice())
     }
 
-    /// All components whose removals somebody reads, in ascending order of their ids, with the entities.
+    /// All components whose removals have a reader, in ascending order of their ids, with the entities.
     pub fn iter(&self) -> impl Iterator<Item = (ComponentId, &'w [Entity])> {
         let logs = *self;
         let ids: Vec<ComponentId> = logs.removals.logged.iter().collect();
@@ -79,7 +79,7 @@ pub(super) struct Log {
 impl Log {
     /// Forgets what all readers have passed, and what is too much.
     fn tidy(&mut self, limit: usize) {
-        // A reader that is held by nobody else has ended.
+        // A reader without another holder has ended.
         self.readers.retain(|reader| Arc::strong_count(reader) > 1);
         let end = self.first + self.entities.len() as u64;
         let passed = self.readers.iter().map(|reader| reader.load(Ordering::Relaxed)).min().unwrap_or(end);
@@ -167,7 +167,7 @@ impl World {
         RemovedComponentLogs { removals: &self.reactions.removals }
     }
 
-    /// Passes what [`World::removed`] has told.
+    /// Passes what [`World::removed`] has yielded.
     pub(in crate::world) fn pass_removals(&mut self) {
         let Removals { own, logs, .. } = &self.reactions.removals;
         for (id, place) in own {
@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Stops writing removals down that nobody reads any more.
+    /// Stops recording removals that have no reader any more.
     pub(crate) fn forget_unread_removals(&mut self) {
         let logged = self.reactions.removals.logged.clone();
         for id in &logged {

@@ -1,7 +1,7 @@
 //! Triggering events: from the world, from commands, from a hook, for an entity.
 //!
 //! The observers run at once; what they queue is applied when all of them have run. A hook that triggers an event waits
-//! for its observers, but what they queue waits for the change that the hook hears of.
+//! for its observers, but what they queue waits for the change that the hook runs for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -62,7 +62,7 @@ macro_rules! children_methods {
             self.replace_related::<ChildOf>(children)
         }
 
-        /// As [`replace_children`](Self::replace_children), told what changes.
+        /// As [`replace_children`](Self::replace_children), given what changes.
         pub fn replace_children_with_difference(
             &mut self,
             entities_to_unrelate: &[Entity],

@@ -1,12 +1,12 @@
-//! The upkeep of relations to which nobody else listens: no announcement, and nothing waits for the end of one.
+//! The upkeep of relations without other listeners: no announcement, and nothing waits for the end of one.
 //!
 //! ```text
 //!   announced   observers, hook │ the change │ hook, observers, commands: a first list comes, an empty one goes
-//!   direct      who was the target? │ the change │ leaves the one list, joins the other, which comes or goes at once
+//!   direct      the old target? │ the change │ leaves the one list, joins the other, which comes or goes at once
 //! ```
 //!
-//! Both do the same. The hooks in `upkeep` are for relations whose changes somebody hears of, since these must be told in
-//! order, while structure stands still. Here the change is complete when the lists follow: nobody can see what is between.
+//! Both do the same. The hooks in `upkeep` are for relations whose changes are announced, since these must be told in
+//! order, while structure stands still. Here the change is complete when the lists follow: nothing runs in between.
 
 use phalanx_store::{Entity, Existing, FirstPanic, Store, Tick};
 
@@ -22,7 +22,7 @@ use crate::world::batch::for_each_despite_panics;
 /// How the lists of a relation follow its links.
 #[derive(Clone, Copy)]
 pub(crate) struct Direct {
-    /// At whom an entity points.
+    /// The target of an entity.
     target: fn(&World, Entity) -> Option<Entity>,
     /// Brings lists in line with the link of an entity.
     follow: fn(&mut World, Entity, ComponentId, Turn),
@@ -32,14 +32,14 @@ pub(crate) struct Direct {
     is_listed: fn(&World, Entity) -> bool,
 }
 
-/// At whom an entity pointed before a change, and at whom it points now; `None` is nobody.
+/// The target of an entity before a change, and after it; `None` is no target.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
     pub(crate) before: Option<Entity>,
     pub(crate) now: Option<Entity>,
 }
 
-/// A relation of a bundle, to which nobody else listens.
+/// A relation of a bundle, without other listeners.
 #[derive(Clone, Copy)]
 pub(crate) struct QuietLink {
     pub(crate) id: ComponentId,
@@ -47,7 +47,7 @@ pub(crate) struct QuietLink {
 }
 
 impl QuietLink {
-    /// At whom an entity points.
+    /// The target of an entity.
     #[inline]
     pub(crate) fn target(self, world: &World, entity: Entity) -> Option<Entity> {
         (self.direct.target)(world, entity)
@@ -57,7 +57,7 @@ impl QuietLink {
     pub(crate) fn follow_new(self, world: &mut World, entities: &[Entity]) {
         let mut relinked = false;
         for_each_despite_panics(entities.iter(), |&entity| {
-            // Whoever hears of one that was refused, or is disabled, may have linked others: these are listed already.
+            // A handler of one that was refused, or is disabled, may have linked others: these are listed already.
             if relinked && (self.direct.is_listed)(world, entity) {
                 return;
             }
@@ -126,7 +126,7 @@ fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, T
     } else {
         leave_and_join::<R>(world, source, id, Turn { before, now });
     }
-    // Last, because whoever hears of it may change the link, or panic. A link that was refused is renewed as it goes.
+    // Last, because a handler may change the link, or panic. A link that was refused is renewed as it goes.
     if is_hierarchy::<R>() && world.has_disabled_trees() {
         world.renew_disabled(vec![source]);
     }
@@ -136,7 +136,7 @@ fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, T
 struct Moved {
     /// Whether the list that was left is empty.
     emptied: bool,
-    /// Who has to leave the list that was joined.
+    /// The source that has to leave the list that was joined.
     rival: Option<Entity>,
 }
 
@@ -156,7 +156,7 @@ fn move_between<R: Relationship>(
         return None;
     }
     let mut lists = store.set_values(column, changed)?;
-    // As `check_link`: who has a list lives, and who has none is above nobody.
+    // As `check_link`: an entity with a list lives, and one without is above no other.
     if !lists.has(before) || !lists.has(now) || (!R::CYCLIC && lists.has(source)) {
         return None;
     }
@@ -167,7 +167,7 @@ fn move_between<R: Relationship>(
     Some(Moved { emptied, rival })
 }
 
-/// Adds a source to a list, and tells who has to leave it, if it is full.
+/// Adds a source to a list, and returns the source that has to leave it, if it is full.
 #[inline]
 fn add<C: RelationshipSourceCollection>(list: &mut C, source: Entity, places: &mut Places) -> Option<Entity> {
     let rival = list.source_to_remove_before_add().filter(|&rival| rival != source);
@@ -210,7 +210,7 @@ fn leave_and_join<R: Relationship>(
 /// A source joins the list of its target, or its link is refused.
 #[inline]
 fn join<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, target: Entity) {
-    // As `check_link`; who has a list lives, and the list is looked up here anyway.
+    // As `check_link`; an entity with a list lives, and the list is looked up here anyway.
     let no_cycle = R::CYCLIC || !world.has_sources::<R::RelationshipTarget>(source);
     if (source == target || !no_cycle)
         && let Err(error) = world.check_link::<R>(source, target)
@@ -243,7 +243,7 @@ impl World {
         self.relations.quiet.iter().find(|link| link.id == id).copied()
     }
 
-    /// At whom an entity points.
+    /// The target of an entity.
     #[inline]
     pub(super) fn target_of<R: Relationship>(&self, source: Entity) -> Option<Entity> {
         match R::column() {
@@ -261,13 +261,13 @@ impl World {
         }
     }
 
-    /// Whether anybody points at an entity, the list of whom may still wait to be inserted.
+    /// Whether any entity points at this one, whose list may still wait to be inserted.
     #[inline]
     pub(super) fn has_sources<S: RelationshipTarget>(&self, target: Entity) -> bool {
         self.sources_of::<S>(target).is_some() || self.relations.has_waiting_list::<S>(target)
     }
 
-    /// Gives a target its first list, at once where nobody hears of it.
+    /// Gives a target its first list, at once where it is not announced.
     #[inline]
     pub(super) fn give_first_list<S: RelationshipTarget>(&mut self, target: Entity, list: S) {
         let bundle = self.bundle::<S>();
@@ -293,7 +293,7 @@ impl World {
         drop(<S as Bundle>::Sparse::take(&mut self.store, &self.sets, target));
     }
 
-    /// Whether nobody but their upkeep listens to lists of this kind.
+    /// Whether only their upkeep listens to lists of this kind.
     #[inline]
     fn is_quiet_list<S: RelationshipTarget>(&self) -> bool {
         self.component_id::<S>().is_some_and(|id| self.is_quiet(id))

@@ -41,7 +41,7 @@ pub struct Links<R: ManyRelationship> {
 
 /// The entities that are related to this one. It dereferences to a slice.
 ///
-/// The world keeps it: `With<LinkedBy<Likes>>` finds all that anybody likes.
+/// The world keeps it: `With<LinkedBy<Likes>>` finds all that are liked.
 #[derive(Component, Debug)]
 #[component(on_discard = linked_by_goes::<R>)]
 #[relationship(edges)]
@@ -221,7 +221,7 @@ impl World {
                 self.unlink::<R>(source, other);
             }
         }
-        // Lists come first, while they are empty: whoever hears of them may change the world.
+        // Lists come first, while they are empty: their handlers may change the world.
         // A pool that does not declare a list refuses it; then it is not there.
         if self.contains(target) && self.get::<Links<R>>(source).is_none() {
             let _ = self.insert(source, Links::<R>::empty());
@@ -290,7 +290,7 @@ impl World {
 
     /// Removes lists in which nothing is left.
     fn remove_empty<R: ManyRelationship>(&mut self, source: Entity, target: Entity) {
-        // Handlers that hear of one may queue what panics.
+        // Handlers of one may queue what panics.
         let mut panics = FirstPanic::default();
         if self.get::<Links<R>>(source).is_some_and(|links| links.is_empty()) {
             panics.guard(|| drop(self.remove::<Links<R>>(source)));

@@ -76,7 +76,7 @@ impl EntityCommands<'_> {
         })
     }
 
-    /// As [`replace_related`](Self::replace_related), told what changes.
+    /// As [`replace_related`](Self::replace_related), given what changes.
     pub fn replace_related_with_difference<R: Relationship>(
         &mut self,
         entities_to_unrelate: &[Entity],

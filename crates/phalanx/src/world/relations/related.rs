@@ -105,8 +105,8 @@ impl EntityWorldMut<'_> {
         self
     }
 
-    /// As [`replace_related`](Self::replace_related), told what changes: `entities_to_relate` is the whole new list,
-    /// of which `newly_related_entities` do not point here yet, and `entities_to_unrelate` no longer do. What is told
+    /// As [`replace_related`](Self::replace_related), given what changes: `entities_to_relate` is the whole new list,
+    /// of which `newly_related_entities` do not point here yet, and `entities_to_unrelate` no longer do. What is given
     /// wrongly is put right.
     pub fn replace_related_with_difference<R: Relationship>(
         &mut self,

@@ -1,7 +1,7 @@
 //! Spawning entities that point at another one: what the functions given to `with_children` get.
 //!
 //! One kind works on the world, the other one records commands. Both put the link before everything else, so that it is
-//! there when anything hears of the rest.
+//! there when handlers of the rest run.
 
 use std::marker::PhantomData;
 
@@ -39,7 +39,7 @@ impl<'w, R: Relationship> RelatedSpawner<'w, R> {
         self.world.spawn(R::from(self.target))
     }
 
-    /// At whom they point.
+    /// Their target.
     pub fn target_entity(&self) -> Entity {
         self.target
     }
@@ -88,7 +88,7 @@ impl<'w, R: Relationship> RelatedSpawnerCommands<'w, R> {
         self.commands.spawn(R::from(self.target))
     }
 
-    /// At whom they point.
+    /// Their target.
     pub fn target_entity(&self) -> Entity {
         self.target
     }

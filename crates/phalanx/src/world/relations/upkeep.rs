@@ -51,7 +51,7 @@ pub(crate) struct Relations {
 static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
 
 impl Relations {
-    /// Takes note of the relations to which nobody but their upkeep listens.
+    /// Takes note of the relations to which only their upkeep listens.
     pub(crate) fn set_quiet(&mut self, quiet: Vec<QuietLink>) {
         self.quiet = quiet;
     }
@@ -158,7 +158,7 @@ pub fn describe_relationship<R: Relationship>(descriptor: &mut Descriptor, hooks
     });
 }
 
-/// Tells a world that a component lists those who point at its entity.
+/// Tells a world that a component lists the sources of its entity.
 #[doc(hidden)]
 pub fn describe_relationship_target<S: RelationshipTarget>(
     descriptor: &mut Descriptor,
@@ -207,7 +207,7 @@ fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
         world.renew_disabled_child(source);
     }
     if let Err(error) = world.check_link::<R>(source, target) {
-        // Until it goes, the link points at nobody: no walk that a handler begins meets a cycle.
+        // Until it goes, the link has no target: no walk that a handler begins meets a cycle.
         let mut held = target;
         if let Some(column) = R::column()
             && let Some(link) = world.world_mut().store.set_value_mut(column, None, source)
@@ -254,7 +254,7 @@ fn unlinking<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext
     }
 }
 
-/// A list came. Whoever does not point here has no place in it.
+/// A list came. An entity that does not point here has no place in it.
 fn listed<S: RelationshipTarget>(mut world: DeferredWorld<'_>, context: HookContext) {
     let target = context.entity;
     let points_here =
@@ -279,7 +279,7 @@ fn listed<S: RelationshipTarget>(mut world: DeferredWorld<'_>, context: HookCont
     }
 }
 
-/// A list is about to go: those who point here lose their link, or die if they are linked and the target does.
+/// A list is about to go: the sources lose their link, or die if they are linked and the target does.
 fn unlisting<S: RelationshipTarget>(mut world: DeferredWorld<'_>, context: HookContext) {
     let target = context.entity;
     let Some(sources) = world.get::<S>(target).map(|list| list.iter().collect::<Vec<_>>()) else { return };
@@ -346,13 +346,13 @@ impl World {
 
     /// Gives a target that has none a list; if it is refused, the links go.
     pub(super) fn insert_list<S: RelationshipTarget>(&mut self, target: Entity, list: S) {
-        // Nobody but a pool refuses a list, and the target may have died meanwhile.
+        // Only a pool refuses a list, and the target may have died meanwhile.
         let may_fail = self.archetypes.pools().len() > 1 || !self.contains(target);
         let sources: Vec<Entity> = if may_fail { list.iter().collect() } else { Vec::new() };
         if let Err(error) = self.insert(target, list) {
             let mut panics = FirstPanic::default();
             for source in sources {
-                // Handlers that hear of one may queue what panics, or what gives another one a new target.
+                // Handlers of one may queue what panics, or what gives another one a new target.
                 panics.guard(|| {
                     if self.get::<S::Relationship>(source).is_some_and(|link| link.get() == target) {
                         let _ = self.remove::<S::Relationship>(source);

@@ -121,7 +121,7 @@ impl Naive {
         told.extend(total.and_then(|change| change.exited()).map(|of| format!("exit {of:?}")));
         told.extend(sub.and_then(|change| change.exited()).map(|of| format!("exit {of:?}")));
         told.extend(root.and_then(|change| change.exited()).map(|of| format!("exit {of:?}")));
-        // Transitions have no order among states, so only those of the root are told.
+        // Transitions have no order among states, so only those of the root are reported.
         if let Some(Change { from: Some(from), to: Some(to), .. }) = root {
             told.push(format!("{from:?} to {to:?}"));
         }

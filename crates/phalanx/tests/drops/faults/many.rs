@@ -141,7 +141,7 @@ fn an_insert_batch_stops_at_a_drop_that_panics_and_that_entity_has_its_new_value
 
 // Hazard 10 for many entities.
 #[test]
-fn a_drop_that_panics_ends_a_batch_of_removals_and_keeps_nobody_of_a_batch_of_despawns() {
+fn a_drop_that_panics_ends_a_batch_of_removals_and_keeps_no_entity_of_a_batch_of_despawns() {
     fn scenario<K: Kind>() {
         let panics = inject(
             Event::Drop,

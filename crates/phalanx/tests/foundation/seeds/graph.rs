@@ -255,7 +255,7 @@ fn both_places_follow_a_move_and_neither_a_move_that_fails() {
         let archetype = archetype(world, entity);
         (archetype, rows(world, archetype).iter().position(|&row| row == entity).expect("it has a row"))
     };
-    // What it requires cannot be made: everybody stands where he stood.
+    // What it requires cannot be made: every entity stays where it is.
     let before: Vec<_> = entities.iter().map(|&entity| place(&world, entity)).collect();
     let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _ = world.insert(entities[3], Hopeful);
@@ -289,7 +289,7 @@ fn several_components_come_and_go_in_one_move() {
     assert_eq!(world.archetypes().len(), archetypes + 3, "one for each step");
 }
 
-// O-151: nobody moves, in this archetype or in another.
+// O-151: no entity moves, in this archetype or in another.
 #[test]
 fn removing_what_is_not_there_changes_nothing() {
     let mut world = World::new();

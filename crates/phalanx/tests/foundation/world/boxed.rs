@@ -105,7 +105,7 @@ fn several_boxed_values_are_one_change_that_is_announced() {
         move |world: &World, entity: Entity| {
             let whole = world.get::<Whole>(entity).map(|whole| whole.0.clone());
             let line = format!("{text} {whole:?} {:?}", world.get::<Sparse>(entity));
-            log.lock().expect("nobody panics").push(line);
+            log.lock().expect("not poisoned").push(line);
         }
     };
     let (added, inserted) = (say(&log, "add needy"), say(&log, "insert whole"));
@@ -117,7 +117,7 @@ fn several_boxed_values_are_one_change_that_is_announced() {
         world.insert_by_ids(entity, &[needy, sparse, whole], values).expect("all types fit");
     }
     assert_eq!(
-        *log.lock().expect("nobody panics"),
+        *log.lock().expect("not poisoned"),
         [
             r#"add needy Some("a") Some(Sparse(2))"#,
             r#"insert whole Some("a") Some(Sparse(2))"#,
@@ -207,14 +207,14 @@ fn a_wrong_type_in_a_command_is_an_error_for_the_handler() {
     let sparse = world.register_component::<Sparse>();
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = Arc::clone(&heard);
-    world.set_error_handler(move |_, error| log.lock().expect("nobody panics").push(error.to_string()));
+    world.set_error_handler(move |_, error| log.lock().expect("not poisoned").push(error.to_string()));
     let (entity, dead) = (world.spawn_empty().id(), world.spawn_empty().id());
     world.despawn(dead);
     world.commands().entity(entity).insert_by_id(sparse, Box::new(1_u8));
     world.commands().entity(entity).try_insert_by_id(sparse, Box::new(1_u8));
     world.commands().entity(dead).try_insert_by_id(sparse, Box::new(1_u8));
     world.flush();
-    let heard = heard.lock().expect("nobody panics");
+    let heard = heard.lock().expect("not poisoned");
     assert_eq!(heard.len(), 2, "{heard:?}");
     assert!(heard.iter().all(|error| error.contains("the id is that of `boxed.Sparse`")), "{heard:?}");
 }

@@ -1,4 +1,4 @@
-//! Wrong use is told in words that name the entity, the type or the field, at the place of the mistake.
+//! Wrong use is reported in words that name the entity, the type or the field, at the place of the mistake.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,7 +85,7 @@ struct Twice {
     health: Health,
 }
 
-// Hazard 23: directly, nested and in a struct, through every door.
+// Hazard 23: directly, nested and in a struct, by every path.
 #[test]
 fn a_component_twice_in_a_bundle_is_named_with_the_bundle() {
     fn repeated<B: Bundle>(component: &str) -> String {

@@ -135,7 +135,7 @@ fn a_value_is_made_for_each_entity_that_lacks_it_and_no_other() {
     assert_eq!(serials, [0, 1, 2]);
     world.spawn((Numbered, Serial(70)));
     world.entity_mut(entities[0]).insert(Numbered);
-    assert_eq!(MADE.load(Ordering::Relaxed), 3, "nobody else lacked it");
+    assert_eq!(MADE.load(Ordering::Relaxed), 3, "no other lacked it");
     world.spawn_batch([Base(1), Base(2)]);
     let archetype = world.spawn(Base(3)).as_ref().archetype();
     assert_eq!(world.insert_into_archetype(archetype, &Numbered), 3);

@@ -1,4 +1,4 @@
-//! What has to be heard: worked out from what an entity had, what it has, and what got a value.
+//! What has to be announced: worked out from what an entity had, what it has, and what got a value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,7 +51,7 @@ impl Readers {
 }
 
 impl Pair {
-    /// One entity hears of an event; whoever takes runs does, too, unless it comes with others.
+    /// An event of one entity is announced; also to observers of runs, unless it comes with others.
     pub(super) fn expect(&mut self, event: Event, entity: Entity, parts: &[(usize, u32)], in_run: bool) {
         if let Some(readers) = &mut self.readers {
             parts.iter().for_each(|&(part, _)| readers.note(event, entity, part));
@@ -109,7 +109,7 @@ impl Pair {
         }
     }
 
-    /// Entities begin or cease to match: each observer hears of all of them, at once or one by one.
+    /// Entities begin or cease to match: each observer is called for all of them, at once or one by one.
     pub(super) fn expect_matches(
         &mut self,
         event: Event,
@@ -183,7 +183,7 @@ impl Pair {
         });
     }
 
-    /// Works out what has to be heard of a change, given what the entity had, and what got a value.
+    /// Works out what has to be announced of a change, given what the entity had, and what got a value.
     pub(super) fn differ(&mut self, entity: Entity, before: &Naive, fresh: &BTreeSet<usize>) {
         let after = self.naive.get(&entity).cloned();
         let old = before.parts.clone();

@@ -1,4 +1,5 @@
-//! Who listens in the model: hooks and observers that write down what they hear, and their order as the naive world knows it.
+//! The listeners of the model: hooks and observers that write down what they get, and their order as the naive world
+//! knows it.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -47,7 +48,8 @@ pub(super) type Pairs = Group<Own<(S,)>, Get<(T,)>, ()>;
 #[derive(Resource)]
 pub(super) struct Grouped(pub(super) Pairs);
 
-/// What was heard: by whom (0 is a hook), the event, the components as bits, the entity and the sum of the values.
+/// What was announced: to which listener (0 is a hook), the event, the components as bits, the entity and the sum of
+/// the values.
 pub(super) type Heard = (u32, Event, u32, Entity, u32);
 
 #[derive(Resource, Default, Clone)]
@@ -55,17 +57,17 @@ pub(super) struct Trace(pub(super) Arc<Mutex<Vec<Heard>>>);
 
 impl Trace {
     pub(super) fn push(&self, heard: Heard) {
-        self.0.lock().expect("nobody panics with the lock").push(heard);
+        self.0.lock().expect("not poisoned").push(heard);
     }
     pub(super) fn take(&self) -> Vec<Heard> {
-        std::mem::take(&mut *self.0.lock().expect("nobody panics with the lock"))
+        std::mem::take(&mut *self.0.lock().expect("not poisoned"))
     }
     pub(super) fn entities(&self) -> Vec<Entity> {
-        self.0.lock().expect("nobody panics with the lock").iter().map(|heard| heard.3).collect()
+        self.0.lock().expect("not poisoned").iter().map(|heard| heard.3).collect()
     }
 }
 
-/// What an observer queues for the entity that it hears of.
+/// What an observer queues for the entity that it is called for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Reaction {
     None,
@@ -128,7 +130,7 @@ pub(super) fn in_order(observing: &[Observing]) -> Option<Vec<Observing>> {
     Some(order)
 }
 
-/// Handlers find groups in line with what they hear of.
+/// Handlers find groups in line with what they are called for.
 pub(super) fn check_group(world: &World, entity: Entity) {
     if let Some(Grouped(group)) = world.get_resource::<Grouped>() {
         let is_pair = world.get::<S>(entity).is_some() && world.get::<T>(entity).is_some();

@@ -361,10 +361,10 @@ impl Pair {
             self.apply(*entity, steps);
         }
         // They end in the order of the commands that end them: here in that of their entities' first commands only if
-        // the two agree, so the order is taken from what was heard, and each one's events are compared.
+        // the two agree, so the order is taken from what was announced, and each one's events are compared.
         let mut dead: Vec<Entity> =
             chains.iter().filter(|(_, steps)| dies(steps)).map(|(entity, _)| *entity).collect();
-        let deaths = self.trace.0.lock().expect("nobody panics with the lock").clone();
+        let deaths = self.trace.0.lock().expect("not poisoned").clone();
         let ends = |heard: &Heard| {
             matches!(heard.1, Event::Despawn | Event::Remove | Event::Discard | Event::Unmatched)
         };

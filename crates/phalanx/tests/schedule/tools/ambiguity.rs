@@ -1,4 +1,4 @@
-//! Which pairs are told as ambiguous, and how they are excepted.
+//! Which pairs are reported as ambiguous, and how they are excepted.
 
 use super::*;
 use phalanx::app::UpdateError;

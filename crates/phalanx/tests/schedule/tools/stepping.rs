@@ -40,7 +40,7 @@ fn frame(app: &mut App, said: impl FnOnce(&mut Stepping)) -> String {
 #[test]
 fn one_system_per_step() {
     let mut app = stepped();
-    assert_eq!(frame(&mut app, |_| {}), "", "enabled, and nobody stepped");
+    assert_eq!(frame(&mut app, |_| {}), "", "enabled, and not stepped");
     let steps: Vec<String> = (0..6).map(|_| frame(&mut app, |stepping| _ = stepping.step_frame())).collect();
     assert_eq!(steps, ["a", "b", "c", "d", "e", "a"]);
     assert_eq!(frame(&mut app, |_| {}), "");
@@ -90,7 +90,7 @@ fn other_schedules_run_as_usual() {
     assert_eq!(app.world().resource::<Stepping>().schedules().map(Vec::len), Ok(1));
     app.world_mut().remove_resource::<Stepping>();
     app.step(0.0);
-    assert_eq!(log(&mut app).join(""), "abcde", "without the resource nobody is held back");
+    assert_eq!(log(&mut app).join(""), "abcde", "without the resource no system is held back");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn order(schedule: &mut Schedule, world: &mut World) -> Vec<String> {
 fn systems_that_conflict_are_ordered_and_others_are_not() {
     let mut schedule = Schedule::default();
     schedule.add_systems((c, b.after_weak(a), a.before_weak(c)));
-    // `c` conflicts with nobody, and keeps its place.
+    // `c` conflicts with no other, and keeps its place.
     assert_eq!(order(&mut schedule, &mut World::new()), ["c", "a", "b"]);
 }
 

@@ -1,4 +1,4 @@
-//! What a world is told of the edges of a relation when one of their ends is registered.
+//! What a world records of the edges of a relation when one of their ends is registered.
 //!
 //! Both ends are described by the type of the edge: its name is that of [`Links`], its values are hashed, shown and
 //! saved as the type can. [`EdgeKind`] is what a world does with edges whose type it does not know.

@@ -83,7 +83,7 @@ pub fn edge_saving<R: ManyRelationship + Serialize + DeserializeOwned>(version: 
 pub(in crate::world::relations) struct EdgeLoading {
     /// Finds the places of entries that were loaded.
     index: fn(&mut World) -> Result<(), String>,
-    /// Empties all lists, without a word to anybody.
+    /// Empties all lists, without an announcement.
     forget: fn(&mut World),
     /// Takes away the edges of entities that are loaded again.
     set_aside: fn(&mut World, &Aside<'_>, &mut Vec<Relink>),
