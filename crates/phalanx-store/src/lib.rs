@@ -66,7 +66,8 @@
 //!   another image, its new base. So a block of owners whose tick is before the base's, and which has as many rows, is as in
 //!   the base. The directory counts the entities that die or come to be without a row; if it counts none since the base, and
 //!   all owners are as in the base, so are all slots. In an image each block holds a value for each of its entities, and every
-//!   slot is either that of an entity in a row or listed; an image is made by its store alone.
+//!   slot is either that of an entity in a row or listed; an image is made by its store alone. Of a tag that is not `Copy` it
+//!   holds a value of each table with rows, from which the user's function makes as many as a restore adds to those there.
 //! - **I16 Levels.** No family of a tree names its parent as a child. The levels of a tree name each index of an entity as
 //!   a child at most once, and no entity as parent and child of one level. The parts of a level that exist at once name
 //!   different children.
