@@ -53,7 +53,7 @@ fn each_tag_that_a_restore_brings_was_made_by_the_function() {
     let never = copies_by(id, |_| panic!("there is one token"));
     assert!(catch_unwind(AssertUnwindSafe(|| store.image(&never).is_ok())).is_err());
 
-    // The image has a token to be copied; whoever took some out has them still after a restore.
+    // The image holds one token to be copied. Tokens that were taken out stay out, so a restore makes others.
     let image = store.image(&copies_by(id, counted)).expect("tokens can be copied");
     assert_eq!(MADE.swap(0, Ordering::Relaxed), 1);
     let restore = |store: &mut Store| {

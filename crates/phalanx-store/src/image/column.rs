@@ -77,7 +77,7 @@ impl<T> Drop for Rows<T> {
 pub(crate) trait Ops: Send + Sync {
     /// Copies the values of some rows, holes left out.
     fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block;
-    /// Whether values are copied as bytes, and by nobody's code.
+    /// Whether values are copied as bytes, and not by a function.
     fn is_bytes(&self) -> bool;
     /// Makes so many copies of the first value of a block, and forgets them: values of a tag, which have no bytes.
     fn make(&self, block: &Block, count: usize);
