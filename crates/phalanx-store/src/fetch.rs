@@ -121,9 +121,10 @@ pub enum Known {
 /// `visit` reports every column the other methods reach, and `item`, `slices` and `mark` reach only these.
 /// `ptrs` serves each table, and the place of those without rows, that has each column which `visit` reports as neither
 /// optional nor in a set: these are the ones that a query may visit. `ReadOnly` reaches the same columns, in the same
-/// places. `sparse_rows` reads no value but those of links, which `visit` reports. The constants are true, and so is
-/// `is_marked`; `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's store, ids, ticks and numbers, which may
-/// be used on any thread, and sparse rows of no size are units (I14).
+/// places. What `visit` reports as copied is read by `item`, of the visited entity, and by `next_newer` alone. `sparse_rows`
+/// reads no value but those of links, which `visit` reports, and not as copied. The constants are true, and so is
+/// `is_marked`; `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's store, ids, ticks and numbers, which may be used
+/// on any thread, and sparse rows of no size are units (I14).
 pub unsafe trait Fetch: 'static + Sealed {
     /// Which columns.
     type Ids: Copy + Send + Sync + 'static;

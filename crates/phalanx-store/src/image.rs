@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use blocks::Blocks;
+use column::Block;
 pub use column::ColumnCopy;
 pub use read::SharedRows;
 pub use restore::{Leftovers, NotRestored, Restoring, Rewritten};
@@ -85,9 +86,25 @@ struct TableImage {
     owners: Arc<Vec<Arc<[Entity]>>>,
     owner_ticks: Vec<Tick>,
     columns: Vec<ColumnImage>,
-    /// The columns without memory, with their one tick each.
-    tags: Vec<(AnyColId, Tick)>,
+    /// The columns without memory.
+    tags: Vec<TagImage>,
     holes: Vec<u32>,
+}
+
+impl TableImage {
+    /// How many rows are no holes.
+    fn values(&self) -> usize {
+        self.len - self.holes.len()
+    }
+}
+
+/// A column whose values have no bytes to be kept.
+struct TagImage {
+    id: AnyColId,
+    /// Its one tick.
+    tick: Tick,
+    /// One value, and the function by which a restore makes more of it; none where values are `Copy`, or there are none.
+    sample: Option<(ColumnCopy, Arc<Block>)>,
 }
 
 struct ColumnImage {
@@ -196,7 +213,7 @@ impl Store {
         let len = self.table_len(table);
         let blocks = 0..len.div_ceil(BLOCK_ROWS);
         len == image.len
-            && image.tags.iter().all(|&(tag, tick)| self.tag_tick(table, tag) == tick)
+            && image.tags.iter().all(|tag| self.tag_tick(table, tag.id) == tag.tick)
             && blocks.clone().all(|block| self.owners_tick(table, block) < since)
             && image.columns.iter().all(|column| {
                 let cell = self.cell(column.id, table);
@@ -254,13 +271,7 @@ impl Store {
             }
             None => Arc::new(owners.collect()),
         };
-        // Values of tags are no bytes to be copied, but a restore makes as many of them as there were: that they may be copied
-        // is asked all the same.
-        if len > 0
-            && let Some(&column) = record.tags.iter().find(|&&tag| copies.get(tag).is_none())
-        {
-            return Err(NoCopy { column });
-        }
+        let tags = self.tag_images(table, copies, before.map(|(before, _)| before))?;
         let mut columns = Vec::with_capacity(record.columns.len());
         for column in record.columns.iter() {
             let copy = copies.get(column.id);
@@ -294,9 +305,37 @@ impl Store {
             owners,
             owner_ticks,
             columns,
-            tags: record.tags.iter().map(|&tag| (tag, self.tag_tick(table, tag))).collect(),
+            tags,
             holes: record.holes.clone(),
         })
+    }
+
+    /// Values of tags are no bytes to be copied, but a restore brings as many of them as there were: the image has one of each,
+    /// from which they are made then, unless they are `Copy`.
+    fn tag_images(
+        &self,
+        table: TableId,
+        copies: &Copies,
+        before: Option<&TableImage>,
+    ) -> Result<Vec<TagImage>, NoCopy> {
+        let tags = self.tables[table.index()].tags.iter();
+        // Looked for only where there is a tag.
+        let row = || self.table_entities(table).iter().position(|&entity| entity != Entity::PLACEHOLDER);
+        let sample = |at: usize, id| {
+            let Some(row) = row() else { return Ok(None) };
+            let copy = copies.get(id).ok_or(NoCopy { column: id })?;
+            if copy.ops.is_bytes() {
+                return Ok(None);
+            }
+            let known = before.and_then(|before| before.tags.get(at)?.sample.as_ref());
+            let block = match known {
+                Some((_, block)) => Arc::clone(block),
+                None => Arc::new(copy.ops.capture(self, table, row..row + 1)),
+            };
+            Ok(Some((copy.clone(), block)))
+        };
+        let image = |(at, &id)| Ok(TagImage { id, tick: self.tag_tick(table, id), sample: sample(at, id)? });
+        tags.enumerate().map(image).collect()
     }
 
     /// A place for a number about the values of a block, which is the same as long as they are: where nothing was written

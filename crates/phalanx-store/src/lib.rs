@@ -22,9 +22,9 @@
 //!   directory and the table's entities agree, rows are in range, distinct entities have distinct rows; the entity of
 //!   each row of a table that is no set's is alive. The free list names each free slot once, and no other. No living
 //!   entity has the last generation, so that ending it yields a generation that no id has.
-//! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, unless the other one is copied before;
-//!   it visits no table twice, and each of its tables has the columns that it cannot do without, as has the place of the
-//!   rowless, if it visits them. A view that writes yields each row at most once at a time: rows of one table in their
+//! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, unless the other one is copied before,
+//!   of the same entity; it visits no table twice, and each of its tables has the columns that it cannot do without, as has
+//!   the place of the rowless, if it visits them. A view that writes yields each row at most once at a time: rows of one table in their
 //!   order, each in one chunk; rows of a set that drives, once each; single entities while no other item of the same
 //!   entity is alive.
 //! - **I7 Plans.** A fresh edge fills every column of its target exactly once, and says of every column of its source
@@ -53,20 +53,21 @@
 //! - **I13 Groups.** The members of a group are in each set that it needs. Where it owns sets, members are the first rows
 //!   of each of these, in one order, and none of the sets has holes; a set has one owner at most. Where it owns none,
 //!   members are the rows of a set without columns, which only this group writes, and no group names.
-//! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed,
-//!   whichever the entity is, and slices can be lent (rows may still be skipped because of their ticks); `ROWED`,
-//!   it is present in no place without rows; `TABLELESS`, it reaches no column of the visited table, and is found in
-//!   any; `IN_SETS`, only entities of some set are found; `SETS_ALONE`, nothing but sets and the entity itself is
-//!   reached; `SINGLE`, `visit` reports one column, and no other is reached; `MARKS`, `mark` writes ticks; not
+//! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed, whoever
+//!   the entity is, and slices can be lent (rows may still be passed over because of their ticks); `ROWED`, it is present
+//!   in no place without rows; `TABLELESS`, its pointers lead to no column of the visited table, and it is found in any;
+//!   `IN_SETS`, only entities of some set are found; `SETS_ALONE`, all that it reaches is found in the pages of sets or by
+//!   the id of the entity; `SINGLE`, `visit` reports one column, and no other is reached; `MARKS`, `mark` writes ticks; not
 //!   `WRITES`, it only reads; not `FAR`, no row of another entity is reached. Where `is_marked` says so, `item` marks
-//!   nothing; `rowless` leaves that answer as it is. `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's
-//!   store, ids, ticks and numbers, which may be used on any thread; sparse rows of no size are units.
+//!   nothing; `rowless` leaves that answer as it is. `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's store,
+//!   ids, ticks and numbers, which may be used on any thread; sparse rows of no size are units.
 //! - **I15 Images.** Each change of the owner of a row, each row that comes and each that goes marks the block of the owners
 //!   with the store's tick. The clock only rises; where it is set back, the base is forgotten, or the store becomes equal to
 //!   another image, its new base. So a block of owners whose tick is before the base's, and which has as many rows, is as in
 //!   the base. The directory counts the entities that die or come to be without a row; if it counts none since the base, and
 //!   all owners are as in the base, so are all slots. In an image each block holds a value for each of its entities, and every
-//!   slot is either that of an entity in a row or listed; an image is made by its store alone.
+//!   slot is either that of an entity in a row or listed; an image is made by its store alone. Of a tag that is not `Copy` it
+//!   holds a value of each table with rows, from which the user's function makes as many as a restore adds to those there.
 //! - **I16 Levels.** No family of a tree names its parent as a child. The levels of a tree name each index of an entity as
 //!   a child at most once, and no entity as parent and child of one level. The parts of a level that exist at once name
 //!   different children.

@@ -152,7 +152,7 @@ impl Store {
         next
     }
 
-    /// Sets the clock, for loading a saved world and for tests.
+    /// Sets the clock, for loading a saved world and for tests. One that is set to 2^63 or more cannot move on.
     pub fn set_tick(&mut self, tick: Tick) {
         if tick < self.tick {
             // Older ticks would tell nothing about what is written from now on (I15).

@@ -31,13 +31,13 @@ impl Tick {
     /// The tick after this one.
     ///
     /// # Panics
-    /// After 2^63 ticks.
+    /// After 2^63 ticks, and where the number is larger than that: a clock never goes back on its own.
     #[inline]
     #[must_use]
     pub const fn next(self) -> Self {
         match self.0.cast_signed().checked_add(1) {
-            Some(next) => Self(next.cast_unsigned()),
-            None => panic!("a world lives for less than 2^63 ticks"),
+            Some(next) if next > 0 => Self(next.cast_unsigned()),
+            _ => panic!("a world lives for less than 2^63 ticks"),
         }
     }
 

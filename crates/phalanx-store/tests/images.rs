@@ -1,6 +1,9 @@
 //! Images of stores, and what they may not do: make two of a value that cannot be copied.
 
-use phalanx_store::{Col, ColId, Copies, Duplicate, FirstPanic, Store, TableId};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use phalanx_store::{Col, ColId, ColumnCopy, Copies, Duplicate, FirstPanic, Store, TableId};
 
 /// A value without bytes, of which its owner makes one.
 struct Token(());
@@ -18,11 +21,63 @@ fn a_tag_that_cannot_be_copied_comes_into_no_image() {
     assert_eq!(error.column, id.any());
 
     let mut copies = Copies::default();
-    copies.set(phalanx_store::ColumnCopy::new(id, Duplicate::with(|Token(())| Token(())), true));
+    copies.set(ColumnCopy::new(id, Duplicate::with(|Token(())| Token(())), true));
     let image = store.image(&copies).expect("tokens can be copied now");
     let mut panics = FirstPanic::default();
     store.clear_entities();
     store.prepare_restore(&image).expect("its own image").commit().drop_all(&mut panics);
     panics.resume();
     assert_eq!(store.table_len(table), 1);
+}
+
+// A function that does not return has made no copy, and one that counts them has made as many as there are.
+#[test]
+fn each_tag_that_a_restore_brings_was_made_by_the_function() {
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    fn counted(Token(()): &Token) -> Token {
+        MADE.fetch_add(1, Ordering::Relaxed);
+        Token(())
+    }
+    let copies_by = |id, copy| {
+        let mut copies = Copies::default();
+        copies.set(ColumnCopy::new(id, Duplicate::with(copy), true));
+        copies
+    };
+    let id = ColId::<Token>::named("images.counted");
+    let mut store = Store::new();
+    let table = store.new_table(&[id.any()]);
+    let edge = store.insert_edge::<Col<Token>>(TableId::ROWLESS, table, id, &[]).expect("its column");
+    let back = store.remove_edge::<Col<Token>>(table, TableId::ROWLESS, id).expect("its column");
+    let entities = [(); 5].map(|()| store.spawn(&edge, Col(Token(()))).expect("ids are left"));
+
+    let never = copies_by(id, |_| panic!("there is one token"));
+    assert!(catch_unwind(AssertUnwindSafe(|| store.image(&never).is_ok())).is_err());
+
+    // The image holds one token to be copied. Tokens that were taken out stay out, so a restore makes others.
+    let image = store.image(&copies_by(id, counted)).expect("tokens can be copied");
+    assert_eq!(MADE.swap(0, Ordering::Relaxed), 1);
+    let restore = |store: &mut Store| {
+        let mut panics = FirstPanic::default();
+        store.prepare_restore(&image).expect("its own image").commit().drop_all(&mut panics);
+        panics.resume();
+        store.check().expect("consistent");
+        assert_eq!(store.table_len(table), 5);
+        MADE.swap(0, Ordering::Relaxed)
+    };
+    let taken = [entities[1], entities[4]].map(|entity| store.take::<Col<Token>>(entity, &back));
+    assert!(taken.iter().all(Option::is_some));
+    assert_eq!([restore(&mut store), restore(&mut store)], [2, 0]);
+    assert!(store.despawn(entities[0]));
+    store.spawn(&edge, Col(Token(()))).expect("ids are left");
+    assert_eq!(restore(&mut store), 0, "there are as many");
+    store.clear_entities();
+    assert_eq!(restore(&mut store), 5);
+    store.clear_entities();
+    assert!(store.drop_table(table));
+    assert_eq!(restore(&mut store), 5);
+    // The next image keeps the token that the one before has.
+    store.advance_tick();
+    assert!(store.despawn(entities[2]));
+    store.image(&copies_by(id, counted)).expect("tokens can be copied");
+    assert_eq!(MADE.load(Ordering::Relaxed), 0);
 }

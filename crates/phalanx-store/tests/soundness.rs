@@ -189,6 +189,49 @@ fn no_fetch_reaches_a_column_twice_if_it_writes() {
     assert_eq!(store.get_mut::<(Write<u64>, HasCol)>(entity, (a, any)), Some((&mut 0, true)));
 }
 
+// A chain of links is read while what was yielded before is alive: no link may be written beside it, not even one that is
+// a copy.
+#[test]
+fn no_fetch_writes_the_links_that_it_follows() {
+    static LINK: ColCell<Tick> = ColCell::new();
+    struct Chain;
+    impl Link for Chain {
+        type Fetch = InSet<RowTick>;
+        const NEAREST: bool = true;
+        fn target(link: Tick) -> Entity {
+            Entity::from_bits(link.get()).unwrap_or(Entity::PLACEHOLDER)
+        }
+    }
+    type Follow = (Via<Chain, Read<u64>>, InSet<Write<Tick>>);
+    let mut store = Store::new();
+    let set = store.declare_set(&[LINK.id().any()]);
+    let plan = store.set_plan::<Col<Tick>>(set, LINK.id()).expect("its column");
+    let (_, edge) = spawner::<Col<u64>>(&mut store, A.id());
+    let end = store.spawn(&edge, Col(7_u64)).expect("ids");
+    let mut above = end;
+    for _ in 0..2 {
+        let entity = store.spawn_rowless().expect("ids");
+        let link = Col(Tick::new(above.to_bits()));
+        assert!(store.set_insert(&plan, LINK.id(), entity, link, Existing::Replace).is_ok());
+        above = entity;
+    }
+    let ids = ((LINK.id(), A.id()), LINK.id());
+    assert!(store.get::<Via<Chain, Read<u64>>>(above, ids.0) == Some(&7));
+    // What the item before has in its hands decides what the next one is.
+    if let Ok(mut query) = store.prepare::<Follow>(ids) {
+        store.admit_rowless(&mut query);
+        let mut rows = store.view_mut(&query).into_rows();
+        let (_, first) = rows.next().expect("a link");
+        *first = Tick::ZERO;
+        let next = rows.next().is_some();
+        *first = Tick::new(end.to_bits());
+        assert!(next, "a link was read that is lent to be written");
+    }
+    let alias = store.prepare::<Follow>(ids).expect_err("the link is read and written");
+    assert_eq!((alias.column, alias.first, alias.second), (LINK.id().any(), 0, 2));
+    assert!(store.get_mut::<Follow>(above, ids).is_none());
+}
+
 #[test]
 fn a_writing_view_gives_each_row_to_one_place_only() {
     let (mut store, first, _) = counting(2500);

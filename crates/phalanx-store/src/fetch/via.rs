@@ -87,7 +87,8 @@ impl<L: Link, F: Fetch> ViaCells<L, F> {
 
 impl<L: Link, F: ReadFetch> Sealed for Via<L, F> {}
 // SAFETY: reaches the columns of the link and of `F`, and reports both, those of `F` as if they were in a set: whichever
-// tables are visited, all of them are held. Reads only; every place is found.
+// tables are visited, all of them are held. Neither counts as copied, since other rows than the visited one are read. Reads
+// only; every place is found.
 unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
     type Ids = (<L::Fetch as Fetch>::Ids, F::Ids);
     type Item<'a> = F::Item<'a>;
@@ -105,8 +106,9 @@ unsafe impl<L: Link, F: ReadFetch> Fetch for Via<L, F> {
 
     #[inline(always)]
     fn visit((link, parts): Self::Ids, report: &mut dyn FnMut(Access)) {
-        L::Fetch::visit(link, report);
-        // What is copied here is in another row than the visited one, where a reference to it may be alive.
+        // What is copied here may be in another row than the visited one, where a reference to it may be alive: that of the
+        // target, and the links that a chain of them goes along.
+        L::Fetch::visit(link, &mut |access| report(Access { copies: false, ..access }));
         F::visit(parts, &mut |access| report(Access { in_set: true, copies: false, ..access }));
     }
     #[inline]

@@ -77,6 +77,10 @@ impl<T> Drop for Rows<T> {
 pub(crate) trait Ops: Send + Sync {
     /// Copies the values of some rows, holes left out.
     fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block;
+    /// Whether values are copied as bytes, and not by a function.
+    fn is_bytes(&self) -> bool;
+    /// Makes so many copies of the first value of a block, and forgets them: values of a tag, which have no bytes.
+    fn make(&self, block: &Block, count: usize);
     /// The values of a block, if they are copied as bytes: where they are, as long as the block lives, and how many.
     fn bytes(&self, block: &Block) -> Option<(*const u8, usize)>;
     /// Copies of a block's values, by the user's code.
@@ -114,6 +118,19 @@ impl<T: Send + Sync + 'static> Ops for Typed<T> {
         };
         let bytes = size_of_val(values.as_slice());
         Block::new(values, bytes)
+    }
+
+    fn is_bytes(&self) -> bool {
+        self.copy.is_bytes()
+    }
+
+    fn make(&self, block: &Block, count: usize) {
+        // Evaluated before code is made: nothing is compiled for types that are no tags.
+        if const { size_of::<T>() == 0 && !needs_drop::<T>() } {
+            for _ in 0..count {
+                std::mem::forget(self.copy.one(&self.rows(block)[0]));
+            }
+        }
     }
 
     fn bytes(&self, block: &Block) -> Option<(*const u8, usize)> {

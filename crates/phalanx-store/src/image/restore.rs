@@ -129,6 +129,11 @@ impl Store {
         };
         let (table, record) = (TableId::from_index(at), &self.tables[at]);
         let stays = record.live && record.serial == target.serial;
+        let there = if stays { self.table_len(table) - record.holes.len() } else { 0 };
+        for (copy, sample) in target.tags.iter().filter_map(|tag| tag.sample.as_ref()) {
+            // Nothing is left of them until rows count that have them.
+            copy.ops.make(sample, target.values().saturating_sub(there));
+        }
         let base = self.base.as_deref().filter(|_| stays);
         let known = base.and_then(|base| Some((base.tables.get(at)?.as_ref()?, base.tick)));
         let known = known.filter(|(known, _)| known.serial == target.serial);
@@ -278,7 +283,7 @@ impl Store {
     /// There is no table with this id, and its meta has no memory.
     unsafe fn create_table(&mut self, table: TableId, target: &TableImage) {
         let columns = target.columns.iter().map(|column| column.id);
-        let mut ids: Vec<_> = columns.chain(target.tags.iter().map(|&(tag, _)| tag)).collect();
+        let mut ids: Vec<_> = columns.chain(target.tags.iter().map(|tag| tag.id)).collect();
         ids.sort_unstable();
         debug_assert!(!target.is_set, "sets live as long as their store");
         let record = Table::new(&ids, target.shape.as_ref());

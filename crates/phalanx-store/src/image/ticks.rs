@@ -45,9 +45,9 @@ impl Store {
                 self.set_ticks(table, |column| written.of_column(column).chain(beyond.clone()), tick);
             }
         }
-        for &(tag, tick) in &target.tags {
-            let cell = self.cell(tag, table).expect("a table's tag has a cell");
-            cell.tick.store(tick.get(), Ordering::Relaxed);
+        for tag in &target.tags {
+            let cell = self.cell(tag.id, table).expect("a table's tag has a cell");
+            cell.tick.store(tag.tick.get(), Ordering::Relaxed);
         }
     }
 

@@ -113,3 +113,25 @@ fn a_claimed_id_is_as_it_was() {
     restore(&mut store, &later);
     assert!(store.entities().contains(claimed));
 }
+
+// What is written at a lower tick than the base's would pass for what was there before it: a row would keep an owner who is
+// dead.
+#[test]
+fn the_clock_ends_and_does_not_go_around() {
+    for last in [u64::MAX, i64::MAX.cast_unsigned(), 1 << 63] {
+        let (mut store, table, edge) = counting(3);
+        let spare = store.spawn_rowless().expect("there are ids");
+        assert!(store.despawn(spare));
+        let base = image(&mut store);
+        let entities = store.table_entities(table).to_vec();
+        store.set_tick(Tick::new(last));
+        let ends = catch_unwind(AssertUnwindSafe(|| store.advance_tick())).is_err();
+        assert!(store.despawn(entities[0]));
+        store.spawn_rowless().expect("there are ids");
+        store.spawn(&edge, Col(9_u64)).expect("there are ids");
+        restore(&mut store, &base);
+        assert!(ends, "there is a moment after {last}");
+        assert_eq!(store.table_entities(table), entities);
+        assert_eq!(store.column(table, A.id()), Some(&[0, 1, 2][..]));
+    }
+}
