@@ -168,7 +168,7 @@ impl World {
             out.put(&sum.to_le_bytes())?;
             Ok(sum)
         })?;
-        let (branch, tick) = (self.branch(), self.tick());
+        let (branch, tick) = (self.branch(), self.read_change_tick());
         Ok(FileMark { chain, pieces, report: plan.report, written, branch, tick, sources })
     }
 
@@ -223,7 +223,7 @@ impl World {
         }
         let chunks = read_chunks([path])?;
         let filled = entity_map_scope(None, || {
-            let decoded = decode::decode(compact::read(chunks)?, registry, self.tick())?;
+            let decoded = decode::decode(compact::read(chunks)?, registry, self.read_change_tick())?;
             build::fill(self, decoded, registry)
         });
         if filled.is_err() {

@@ -116,7 +116,8 @@ impl<C: Component + Clone + PartialEq, B: Buckets<C>> ValueIndex<C, B> {
             FirstPanic::ignore(|| std::mem::take(self));
         }
         self.is_changing = true;
-        let tracks = components.id::<C>().is_some_and(|id| components.info(id).track() != Track::None);
+        let tracks =
+            components.component_id::<C>().is_some_and(|id| components.info(id).track() != Track::None);
         match self.seen.filter(|_| tracks) {
             Some(seen) => rows
                 .chunks_changed_since(seen)
@@ -305,11 +306,11 @@ impl World {
         let index = self.shared_index::<C, B>();
         let answer = {
             let rows = self.view_filtered::<(Entity, &'static C), Everyone>();
-            write(&index).catch_up(&rows, &self.components, self.tick());
+            write(&index).catch_up(&rows, &self.components, self.store.tick());
             ask(&read(&index), &rows)
         };
         // What is written from now on is newer than what the index has seen.
-        self.advance_tick();
+        self.store.advance_tick();
         answer
     }
 }

@@ -44,8 +44,8 @@ pub(crate) fn find_mutated<T: RowTracked>(world: &mut World, since: Tick) -> Vec
 
 impl World {
     pub(super) fn add_poll(&mut self, listener: Listener, find: FindMutated) {
-        let since = self.tick();
-        self.advance_tick();
+        let since = self.store.tick();
+        self.store.advance_tick();
         self.reactions.polls.push(Poll { listener, find, since });
         self.update_polled();
     }
@@ -88,9 +88,9 @@ impl World {
             let listener = listener.clone();
             found.push((listener, find(self, since)));
         }
-        let now = self.tick();
+        let now = self.store.tick();
         self.reactions.polls.iter_mut().for_each(|poll| poll.since = now);
-        self.advance_tick();
+        self.store.advance_tick();
         for (listener, entities) in found.into_iter().filter(|(_, entities)| !entities.is_empty()) {
             match listener {
                 Listener::Observer(observer) => {

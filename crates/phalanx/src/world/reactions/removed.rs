@@ -149,7 +149,7 @@ impl World {
     /// As [`World::removed`], by id. Nothing for an id that the world does not know.
     pub fn removed_with_id(&mut self, id: ComponentId) -> impl Iterator<Item = Entity> + '_ {
         let mut place = self.reactions.removals.own.iter().position(|(known, _)| *known == id);
-        if place.is_none() && self.components.get(id).is_some() {
+        if place.is_none() && self.components.get_info(id).is_some() {
             let reader = self.read_removals(id);
             self.reactions.removals.own.push((id, reader));
             place = Some(self.reactions.removals.own.len() - 1);
