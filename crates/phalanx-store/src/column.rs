@@ -9,8 +9,8 @@
 //!   '--------------- tick area --------------' '------ capacity rows ----------'
 //! ```
 //!
-//! Block 0 has a second tick beside the data pointer ([`ColumnCell`]): whoever visits many rows marks that one, so that
-//! small tables are not written to before their data; whoever visits one row marks the one before the data, because no
+//! Block 0 has a second tick beside the data pointer ([`ColumnCell`]): a visit of many rows marks that one, so that
+//! small tables are not written to before their data; a visit of one row marks the one before the data, because no
 //! question has to be asked for it. The later of both counts. Zero-sized values have an aligned dangling pointer, no
 //! memory, and the tick beside the pointer alone, for all rows. Up to 512 bytes are a piece of the store's slab,
 //! so that the columns of many small tables lie close together.
@@ -328,7 +328,7 @@ pub(crate) unsafe fn swap_values(a: *mut u8, b: *mut u8, size: usize) {
     }
 }
 
-/// As [`swap_values`]; apart, because it needs many registers, which nobody shall clear ahead of it.
+/// As [`swap_values`]; apart, because it needs many registers, which are not to be cleared ahead of it.
 ///
 /// # Safety
 /// As for [`swap_values`].

@@ -147,7 +147,7 @@ fn with_registry<R>(f: impl FnOnce(&mut Registry) -> R) -> R {
 /// ```
 /// ```compile_fail
 /// # use phalanx_store::ColId;
-/// // Whoever wrote `fn(&'static str)` under this id could read it back and call it with any `&str`.
+/// // A `fn(&'static str)` written under this id could be read back and called with any `&str`.
 /// fn narrower(id: ColId<for<'a> fn(&'a str)>) -> ColId<fn(&'static str)> { id }
 /// ```
 pub struct ColId<T> {

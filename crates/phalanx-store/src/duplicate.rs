@@ -1,7 +1,7 @@
 //! How values of a column are copied: as bytes, or by a function.
 //!
 //! A [`Duplicate`] is the proof that values of `T` may be copied at all: as bytes only where `T` is `Copy`, so that
-//! whoever copies a block of them needs no further promise. Functions are the user's code, and may panic.
+//! copying a block of them needs no further promise. Functions are the user's code, and may panic.
 
 #![forbid(unsafe_code)]
 

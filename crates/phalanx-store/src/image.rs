@@ -186,11 +186,6 @@ impl Store {
         self.base.as_ref()
     }
 
-    /// Forgets the base: the next image shares nothing. For whoever sets the clock back.
-    pub fn forget_base(&mut self) {
-        self.base = None;
-    }
-
     /// Whether nothing of a table was written since its image.
     fn is_as_in(&self, table: TableId, image: &TableImage, since: Tick) -> bool {
         let len = self.table_len(table);

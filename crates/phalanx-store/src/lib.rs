@@ -53,8 +53,8 @@
 //! - **I13 Groups.** The members of a group are in each set that it needs. Where it owns sets, members are the first rows
 //!   of each of these, in one order, and none of the sets has holes; a set has one owner at most. Where it owns none,
 //!   members are the rows of a set without columns, which only this group writes, and no group names.
-//! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed, whoever
-//!   the entity is, and slices can be lent (rows may still be passed over because of their ticks); `ROWED`, it is present
+//! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed,
+//!   whichever entity it is of, and slices can be lent (rows may still be passed over because of their ticks); `ROWED`, it is present
 //!   in no place without rows; `TABLELESS`, it reaches no column of the visited table, and is found in any; `IN_SETS`,
 //!   only entities of some set are found; `SETS_ALONE`, nothing but sets and the entity itself is reached; `SINGLE`, `visit`
 //!   reports one column, and no other is reached; `MARKS`, `mark` writes ticks; not `WRITES`, it only reads; not `FAR`, no

@@ -6,7 +6,7 @@
 //! by the id as it is, with two empty tables at its start.
 //!
 //! A location is a plain value. It does not know whether the table or the row exists, nor whose they are:
-//! whoever follows one either got it from the entity directory or checks it.
+//! code that follows one either got it from the entity directory or checks it.
 
 #![forbid(unsafe_code)]
 

@@ -31,7 +31,7 @@ use crate::values::Values;
 /// is no type of closures that are unsafe to call.
 type Write = dyn Fn(Tick, &ColumnList, usize) + Send + Sync;
 
-/// Makes the values of columns that nobody gave.
+/// Makes the values of columns that were not given.
 #[derive(Clone)]
 pub struct Init {
     columns: Arc<[AnyColId]>,
@@ -213,7 +213,7 @@ impl Store {
     }
 
     /// The edge that takes rows of `source` to `target`, whose columns `given`, which the source lacks, are filled one
-    /// by one by whoever follows it; see [`Store::insert_filled`].
+    /// by one by the caller; see [`Store::insert_filled`].
     ///
     /// # Errors
     /// When a column of the target would stay empty, or one is given twice, or the target lacks it.

@@ -2,10 +2,10 @@
 //!
 //! A store has a slab for the rows of small columns. In the heap they would lie between records, plans and whatever
 //! else, and a walk through many small tables would touch a page for each. Pieces stay where they are; one that is
-//! given back serves whoever asks for as much next.
+//! given back serves the next request for as much.
 //!
-//! Whoever uses a piece after it was given back is found out in tests: where debug assertions are on, it is
-//! overwritten, and with `--cfg phalanx_asan` the address sanitizer is told that nobody may touch it.
+//! Use of a piece after it was given back is found in tests: where debug assertions are on, it is
+//! overwritten, and with `--cfg phalanx_asan` the address sanitizer is told that it may not be touched.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -120,7 +120,7 @@ mod guard {
         }
     }
 
-    /// Whether the memory may be used; `None` where nobody watches.
+    /// Whether the memory may be used; `None` where that is not watched.
     #[cfg(test)]
     pub(super) fn is_open(_start: NonNull<u8>) -> Option<bool> {
         #[cfg(phalanx_asan)]
@@ -135,7 +135,7 @@ mod guard {
         None
     }
 
-    /// Whoever uses the memory is reported.
+    /// Any use of the memory is reported.
     #[inline(always)]
     pub(super) fn shut(_start: NonNull<u8>, _bytes: usize) {
         // SAFETY: locally: the sanitizer only notes the region, and reads and writes nothing there.

@@ -171,7 +171,7 @@ impl TableShape {
     }
 }
 
-/// The columns of a table, which stay where they are: nobody moves or writes what is in a record, but for data pointers.
+/// The columns of a table, which stay where they are: what is in a record is neither moved nor written, but for data pointers.
 enum Record {
     Flat(Box<[Column]>),
     Boxed(Box<[Option<Box<Column>>]>),
@@ -258,7 +258,7 @@ impl ColumnList {
         self.list.first().copied()
     }
 
-    /// As `iter`, where nobody has to ask whether there is another column.
+    /// As `iter`, where it need not be asked whether there is another column.
     ///
     /// # Safety
     /// There are as many columns.
@@ -329,7 +329,7 @@ impl<'a> Iterator for Columns<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<&'a Column> {
         // SAFETY: the list is borrowed for `'a`, and keeps the record of its columns alive (I3); of a place that is no list's,
-        // whoever called `one` promised as much.
+        // the caller of `one` promised as much.
         self.list.next().map(|place| unsafe { place.get() })
     }
 

@@ -1,6 +1,6 @@
 //! Handing out ids while many threads share the directory, without a lock.
 //!
-//! While it is shared nobody writes a slot and nobody pushes on the free list. Only two words change: `head` moves
+//! While it is shared, no slot is written and nothing is pushed on the free list. Only two words change: `head` moves
 //! along the list as slots are popped; `reserved` counts ids past the end, and notes where the head was at first.
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //!   reserved       63 .. 32  fresh        31 .. 0  first + 1, or zero       zero in all: nothing is reserved
 //! ```
 //!
-//! So that whoever has the directory to himself asks one word whether anything is reserved, and writes one when he
-//! takes or frees a slot.
+//! So that code with exclusive access to the directory asks one word whether anything is reserved, and writes one when
+//! it takes or frees a slot.
 //!
 //! A pop swaps the head for its successor, which is read from a slot that cannot change. The list has no cycle
 //! and nothing returns to it, so the head never takes an old value again (no ABA). The first pop is preceded by the
@@ -32,7 +32,7 @@ impl Entities {
     /// Reserves an id; it comes alive, without a row, at the next [`flush`](Entities::flush).
     ///
     /// May be called from many threads at once; each gets ids of its own. A slot is reused before a new
-    /// one is planned, the one freed last first. An id that nobody comes back for costs nothing more than
+    /// one is planned, the one freed last first. An id that is never used costs nothing more than
     /// an entity that is alive.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Entities {
         }
     }
 
-    /// As [`needs_flush`](Entities::needs_flush), the other way round, while nobody shares the directory.
+    /// As [`needs_flush`](Entities::needs_flush), the other way round, while the directory is not shared.
     #[inline(always)]
     pub(crate) fn is_settled(&mut self) -> bool {
         with_mut(&mut self.reserved, |reserved| *reserved == 0)

@@ -138,8 +138,8 @@ impl Store {
         self.entities.changes += 1;
     }
 
-    /// Sets the present moment, of which the directory knows as well. Whoever sets it back forgets the base, or sets a new
-    /// one with it, before an image is restored: otherwise owners that changed are believed to be as in the base (I15).
+    /// Sets the present moment, of which the directory knows as well. A caller that sets it back forgets the base, or sets
+    /// a new one with it, before an image is restored: otherwise owners that changed are believed to be as in the base (I15).
     #[inline]
     pub(crate) fn set_now(&mut self, tick: Tick) {
         self.tick = tick;

@@ -16,8 +16,8 @@ use crate::tick::Tick;
 pub struct SpawnTick<const SKIPS: bool>;
 
 impl<const SKIPS: bool> Sealed for SpawnTick<SKIPS> {}
-// SAFETY: reaches no column of values, only entities and the directory's list of ticks, which nobody writes while rows are
-// borrowed; every place is found.
+// SAFETY: reaches no column of values, only entities and the directory's list of ticks, which is not written while rows
+// are borrowed; every place is found.
 unsafe impl<const SKIPS: bool> Fetch for SpawnTick<SKIPS> {
     type Ids = ();
     type Item<'a> = Tick;
@@ -53,7 +53,7 @@ unsafe impl<const SKIPS: bool> Fetch for SpawnTick<SKIPS> {
     }
     #[inline]
     unsafe fn item<'a>((ticks, entities): Self::Ptrs, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: forwarded: the row has its entity (I5, I10), and nobody is spawned while rows are borrowed, so that the list
+        // SAFETY: forwarded: the row has its entity (I5, I10), and no entity is spawned while rows are borrowed, so that the list
         // of the live store stands still.
         unsafe { Entities::spawn_tick_in(&*ticks, EntityIds::item(entities, row, ()).index()) }
     }

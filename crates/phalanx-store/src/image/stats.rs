@@ -1,6 +1,6 @@
 //! What an image cost, and how much memory images hold together.
 //!
-//! Blocks are shared between images, so memory is counted by block: whoever adds up several images
+//! Blocks are shared between images, so memory is counted by block: a caller that adds up several images
 //! says for each block whether it was counted before.
 
 #![forbid(unsafe_code)]

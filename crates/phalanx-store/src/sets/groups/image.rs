@@ -1,7 +1,7 @@
 //! Groups and pages in images.
 //!
 //! The rows of sets are restored as those of all tables; which of them are a group's members is the length of the group,
-//! or the rows of its own set. So a group is restored by its terms and its length, and nobody enters or leaves.
+//! or the rows of its own set. So a group is restored by its terms and its length, and no entity enters or leaves.
 
 use super::{Group, GroupTerms, Slot};
 use crate::entity::Entity;

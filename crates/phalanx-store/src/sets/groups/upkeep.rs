@@ -85,7 +85,7 @@ impl Store {
             return;
         }
         let border = group.len as usize;
-        // Whoever lost a set that is needed has left before; a row before the border is that of a member.
+        // An entity that lost a set that is needed has left before; a row before the border is that of a member.
         let mut in_place = true;
         for (at, set) in group.needed.iter().enumerate() {
             // SAFETY: the sets of a group are sets of its store, which live as long (I10, I13).
