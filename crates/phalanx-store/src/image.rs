@@ -172,8 +172,7 @@ impl Store {
         let directory = known.map(|base| Arc::clone(&base.directory));
         let directory = directory.unwrap_or_else(|| Arc::new(self.entities.directory()));
         let groups = Arc::new(self.groups_image());
-        let tick = self.tick.next();
-        self.set_now(tick);
+        let tick = self.advance_tick();
         let free_tables = self.free_tables.clone();
         let (store, stamp) = (self.id, fresh_stamp());
         let image = Arc::new(Image { store, stamp, tick, tables, free_tables, directory, groups, stats });

@@ -216,7 +216,7 @@ impl Restoring<'_> {
         store.restore_free_tables(&image);
         // SAFETY: all rows are as they were when the image was taken (I15).
         unsafe { store.restore_groups(&image.groups) };
-        store.set_now(image.tick);
+        store.set_tick(image.tick);
         store.base = Some(image);
         leftovers
     }
