@@ -68,9 +68,9 @@ pub(crate) struct BundleInfo {
     pub(crate) required: Vec<(ComponentId, Init)>,
     /// What must come along into sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
-    /// Whether nothing goes into tables, nothing must come along, and nobody listens.
+    /// Whether nothing goes into tables, nothing must come along, and there is no listener.
     pub(crate) only_sparse: bool,
-    /// Whether nothing must come along into sets, and nobody listens: rows are all there is to it.
+    /// Whether nothing must come along into sets, and there is no listener: rows are all there is to it.
     pub(crate) plain: bool,
     /// The components that come, those that are required included, to which somebody listens.
     pub(crate) heard: Signature,

@@ -1,6 +1,6 @@
 //! Entities by themselves: what stands for one, and maps and sets of them.
 //!
-//! The hasher of the maps is fast because ids are spread evenly by one multiplication, and because nobody who could choose
+//! The hasher of the maps is fast because ids are spread evenly by one multiplication, and because none who could choose
 //! them gains by collisions. Ids themselves, and where an entity's row is, are the business of the store.
 
 use std::collections::{HashMap, HashSet};

@@ -1,7 +1,7 @@
 //! Messages: values that systems leave for each other, from one frame to the end of the next.
 //!
 //! A [`MessageWriter`](crate::system::MessageWriter) leaves them, every [`MessageReader`](crate::system::MessageReader) sees
-//! each of them once, whether it runs before or after the writer. What nobody reads ends with the next frame.
+//! each of them once, whether it runs before or after the writer. What is not read ends with the next frame.
 //!
 //! ```
 //! use phalanx::prelude::*;

@@ -223,7 +223,7 @@ impl ComponentInfo {
         self.set
     }
 
-    /// What the component declares of a type, for whoever understands it.
+    /// What the component declares of a type, for code that understands it.
     pub(crate) fn attached<T: Any>(&self) -> Option<&T> {
         self.attached.iter().find_map(|declaration| declaration.downcast_ref())
     }

@@ -143,7 +143,7 @@ mod why;
 /// ```
 ///
 /// # Values that panic when they are dropped
-/// A world drops values when they are no part of it any more. One that panics keeps nobody else from being dropped:
+/// A world drops values when they are no part of it any more. One that panics keeps no other from being dropped:
 /// despawning, removing, [`World::clear_entities`] and dropping the world go on with the other values, drop none twice,
 /// and pass the first panic on at the end; what panics after it is not told. A world that is dropped while another
 /// panic unwinds passes none on.
@@ -389,7 +389,7 @@ impl World {
     pub(crate) fn despawn_announced(&mut self, entity: Entity) -> bool {
         crate::steps::count();
         if let Some(begun) = self.begin_despawning(entity) {
-            // Nobody observes it.
+            // It has no observer.
             return self.announced_as(begun, entity, |world| world.store.despawn(entity));
         }
         let changes = self.foresee_despawn(entity);

@@ -1,7 +1,7 @@
 //! From values to bytes, with a shape that grows while values are written.
 //!
 //! Each part of a value has its node of the shape. The first value gives the node its type; a later one that does not
-//! agree halts the run: the node becomes [`Shape::Any`], and whoever writes the run begins anew, with the shape as it
+//! agree halts the run: the node becomes [`Shape::Any`], and the writer of the run begins anew, with the shape as it
 //! is by then. That happens once per node at most, and only for types that write themselves in several ways.
 
 use phalanx_store::ENTITY_NEWTYPE;

@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         entity.ok_or_else(|| self.error("an entity without a generation"))
     }
 
-    /// Refuses bytes that nobody asked for.
+    /// Refuses bytes that were not asked for.
     pub(crate) fn finish(&self) -> Result<(), CodecError> {
         match self.left() {
             0 => Ok(()),

@@ -1,7 +1,7 @@
 //! What bytes mean: the types and names of the values that were written.
 //!
 //! A shape is found while values are written, by looking at them: what a value does not show (the elements of an empty
-//! list, the variants that nobody has) stays unknown, and no value needs it. Where values contradict each other, because
+//! list, the variants that no value has) stays unknown, and no value needs it. Where values contradict each other, because
 //! their type writes itself now so and now otherwise, the shape is [`Shape::Any`], and each value says what it is.
 
 use std::borrow::Cow;

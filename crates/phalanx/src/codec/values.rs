@@ -1,7 +1,7 @@
 //! Runs of values of one type: where they are written to, and what they are read from.
 //!
 //! A compact run is cut into blocks, each of which stands alone: how many values there are, their shape, their bytes.
-//! Values of a readable document say each what they hold. Whoever writes or reads values does not ask which it is.
+//! Values of a readable document say each what they hold. Code that writes or reads values does not ask which it is.
 //!
 //! ```text
 //!   block   | count | shape | value | value | ...
@@ -203,7 +203,7 @@ impl ValueSource {
         matches!(self, Self::Tagged { readable: true, .. })
     }
 
-    /// Refuses values that nobody asked for.
+    /// Refuses values that were not asked for.
     pub(crate) fn finish(&mut self) -> Result<(), CodecError> {
         match self {
             Self::Compact(blocks) => {

@@ -2,14 +2,14 @@
 //!
 //! The bundles of several commands on one entity are taken apart into cells, one per column, where a later value
 //! replaces an earlier one. From there they go into a new row, or into the place of the values that the entity has.
-//! Values that nobody keeps are left over, to be dropped when the entity is what its commands make of it. This file
+//! Values that are not kept are left over, to be dropped when the entity is what its commands make of it. This file
 //! knows neither commands nor archetypes.
 
 use std::any::Any;
 
 use phalanx_store::{AnyColId, ColId, ColumnSink, Entity, Existing, FirstPanic, OpenColumn, Store, Write};
 
-/// A value that nobody keeps.
+/// A value that is not kept.
 type Leftover = Box<dyn Any + Send + Sync>;
 
 /// A value that waits for its column.
@@ -68,7 +68,7 @@ pub(crate) struct Cells {
     pub(crate) held: Vec<AnyColId>,
     /// What the bundle taken apart at present says about values that are there.
     pub(crate) existing: Option<Existing>,
-    /// Values that nobody keeps.
+    /// Values that are not kept.
     leftovers: Vec<Leftover>,
 }
 
@@ -119,7 +119,7 @@ impl Cells {
         }
     }
 
-    /// A value that nobody keeps.
+    /// A value that is not kept.
     pub(crate) fn leave_over<T: Send + Sync + 'static>(&mut self, value: Option<T>) {
         if let Some(value) = value
             && let Some(leftover) = leftover(value)
@@ -128,7 +128,7 @@ impl Cells {
         }
     }
 
-    /// Drops what nobody keeps, all of it; the first panic is passed on.
+    /// Drops what is not kept, all of it; the first panic is passed on.
     pub(crate) fn drop_leftovers(&mut self) {
         let mut panics = FirstPanic::default();
         while let Some(leftover) = self.leftovers.pop() {

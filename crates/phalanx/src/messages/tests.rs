@@ -130,7 +130,7 @@ fn a_cursor_from_a_longer_channel_begins_anew() {
     assert_eq!(read(&short, &mut cursor), [0; 0]);
 }
 
-// O-248, O-258; hazard 60: nobody has to read for messages to go.
+// O-248, O-258; hazard 60: no reader is needed for messages to go.
 #[test]
 fn unread_messages_do_not_pile_up() {
     for keep in 0..4 {

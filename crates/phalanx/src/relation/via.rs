@@ -1,6 +1,6 @@
 //! Data and filters that look at another entity, along a relation: a parent, or the nearest of all above.
 //!
-//! The other entity may be anywhere, so what is read of it counts as read everywhere: beside such a part, nobody may write
+//! The other entity may be anywhere, so what is read of it counts as read everywhere: beside such a part, nothing may write
 //! the same component, not even the query itself ([`Query::cascade`](crate::query::Query::cascade) is for that). Rows whose
 //! other entity is not there, or lacks something, are not visited; `Option` around the part visits them.
 

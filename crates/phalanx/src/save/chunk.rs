@@ -175,7 +175,7 @@ impl Chunks {
         Ok(entities)
     }
 
-    /// Refuses pieces that nobody asked for.
+    /// Refuses pieces that were not asked for.
     pub(super) fn finish(&self) -> Result<(), LoadError> {
         match self.0.keys().next() {
             Some(key) => Err(LoadError::invalid(key, "nothing else in the save speaks of it")),

@@ -67,7 +67,7 @@ pub struct LoadedInto {
 }
 
 impl Loader {
-    /// Knows nobody yet.
+    /// Knows no entity yet.
     pub fn new() -> Self {
         Self::default()
     }

@@ -87,7 +87,7 @@ impl<'a> Source<'a> {
         for (earlier, later) in found.waits {
             web.followers[earlier as usize].push(later);
         }
-        // Whoever never runs beside the other takes whole columns, which is cheaper.
+        // A system that never runs beside the other takes whole columns, which is cheaper.
         let graph = &self.sorted.graph;
         let mut behind: HashMap<usize, Vec<bool>> = HashMap::new();
         let mut is_behind = |first: usize, second: usize| {

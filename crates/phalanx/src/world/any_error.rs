@@ -14,7 +14,7 @@ use super::failure::{BoxedError, CommandOutput, SystemError};
 /// forgotten, those between are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nobody needs to hear of it.
+    /// It need not be reported.
     Ignore,
     /// For those who follow every step.
     Trace,

@@ -220,7 +220,7 @@ impl World {
         plan(&self.store, table(from), table(target)).expect("signatures and tables agree on columns")
     }
 
-    /// Whether a bundle only concerns sets, and nobody has a say in what goes into them.
+    /// Whether a bundle only concerns sets, and no group, pool or requirement watches these.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_only_sparse<B: Bundle>(&self, bundle: BundleId) -> bool {
         B::Sparse::ANY

@@ -89,7 +89,7 @@ buckets!(Ordered, Ord);
 /// What an index looks at.
 pub(crate) type Rows<'w, 's, C> = Query<'w, 's, (Entity, &'static C), Everyone>;
 
-/// An index that a world and its systems share. Whoever asks brings it up to date first.
+/// An index that a world and its systems share. A caller brings it up to date first.
 pub(crate) type SharedIndex<C, B> = RwLock<ValueIndex<C, B>>;
 
 /// One index: what it found when it looked last.
@@ -200,7 +200,7 @@ fn verified<'a, C: Component + PartialEq>(
 
 /// Brings an index up to date during a session, and opens it to be read.
 ///
-/// It never waits for somebody who reads it, which could be the same thread: whoever does has brought it up to date, and
+/// It never waits for somebody who reads it, which could be the same thread: a reader has brought it up to date, and
 /// keeps those away who write the component.
 pub(crate) fn read_current<'g, C: Component + Clone + PartialEq, B: Buckets<C>>(
     index: &'g SharedIndex<C, B>,
@@ -222,7 +222,7 @@ pub(crate) fn read_current<'g, C: Component + Clone + PartialEq, B: Buckets<C>>(
     }
 }
 
-/// Opens an index to change it. One that was left half-changed by a panic is made anew by whoever catches up.
+/// Opens an index to change it. One that was left half-changed by a panic is made anew by the caller that catches up.
 fn write<T>(index: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     index.write().unwrap_or_else(PoisonError::into_inner)
 }

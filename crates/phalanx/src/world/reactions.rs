@@ -8,7 +8,7 @@
 //!
 //! Every path of structural change asks one question: does somebody listen to a component that it concerns? The answer
 //! is kept where the path looks anyway: with the bundle, its edges, its spawn cursor and the policy of a sparse set. So
-//! a component that nobody listens to pays nothing, and its fast paths come back when the last listener goes.
+//! a component without listeners pays nothing, and its fast paths come back when the last listener goes.
 //! Handlers change no structure: what they queue is applied when the change is complete. See ADR 0050.
 
 use phalanx_store::{Entity, SetId};

@@ -185,7 +185,7 @@ impl<'d> Map<'d> {
         self.read_optional(name, read)?.ok_or_else(|| missing(name))
     }
 
-    /// Refuses fields that nobody asked for.
+    /// Refuses fields that were not asked for.
     pub(super) fn finish(&self) -> Result<(), LoadError> {
         match self.entries.first() {
             Some((key, _)) => Err(unexpected(key)),

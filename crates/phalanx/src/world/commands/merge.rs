@@ -4,7 +4,7 @@
 //! column, where a later value replaces an earlier one; removing empties cells. What is left says which
 //! archetype the entity belongs to. It moves there once, along an edge whose missing columns are filled from
 //! the cells; cells of columns that it had already are written in place. Sparse parts, which move nothing, go
-//! into their sets step by step. Values that nobody keeps are dropped at the end, when the entity is what the
+//! into their sets step by step. Values that are not kept are dropped at the end, when the entity is what the
 //! steps make of it.
 //!
 //! A component that is removed and comes again counts as new: its ticks are those of the flush.
@@ -139,7 +139,7 @@ fn foresee(world: &mut World, queue: &Queue, entity: Entity, steps: &[usize]) ->
     Some(foreseen.changes()).filter(|changes| !changes.is_empty())
 }
 
-/// Gives an entity values of components whose types are erased, as one move. Whoever calls this has asked whether
+/// Gives an entity values of components whose types are erased, as one move. The caller has asked whether
 /// entity, ids, types and pool allow it, and announces it.
 pub(crate) fn insert_boxed(
     world: &mut World,

@@ -53,7 +53,7 @@ pub(crate) enum What {
 pub(crate) struct Step {
     pub(crate) entity: Entity,
     pub(crate) what: What,
-    /// Whether nobody is to hear of it when the entity is dead.
+    /// Whether it is not to be reported when the entity is dead.
     pub(crate) quiet: bool,
 }
 
@@ -227,7 +227,7 @@ pub(crate) struct Queue {
     pub(crate) kinds: Vec<Box<dyn Kind>>,
     /// How many of the kinds the world whose queue this is has met.
     met: usize,
-    /// Behind a lock that nobody takes: functions need not be `Sync`, and a world is.
+    /// Behind a lock that is never taken: functions need not be `Sync`, and a world is.
     calls: Mutex<Vec<Option<Call>>>,
 }
 
@@ -285,7 +285,7 @@ impl Queue {
         self.steps.push(Step::new(entity, What::Enter { kind: number(at), slot }));
     }
 
-    /// Nobody is to hear of it when the entity of the last command is dead.
+    /// It is not to be reported when the entity of the last command is dead.
     pub(crate) fn quiet_last(&mut self) {
         if let Some(last) = self.steps.last_mut() {
             last.quiet = true;

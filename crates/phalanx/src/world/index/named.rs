@@ -26,7 +26,7 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// When nobody, or more than one entity, has it, or a part of the path is empty.
+    /// When no entity, or more than one, has it, or a part of the path is empty.
     pub fn named(&mut self, path: &str) -> Result<Entity, NamedError> {
         let parts: Vec<&str> = path.split('/').collect();
         if parts.iter().any(|part| part.is_empty()) {

@@ -1,6 +1,6 @@
 //! Announcing a change: the handlers of what goes, the change, the handlers of what came, and their commands.
 //!
-//! A handler that panics keeps nobody else from running, and nothing from happening: what it ended with is handed to
+//! A handler that panics keeps no other from running, and nothing from happening: what it ended with is handed to
 //! the error handler when the change is complete. Commands of handlers are applied then, before whatever made the change
 //! goes on; commands that waited already stay behind. A change that a command makes is announced in the same way, down
 //! to a depth at which the chain of causes is taken for an endless one. From there on only the hooks run by which relations
@@ -66,12 +66,12 @@ impl Changes {
         Self { discard: ids.clone(), remove: ids, ..Self::default() }
     }
 
-    /// Whether nobody has to hear of it.
+    /// Whether it has no listener.
     pub(crate) fn is_empty(&self) -> bool {
         self.discard.is_empty() && self.remove.is_empty() && self.insert.is_empty()
     }
 
-    /// The first event, for whoever asks why something happened.
+    /// The first event, to tell why something happened.
     pub(super) fn first(&self) -> (Lifecycle, Option<ComponentId>) {
         let events = [
             (Lifecycle::Despawn, if self.despawns { self.remove.iter().next() } else { None }),
@@ -151,7 +151,7 @@ impl Round {
 
 /// A change that is about to be made, after handlers heard of what goes.
 pub(crate) enum Begun {
-    /// Nobody hears of it.
+    /// It has no listener.
     Unheard,
     /// Whom to tell of what comes is planned.
     Planned(Box<Plan>),
@@ -305,7 +305,7 @@ impl World {
         self.end_round(round, Ok(()));
     }
 
-    /// Announces that entities came, whoever wants that as one, after the others.
+    /// Announces that entities came, to those that want that as one, after the others.
     fn announce_run(&mut self, entities: &[Entity], ids: &Signature) {
         let events = [Lifecycle::Add, Lifecycle::Insert];
         let one_by_one = |world: &Self, event: Lifecycle| {
@@ -443,7 +443,7 @@ impl World {
         }
     }
 
-    /// Calls the hooks that keep the world in agreement with itself, where nobody else is told any more.
+    /// Calls the hooks that keep the world in agreement with itself, where no other listener is told any more.
     #[cold]
     fn keep_up(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {
         let ids = ids.intersection(&self.reactions.upkeep);

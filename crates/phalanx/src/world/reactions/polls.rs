@@ -1,6 +1,6 @@
 //! What is told at sync points: values that were written, archetypes that came and went.
 //!
-//! Writing a value must not cost more because somebody listens, so nobody is told at once. When commands are applied
+//! Writing a value must not cost more because there is a listener, so none is told at once. When commands are applied
 //! between systems, and at the end of each phase, the ticks of rows say which values are newer than the last time, and
 //! the journal of archetypes says what came and went. Only observers that ask for it cause that to be looked at.
 

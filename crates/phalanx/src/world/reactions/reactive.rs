@@ -1,7 +1,7 @@
 //! Reactive sets: entities to which something happened since their reader last looked.
 //!
 //! A set belongs to one reader, which shares it with the world. Each entity is in it once, in the order in which it came
-//! to be there; whoever is dead is passed over, and forgotten before the set has grown to twice its living. The set is
+//! to be there; the dead are passed over, and forgotten before the set has grown to twice its living. The set is
 //! written where structure changes and at sync points, never while systems run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -44,7 +44,7 @@ impl Collected {
         }
     }
 
-    /// Forgets whoever died, so that a set that is not read grows with the living. Twice as many as are left come
+    /// Forgets the dead, so that a set that is not read grows with the living. Twice as many as are left come
     /// before the next time.
     #[cold]
     fn prune(&mut self, is_alive: impl Fn(Entity) -> bool) {
@@ -78,7 +78,7 @@ impl Collected {
 /// A set, as its reader and the world hold it.
 pub(crate) type SharedSet = Arc<Mutex<Collected>>;
 
-/// The content of a set; nobody panics while holding it.
+/// The content of a set; nothing panics while holding it.
 pub(crate) fn open(set: &Mutex<Collected>) -> MutexGuard<'_, Collected> {
     set.lock().unwrap_or_else(PoisonError::into_inner)
 }

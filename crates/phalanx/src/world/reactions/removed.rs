@@ -44,7 +44,7 @@ pub struct RemovedComponentLogs<'w> {
 
 impl<'w> RemovedComponentLogs<'w> {
     /// The entities that lost a component, oldest first, which at least one reader has not read yet; entries that all
-    /// have read are dropped now and then. `None` for a component whose removals nobody reads.
+    /// have read are dropped now and then. `None` for a component whose removals are not read.
     pub fn get(&self, id: ComponentId) -> Option<&'w [Entity]> {
         let removals = self.removals;
         removals.logged.has(id).then(|| removals.logs[id.index()].entities.as_slice())
@@ -79,7 +79,7 @@ pub(super) struct Log {
 impl Log {
     /// Forgets what all readers have passed, and what is too much.
     fn tidy(&mut self, limit: usize) {
-        // A reader that is held by nobody else has ended.
+        // A reader that is not held elsewhere has ended.
         self.readers.retain(|reader| Arc::strong_count(reader) > 1);
         let end = self.first + self.entities.len() as u64;
         let passed = self.readers.iter().map(|reader| reader.load(Ordering::Relaxed)).min().unwrap_or(end);
@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Stops writing removals down that nobody reads any more.
+    /// Stops writing removals down that are not read any more.
     pub(crate) fn forget_unread_removals(&mut self) {
         let logged = self.reactions.removals.logged.clone();
         for id in &logged {

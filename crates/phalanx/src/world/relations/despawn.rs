@@ -5,10 +5,10 @@
 //!                                          despawned from behind: minion 2, minion 1, squad, army
 //! ```
 //!
-//! So those that point go before their target, and nobody ever points at a dead entity. Everything that was collected goes,
+//! So those that point go before their target, and no entity ever points at a dead one. Everything that was collected goes,
 //! whatever handlers change meanwhile and whatever panics; the first panic is passed on at the end. What handlers link to
 //! an entity of the tree that is alive still goes with that entity; a link to one that has gone is refused as any other
-//! link to the dead. Where nobody but the upkeep of the relation itself listens, a tree goes as one batch.
+//! link to the dead. Where the upkeep of the relation alone listens, a tree goes as one batch.
 
 use hashbrown::HashSet;
 use phalanx_store::{Entity, FirstPanic};
@@ -85,7 +85,7 @@ impl World {
         was_alive
     }
 
-    /// Despawns an entity that takes nobody along: without an announcement where only a list has to follow.
+    /// Despawns an entity that takes no other along: without an announcement where only a list has to follow.
     fn despawn_alone(&mut self, entity: Entity) -> bool {
         let Some(link) = self.only_quiet_link(entity) else { return self.despawn_announced(entity) };
         let (mut panics, mut was_alive) = (FirstPanic::default(), false);
@@ -96,7 +96,7 @@ impl World {
         was_alive
     }
 
-    /// The link of an entity, if it has one, and nobody but the lists of that relation has to hear of the entity's end.
+    /// The link of an entity, if it has one, and the lists of that relation alone have to hear of the entity's end.
     fn only_quiet_link(&self, entity: Entity) -> Option<QuietLink> {
         let mut links = self.relations.quiet.iter().filter(|link| link.target(self, entity).is_some());
         let (Some(&link), None) = (links.next(), links.next()) else { return None };
@@ -122,7 +122,7 @@ impl World {
         tree
     }
 
-    /// Whether nobody but the upkeep of linked relations has to hear of the end of entities, each of which points at
+    /// Whether the upkeep of linked relations alone has to hear of the end of entities, each of which points at
     /// another one of them, or at one that dies with them.
     fn ends_unheard(&self, entities: &[Entity]) -> bool {
         let linked = &self.relations.linked;

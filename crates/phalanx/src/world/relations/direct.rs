@@ -1,4 +1,4 @@
-//! The upkeep of relations to which nobody else listens: no announcement, and nothing waits for the end of one.
+//! The upkeep of relations without other listeners: no announcement, and nothing waits for the end of one.
 //!
 //! ```text
 //!   announced   observers, hook │ the change │ hook, observers, commands: a first list comes, an empty one goes
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Both do the same. The hooks in `upkeep` are for relations whose changes somebody hears of, since these must be told in
-//! order, while structure stands still. Here the change is complete when the lists follow: nobody can see what is between.
+//! order, while structure stands still. Here the change is complete when the lists follow: no code can see what is between.
 
 use phalanx_store::{Entity, Existing, FirstPanic, Store, Tick};
 
@@ -32,14 +32,14 @@ pub(crate) struct Direct {
     is_listed: fn(&World, Entity) -> bool,
 }
 
-/// At whom an entity pointed before a change, and at whom it points now; `None` is nobody.
+/// At whom an entity pointed before a change, and at whom it points now; `None` is no entity.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
     pub(crate) before: Option<Entity>,
     pub(crate) now: Option<Entity>,
 }
 
-/// A relation of a bundle, to which nobody else listens.
+/// A relation of a bundle, without other listeners.
 #[derive(Clone, Copy)]
 pub(crate) struct QuietLink {
     pub(crate) id: ComponentId,
@@ -57,7 +57,7 @@ impl QuietLink {
     pub(crate) fn follow_new(self, world: &mut World, entities: &[Entity]) {
         let mut relinked = false;
         for_each_despite_panics(entities.iter(), |&entity| {
-            // Whoever hears of one that was refused, or is disabled, may have linked others: these are listed already.
+            // A handler that hears of one that was refused, or is disabled, may have linked others: these are listed already.
             if relinked && (self.direct.is_listed)(world, entity) {
                 return;
             }
@@ -126,7 +126,7 @@ fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, T
     } else {
         leave_and_join::<R>(world, source, id, Turn { before, now });
     }
-    // Last, because whoever hears of it may change the link, or panic. A link that was refused is renewed as it goes.
+    // Last, because a handler that hears of it may change the link, or panic. A link that was refused is renewed as it goes.
     if is_hierarchy::<R>() && world.has_disabled_trees() {
         world.renew_disabled(vec![source]);
     }
@@ -156,7 +156,7 @@ fn move_between<R: Relationship>(
         return None;
     }
     let mut lists = store.set_values(column, changed)?;
-    // As `check_link`: who has a list lives, and who has none is above nobody.
+    // As `check_link`: who has a list lives, and who has none is above no entity.
     if !lists.has(before) || !lists.has(now) || (!R::CYCLIC && lists.has(source)) {
         return None;
     }
@@ -267,7 +267,7 @@ impl World {
         self.sources_of::<S>(target).is_some() || self.relations.has_waiting_list::<S>(target)
     }
 
-    /// Gives a target its first list, at once where nobody hears of it.
+    /// Gives a target its first list, at once where there is no listener.
     #[inline]
     pub(super) fn give_first_list<S: RelationshipTarget>(&mut self, target: Entity, list: S) {
         let bundle = self.bundle::<S>();
@@ -293,7 +293,7 @@ impl World {
         drop(<S as Bundle>::Sparse::take(&mut self.store, &self.sets, target));
     }
 
-    /// Whether nobody but their upkeep listens to lists of this kind.
+    /// Whether their upkeep alone listens to lists of this kind.
     #[inline]
     fn is_quiet_list<S: RelationshipTarget>(&self) -> bool {
         self.component_id::<S>().is_some_and(|id| self.is_quiet(id))
