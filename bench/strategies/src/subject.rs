@@ -41,9 +41,8 @@ impl<P: Kind, const PRESENT: usize> Subject for Pooled<P, PRESENT> {
     type Filter = InPool<P>;
 
     fn spawn(world: &mut World, size: usize) {
-        let mut pool = world.pool_mut::<P>();
         for index in 0..size {
-            pool.spawn(P::nth(index, const { first(PRESENT) }));
+            world.spawn_in(P::nth(index, const { first(PRESENT) }));
         }
     }
 

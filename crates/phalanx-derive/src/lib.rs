@@ -112,8 +112,8 @@ pub fn derive_bundle(input: proc_macro::TokenStream) -> proc_macro::TokenStream 
 ///
 /// A field of type `T` declares the component `T` as required: it cannot be missing, and cannot be removed. A field
 /// of type `Option<T>` declares it as optional. Every component has at most one field, and there are at most 128.
-/// What the pool does not declare, its entities never have; the compiler refuses it through the pool's own writer
-/// (`world.pool_mut::<Orcs>()`), and every other path refuses it with an error that names it.
+/// What the pool does not declare, its entities never have; the compiler refuses it in calls of the pool itself
+/// (`world.pool_mut::<Orcs>()`), and all other calls refuse it with an error that names it.
 ///
 /// | `#[pool(..)]` | meaning |
 /// |---|---|

@@ -40,7 +40,7 @@ impl Snapshot {
     /// Nothing when it is not alive.
     fn of(world: &World, entity: Entity) -> Option<Self> {
         let found = world.get_entity(entity).ok()?;
-        let components = found.component_ids().filter_map(|id| world.components().get(id)).map(|info| {
+        let components = found.component_ids().filter_map(|id| world.components().get_info(id)).map(|info| {
             let mut parts: Vec<(String, Json)> = info
                 .named_fields()
                 .map(|field| (field.name.to_owned(), values::get(world, entity, info, &field)))

@@ -38,7 +38,7 @@ fn the_component<'w>(world: &'w World, params: &Json) -> Result<&'w ComponentInf
 pub fn found(world: &World, page: Page) -> Json {
     let entities = page.entities.into_iter().map(|entity| {
         let ids = world.entity(entity).component_ids();
-        let names = ids.filter_map(|id| world.components().get(id)).map(|info| short(info.name()));
+        let names = ids.filter_map(|id| world.components().get_info(id)).map(|info| short(info.name()));
         Json::object([
             ("entity", entity.to_string().into()),
             ("name", name_of(world, entity).into()),
@@ -68,7 +68,7 @@ fn whole_entity(world: &World, entity: Entity) -> Json {
     let children = world.get::<Children>(entity).map_or(&[][..], |children| &**children);
     let child_count = children.len();
     let children = children.iter().take(MAX_CHILDREN).map(|&child| link(world, child));
-    let components = found.component_ids().filter_map(|id| world.components().get(id));
+    let components = found.component_ids().filter_map(|id| world.components().get_info(id));
     let components = components.map(|info| {
         let fields = info.named_fields().map(|field| {
             Json::object([
@@ -245,7 +245,7 @@ pub fn tables(world: &World, advisor: &Advisor) -> Json {
     let archetypes = used.map(|archetype| {
         let ids = world.archetypes().signature(archetype.id).iter();
         let names =
-            ids.filter_map(|id: ComponentId| world.components().get(id)).map(|info| short(info.name()));
+            ids.filter_map(|id: ComponentId| world.components().get_info(id)).map(|info| short(info.name()));
         let columns = archetype.columns.iter().map(|column| {
             let name = match column.field.as_str() {
                 "" => short(&column.component).to_owned(),

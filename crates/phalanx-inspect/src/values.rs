@@ -36,7 +36,7 @@ pub fn is_part_of(info: &ComponentInfo, part: &str) -> bool {
 /// The component with a name, in full or by its last part.
 pub fn component<'w>(world: &'w World, name: &str) -> Result<&'w ComponentInfo, String> {
     let components = world.components();
-    if let Some(info) = components.by_name(name).and_then(|id| components.get(id)) {
+    if let Some(info) = components.by_name(name).and_then(|id| components.get_info(id)) {
         return Ok(info);
     }
     let mut found = components.iter().filter(|info| short(info.name()) == name);

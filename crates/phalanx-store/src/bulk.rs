@@ -222,15 +222,11 @@ impl Store {
                     let location = EntityLocation { table: target, row: Row::from_index(first + row) };
                     self.entities.move_location(entity.index(), location);
                 }
+                self.push_rows(target, self.metas[source.index()].len);
             }
         }
         self.mark_rows(source, 0, count);
         self.metas[source.index()].len = 0;
-        if target != TableId::ROWLESS {
-            self.metas[target.index()].len +=
-                u32::try_from(count).expect("a table holds fewer than 2^32 rows");
-            self.mark_rows(target, first, count);
-        }
     }
 
     /// # Safety
@@ -246,8 +242,8 @@ impl Store {
     pub fn clear_entities(&mut self) {
         self.entities.clear();
         self.clear_groups();
-        // SAFETY: since just now no entity is alive or in a group, and no page points to a row when the rows are
-        // dropped, all of them (I5, I10, I13).
+        // SAFETY: no entity is alive or in a group since just now, and no page leads to a row when the rows are dropped, all of
+        // them (I5, I10, I13).
         let panics = unsafe {
             self.sets.iter_mut().for_each(|set| set.clear());
             self.drop_all_rows()
@@ -258,7 +254,7 @@ impl Store {
     /// Drops all rows, whose entities are gone already.
     ///
     /// # Safety
-    /// No directory, page or group points to a row any more, or none is read again (I5, I10, I13).
+    /// No directory, page or group leads to a row any more, or none is asked again (I5, I10, I13).
     unsafe fn drop_all_rows(&mut self) -> FirstPanic {
         let lens: Vec<u32> = self.metas.iter_mut().map(|meta| std::mem::take(&mut meta.len)).collect();
         let mut panics = FirstPanic::default();
@@ -368,9 +364,8 @@ impl Batch<'_> {
                 self.store.drop_removed(table, &self.store.tables[table.index()].droppers, count).resume();
                 return Err(error);
             }
+            self.store.push_rows(table, rows);
         }
-        self.store.metas[table.index()].len += rows;
-        self.store.mark_rows(table, first, count);
         self.first = self.next;
         Ok(())
     }
@@ -379,7 +374,7 @@ impl Batch<'_> {
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         // Only after a panic of the user's iterator is anything left to publish. Without enough ids the rows are
-        // dropped; the first panic is passed on, and a drop that panics as well is not reported.
+        // dropped; there is no caller to be told, not even of a drop that panics: the first panic is passed on.
         let mut panics = FirstPanic::default();
         panics.guard(|| {
             let _ = self.publish();

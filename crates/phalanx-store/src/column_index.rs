@@ -74,7 +74,7 @@ impl ColumnIndex {
         self.absent = absent_cells(room);
         let longer = self.cells.iter().map(|cells| cells.as_ref().map(|_| absent_cells(room))).collect();
         let mut old = std::mem::replace(&mut self.cells, longer);
-        // Cell by cell: copying all cells of a column writes to all of its pages.
+        // Cell by cell: copying all cells of a column would write to all of its pages.
         for (table, columns) in tables.iter().enumerate().take(self.tables) {
             for column in columns.ids() {
                 let (old, new) = (&mut old[column.index()], &mut self.cells[column.index()]);

@@ -2,7 +2,7 @@
 //!
 //! Readable formats get the text that [`Display`](std::fmt::Display) writes (`12v3`), others the number of
 //! [`Entity::to_bits`]. Reading an id consults the map of the present scope, on this thread: so whatever type an id
-//! lies in, it comes out as the id of this world, and mapping it cannot be forgotten. Ids that the map lacks become
+//! lies in, it comes out as the id of this world, and mapping cannot be forgotten. Ids that the map lacks become
 //! [`Entity::PLACEHOLDER`], which is never alive. Outside of a scope ids stay as they are.
 
 #![forbid(unsafe_code)]

@@ -33,7 +33,7 @@ const FEW: usize = 8;
 /// What a column's flag says at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Borrow {
-    /// The column is not in use.
+    /// The column is not used.
     Free,
     /// This many readers use the column.
     Read(u32),
@@ -147,7 +147,7 @@ impl BorrowFlags {
     ///
     /// # Panics
     ///
-    /// If column `i` has no reader. The flag then stays taken for good, which is the safe side.
+    /// If column `i` is not read. The flag then stays taken for good, which is the safe side.
     #[inline]
     #[track_caller]
     pub fn release_read(&self, i: usize) {
@@ -166,7 +166,7 @@ impl BorrowFlags {
     }
 
     /// As [`try_write`](BorrowFlags::try_write), while no other thread takes flags: what others give back meanwhile is
-    /// seen here or not, and no other flag is taken between the two steps.
+    /// seen here or not, and no thread comes between the two steps.
     #[inline]
     #[track_caller]
     pub(crate) fn try_write_alone(&self, i: usize) -> bool {
@@ -183,7 +183,7 @@ impl BorrowFlags {
     ///
     /// # Panics
     ///
-    /// If column `i` has no writer.
+    /// If column `i` is not written.
     #[inline]
     #[track_caller]
     pub fn release_write(&self, i: usize) {
@@ -206,7 +206,7 @@ impl BorrowFlags {
     ///
     /// # Panics
     ///
-    /// If column `i` has no writer.
+    /// If column `i` is not written.
     #[inline]
     #[track_caller]
     pub fn downgrade(&self, i: usize) {
@@ -232,7 +232,7 @@ impl BorrowFlags {
 #[inline(never)]
 #[track_caller]
 fn not_held(i: usize, how: &str) -> ! {
-    panic!("column {i} was given back as {how}, but nobody held it so");
+    panic!("column {i} was given back as {how}, but was not held so");
 }
 
 #[cfg(all(test, not(loom)))]
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn the_only_reader_becomes_the_writer_and_a_reader_again() {
         let f = flags(1);
-        assert!(!f.try_upgrade(0), "nobody reads");
+        assert!(!f.try_upgrade(0), "no reader");
         assert!(f.try_read(0) && f.try_read(0));
         assert!(!f.try_upgrade(0));
         assert_eq!(f.state(0), Borrow::Read(2));

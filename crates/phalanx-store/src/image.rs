@@ -189,8 +189,7 @@ impl Store {
         let directory = known.map(|base| Arc::clone(&base.directory));
         let directory = directory.unwrap_or_else(|| Arc::new(self.entities.directory()));
         let groups = Arc::new(self.groups_image());
-        let tick = self.tick.next();
-        self.set_now(tick);
+        let tick = self.advance_tick();
         let free_tables = self.free_tables.clone();
         let (store, stamp) = (self.id, fresh_stamp());
         let image = Arc::new(Image { store, stamp, tick, tables, free_tables, directory, groups, stats });
@@ -201,11 +200,6 @@ impl Store {
     /// The image that the store was last equal to.
     pub fn base(&self) -> Option<&Arc<Image>> {
         self.base.as_ref()
-    }
-
-    /// Forgets the base: the next image shares nothing. For callers that set the clock back.
-    pub fn forget_base(&mut self) {
-        self.base = None;
     }
 
     /// Whether nothing of a table was written since its image.

@@ -61,7 +61,7 @@ impl Store {
                     continue;
                 }
             }
-            // A value that panics in its drop does not keep the others alive.
+            // A value that panics in its drop keeps no other entity alive.
             panics.guard(|| count += usize::from(self.despawn(entity)));
             list = others;
         }

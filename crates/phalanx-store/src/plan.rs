@@ -213,7 +213,7 @@ impl Store {
     }
 
     /// The edge that takes rows of `source` to `target`, whose columns `given`, which the source lacks, are filled one
-    /// by one by the caller that follows it; see [`Store::insert_filled`].
+    /// by one by the caller; see [`Store::insert_filled`].
     ///
     /// # Errors
     /// When a column of the target would stay empty, or one is given twice, or the target lacks it.

@@ -18,6 +18,7 @@ use crate::store::Store;
 use crate::table::TableMeta;
 use crate::values::{Existing, Values};
 
+pub(crate) use columns::AnyValues;
 pub use columns::ColumnRows;
 pub use fill::OpenColumn;
 pub(crate) use pending::Pending;
@@ -128,6 +129,16 @@ impl Store {
             let meta = self.meta_of(table);
             meta.push_row(meta.len, entity, tick);
         }
+    }
+
+    /// Lets as many rows behind the last one count.
+    ///
+    /// # Safety
+    /// Each column of the table has values in these rows, and each of them has an owner, whose row it is (I5).
+    pub(crate) unsafe fn push_rows(&mut self, table: TableId, count: u32) {
+        let first = self.table_len(table);
+        self.metas[table.index()].len += count;
+        self.mark_rows(table, first, count as usize);
     }
 
     /// Spawns an entity without a row.

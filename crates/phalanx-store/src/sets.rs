@@ -133,8 +133,8 @@ pub(crate) fn find(pages: &[Option<Page>], entity: Entity) -> Option<usize> {
     pages.get(page)?.as_ref()?[at].row_of(entity)
 }
 
-/// As [`find`]: the owner of the entry for the entity's index is that entity: only living entities are in sets (I10),
-/// and no two of them have one index.
+/// As [`find`]: an entry for the entity's index is that entity's, since only the living are in sets (I10), and no two of
+/// them have one index.
 ///
 /// # Safety
 /// The entity lives.

@@ -2,10 +2,10 @@
 //!
 //! A store has a slab for the rows of small columns. In the heap they would lie between records, plans and whatever
 //! else, and a walk through many small tables would touch a page for each. Pieces stay where they are; one that is
-//! given back serves the next request of the same size.
+//! given back serves the next request for as much.
 //!
-//! Use of a piece after it was given back shows in tests: where debug assertions are on, it is
-//! overwritten, and with `--cfg phalanx_asan` the address sanitizer is told that it must not be touched.
+//! Use of a piece after it was given back is found in tests: where debug assertions are on, it is
+//! overwritten, and with `--cfg phalanx_asan` the address sanitizer is told that it may not be touched.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -120,7 +120,7 @@ mod guard {
         }
     }
 
-    /// Whether the memory may be used; `None` where this is not tracked.
+    /// Whether the memory may be used; `None` where that is not watched.
     #[cfg(test)]
     pub(super) fn is_open(_start: NonNull<u8>) -> Option<bool> {
         #[cfg(phalanx_asan)]

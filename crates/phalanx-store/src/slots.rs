@@ -117,7 +117,7 @@ impl Lending {
     /// To all threads, under flags.
     const TO_ALL: Self = Self(1);
 
-    /// To this thread, under flags that nothing else takes.
+    /// To this thread, under flags that no other thread takes.
     #[inline(always)]
     fn to_this_thread() -> Self {
         Self(match THIS_THREAD.get() {
@@ -193,7 +193,7 @@ impl<T> SharedSlots<'_, T> {
 pub struct SlotRef<'a, T> {
     /// The slot, whose cell allows writing through a shared reference. Not a reference: a function that takes a guard by
     /// value may drop it and go on, while others write the slot; a reference among its arguments would promise that
-    /// this does not happen.
+    /// none does.
     value: NonNull<T>,
     flags: Option<&'a BorrowFlags>,
     at: usize,
@@ -210,8 +210,8 @@ impl<T> Deref for SlotRef<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard holds the slot for reading, or its session cannot write, so that nothing writes it until
-        // the guard is dropped (I9); the slots are borrowed, so it stays where it is.
+        // SAFETY: the guard holds the slot for reading, or its session cannot write, so that it is not written until the guard
+        // is dropped (I9); the slots are borrowed, so it stays where it is.
         unsafe { self.value.as_ref() }
     }
 }
@@ -244,8 +244,8 @@ impl<T> Deref for SlotMut<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard holds the slot for writing, so that nothing else uses it until the guard is dropped (I9);
-        // the slots are borrowed, so it stays where it is.
+        // SAFETY: the guard holds the slot for writing, so that nothing else uses it until the guard is dropped (I9); the slots
+        // are borrowed, so it stays where it is.
         unsafe { self.value.as_ref() }
     }
 }

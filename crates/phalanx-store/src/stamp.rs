@@ -92,8 +92,8 @@ impl<'a> Stamp<'a, RowTicks> {
     /// When the row was last marked.
     #[inline]
     pub fn changed(&self) -> Tick {
-        // SAFETY: locally: made from an exclusive reference that lives for `'a`, for which the stamp stands alone;
-        // marking borrows the stamp exclusively.
+        // SAFETY: locally: made from an exclusive reference that lives for `'a`, for which the stamp stands alone; marking
+        // borrows the stamp exclusively.
         unsafe { self.ticks.changed.read() }
     }
 

@@ -343,7 +343,7 @@ impl Store {
         let sizes = self.tables[id.index()].columns.iter().map(|column| column.size);
         let row = sizes.sum::<usize>() + size_of::<Entity>();
         let bytes = row.saturating_mul(rows);
-        // Looked at by the black box, or the compiler takes it for granted that the memory is never used.
+        // Looked at by the black box, or the compiler takes it for granted that there is memory without use.
         let mut probe = Vec::<u8>::new();
         if bytes > MUCH && std::hint::black_box(&mut probe).try_reserve_exact(bytes).is_err() {
             panic!("there is no memory for {rows} rows of {row} bytes in one table");

@@ -171,8 +171,7 @@ impl TableShape {
     }
 }
 
-/// The columns of a table, which stay where they are: what is in a record is not moved or written, but for data
-/// pointers.
+/// The columns of a table, which stay where they are: what is in a record is neither moved nor written, but for data pointers.
 enum Record {
     Flat(Box<[Column]>),
     Boxed(Box<[Option<Box<Column>>]>),
@@ -259,7 +258,7 @@ impl ColumnList {
         self.list.first().copied()
     }
 
-    /// As `iter`, where a check for another column is not needed.
+    /// As `iter`, where it need not be asked whether there is another column.
     ///
     /// # Safety
     /// There are as many columns.

@@ -39,7 +39,7 @@ mod unique;
 
 /// Access to the rows that a query visits.
 ///
-/// Fields are copied only in this module: code that makes a second view of one that writes makes sure that the two lend
+/// Fields are copied only in this module: code that makes a second view of one that writes sees to it that the two lend
 /// different rows, or not at the same time (I6).
 pub struct View<'w, F: Fetch> {
     cells: F::Cells,
@@ -352,11 +352,6 @@ impl<'w, F: Fetch> View<'w, F> {
     #[inline]
     pub fn into_chunks(self) -> Chunks<'w, F> {
         Chunks::new(self)
-    }
-
-    /// Runs of at most `blocks` blocks each, which can go to different threads.
-    pub fn into_blocks(self, blocks: usize) -> Vec<Chunk<'w, F>> {
-        self.into_runs(blocks.max(1).saturating_mul(BLOCK_ROWS))
     }
 
     /// Runs of at most `rows` rows each, which can go to different threads.

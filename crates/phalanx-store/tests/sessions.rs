@@ -108,8 +108,8 @@ fn blocks_of_one_lock_are_written_by_many_threads() {
     let (mut store, table) = store();
     let writes = query::<(Write<u64>, Write<u32>, EntityIds)>(&store, (A.id(), B.id(), ()), table);
     let session = store.share();
-    let mut locked = session.lock(&writes).expect("no other lock is held");
-    let jobs = Mutex::new(locked.view().into_blocks(1));
+    let mut locked = session.lock(&writes).expect("nobody else is here");
+    let jobs = Mutex::new(locked.view().into_runs(BLOCK_ROWS));
     thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {

@@ -66,14 +66,14 @@ fn a_block_number_that_wraps_names_no_block() {
 }
 
 #[test]
-fn runs_of_more_blocks_than_can_be_counted_are_whole_tables() {
+fn runs_of_more_rows_than_there_are_are_whole_tables() {
     let (mut store, table, _) = counting(3000);
     let write = query::<Write<u64>>(&store, A.id(), &[table]);
-    for blocks in [3, 1 << 54, (1 << 54) + 1, usize::MAX] {
-        let lens: Vec<_> = store.view_mut(&write).into_blocks(blocks).iter().map(Chunk::len).collect();
+    for rows in [3000, 1 << 54, usize::MAX] {
+        let lens: Vec<_> = store.view_mut(&write).into_runs(rows).iter().map(Chunk::len).collect();
         assert_eq!(lens, [3000]);
     }
-    assert_eq!(store.view_mut(&write).into_blocks(0).len(), 3);
+    assert_eq!(store.view_mut(&write).into_runs(0).len(), 3000);
 }
 
 #[test]
@@ -246,7 +246,9 @@ fn a_writing_view_gives_each_row_to_one_place_only() {
     };
     assert!(distinct(store.view_mut(&write).into_rows().collect()));
     assert!(distinct(store.view_mut(&write).into_chunks().flat_map(Chunk::rows).collect()));
-    assert!(distinct(store.view_mut(&write).into_blocks(1).into_iter().flat_map(Chunk::rows).collect()));
+    assert!(distinct(
+        store.view_mut(&write).into_runs(BLOCK_ROWS).into_iter().flat_map(Chunk::rows).collect()
+    ));
     let halves = store.view_mut(&write).into_chunks().map(|chunk| chunk.split_at(1025));
     let parts = halves.flat_map(|(a, b)| [a, b.split_at(usize::MAX).0]).flat_map(Chunk::rows);
     assert!(distinct(parts.collect()));
@@ -280,7 +282,7 @@ fn an_entity_without_a_row_is_a_chunk_of_one() {
         assert!(none.entities().is_empty() && none.slices().0.is_empty());
         assert_eq!(chunk.slices(), ([entity].as_slice(), None, Some([entity].as_slice()), false));
     }
-    assert_eq!(store.view_mut(&all).into_blocks(1).len(), 3);
+    assert_eq!(store.view_mut(&all).into_runs(BLOCK_ROWS).len(), 3);
     assert!(store.view_mut(&all).get_many_mut([alone[0], alone[0]]).is_none());
     assert_eq!(store.view_mut(&all).into_get(alone[1]), Some((alone[1], None, Some(alone[1]), false)));
 }

@@ -389,7 +389,7 @@ fn threads_write_different_columns_of_the_same_rows() {
     std::thread::scope(|scope| {
         let mut locked = session.lock(&a).expect("nothing else uses A");
         scope.spawn(move || {
-            for chunk in locked.view().into_blocks(1) {
+            for chunk in locked.view().into_runs(BLOCK_ROWS) {
                 chunk.slices().fill(1);
             }
         });

@@ -35,9 +35,8 @@ fn main() {
     assert_eq!(sparks.into_iter().filter(|&spark| world.despawn(spark)).count(), 1_000);
 
     // The same in a pool.
-    let mut pool = world.pool_mut::<Shots>();
     let shots: Vec<Entity> = (0..100)
-        .map(|n| pool.spawn(Shots { position: Position(n as f32), velocity: Velocity(1.0) }))
+        .map(|n| world.spawn_in(Shots { position: Position(n as f32), velocity: Velocity(1.0) }))
         .collect();
 
     // A reader finds the column once. Handles remember where their entities are.

@@ -68,9 +68,9 @@ pub(crate) struct BundleInfo {
     pub(crate) required: Vec<(ComponentId, Init)>,
     /// What must be added in sparse sets.
     pub(crate) required_sparse: Vec<(ComponentId, Init)>,
-    /// Whether nothing goes into tables, nothing else must be added, and there are no listeners.
+    /// Whether nothing goes into tables, nothing must come along, and there is no listener.
     pub(crate) only_sparse: bool,
-    /// Whether nothing else must be added in sets, and there are no listeners: only rows change.
+    /// Whether nothing must come along into sets, and there is no listener: rows are all there is to it.
     pub(crate) plain: bool,
     /// The components that come, those that are required included, that have listeners.
     pub(crate) heard: Signature,

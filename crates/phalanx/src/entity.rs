@@ -1,8 +1,7 @@
 //! Entities by themselves: what stands for one, and maps and sets of them.
 //!
-//! The hasher of the maps is fast because ids are spread evenly by one multiplication, and because an attacker that
-//! could choose them gains nothing by collisions. Ids themselves, and where an entity's row is, are kept by the
-//! store.
+//! The hasher of the maps is fast because ids are spread evenly by one multiplication, and because none who could choose
+//! them gains by collisions. Ids themselves, and where an entity's row is, are the business of the store.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

@@ -52,7 +52,7 @@ impl FieldKind {
 ///
 /// let mut world = World::new();
 /// let id = world.register_component::<Health>();
-/// let info = world.components().get(id).unwrap();
+/// let info = world.components().get_info(id).unwrap();
 /// let names: Vec<_> = info.named_fields().map(|field| field.name).collect();
 /// assert_eq!(names, ["current", "max"]);
 ///

@@ -1,7 +1,7 @@
 //! Messages: values that systems leave for each other, from one frame to the end of the next.
 //!
 //! A [`MessageWriter`](crate::system::MessageWriter) leaves them, every [`MessageReader`](crate::system::MessageReader) sees
-//! each of them once, whether it runs before or after the writer. Unread messages end with the next frame.
+//! each of them once, whether it runs before or after the writer. What is not read ends with the next frame.
 //!
 //! ```
 //! use phalanx::prelude::*;
@@ -195,7 +195,7 @@ impl<M: Message> Messages<M> {
     /// They are the channel's own memory, and all of them count as seen.
     pub fn columns(&self, cursor: &mut Cursor<M>) -> M::Slices<'_> {
         let seen = self.seen(cursor);
-        *cursor = self.cursor();
+        *cursor = self.get_cursor_current();
         M::wrap_slices(self.live.slices_from(seen))
     }
 
@@ -211,19 +211,13 @@ impl<M: Message> Messages<M> {
     }
 
     /// A cursor that will see what is live and what is written from now on, and has missed nothing.
-    pub(crate) fn cursor_at_oldest(&self) -> Cursor<M> {
+    pub fn get_cursor(&self) -> Cursor<M> {
         Cursor::at(self.first)
     }
 
     /// A cursor that will see what is written from now on. `Cursor::default()` sees what is live as well.
-    pub fn cursor(&self) -> Cursor<M> {
+    pub fn get_cursor_current(&self) -> Cursor<M> {
         Cursor::at(self.end())
-    }
-
-    /// The message of this number, while it is live.
-    pub fn get(&self, id: MessageId) -> Option<M::Ref<'_>> {
-        let offset = id.0.checked_sub(self.first)?;
-        self.live.get(usize::try_from(offset).ok()?).map(M::wrap_ref)
     }
 
     /// The live messages, oldest first.
@@ -254,21 +248,6 @@ impl<M: Message> Messages<M> {
         self.write(M::default())
     }
 
-    /// A cursor that will see what is live and what is written from now on.
-    pub fn get_cursor(&self) -> Cursor<M> {
-        self.cursor_at_oldest()
-    }
-
-    /// A cursor that will see what is written from now on.
-    pub fn get_cursor_current(&self) -> Cursor<M> {
-        self.cursor()
-    }
-
-    /// Ends the frame, as [`Messages::end_frame`].
-    pub fn update(&mut self) {
-        self.end_frame();
-    }
-
     /// Ends the frame, and hands out the messages whose frames are over.
     pub fn update_drain(&mut self) -> impl Iterator<Item = M> + '_ {
         self.expire();
@@ -283,7 +262,9 @@ impl<M: Message> Messages<M> {
 
     /// The message of this number, while it is live, with its number.
     pub fn get_message(&self, id: MessageId) -> Option<(M::Ref<'_>, MessageId)> {
-        self.get(id).map(|message| (message, id))
+        let offset = id.0.checked_sub(self.first)?;
+        let message = self.live.get(usize::try_from(offset).ok()?)?;
+        Some((M::wrap_ref(message), id))
     }
 
     /// Whether no message is live.
@@ -308,7 +289,7 @@ impl<M: Message> Messages<M> {
     /// Ends the frame: messages whose frames are over are dropped, read or not.
     ///
     /// Where it is not called, as after start-up, the frame goes on, and its messages with it.
-    pub fn end_frame(&mut self) {
+    pub fn update(&mut self) {
         self.expire();
         self.sweep();
     }
@@ -377,7 +358,7 @@ impl<M: Message<Columns = Vec<M>>> Messages<M> {
     /// The messages that `cursor` has not seen yet, to be changed. All of them count as seen.
     pub fn read_mut(&mut self, cursor: &mut Cursor<M>) -> &mut [M] {
         let seen = self.seen(cursor);
-        *cursor = self.cursor();
+        *cursor = self.get_cursor_current();
         &mut self.live[seen..]
     }
 

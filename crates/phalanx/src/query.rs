@@ -319,7 +319,7 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
     /// # Errors
     /// When it is dead or does not match.
     #[inline]
-    pub fn into_get(self, entity: Entity) -> Result<D::Item<'w>, QueryEntityError> {
+    pub fn get_inner(self, entity: Entity) -> Result<D::Item<'w>, QueryEntityError> {
         let (since, context, entities) = (self.since, self.context, self.view.entities());
         let sets = self.view.sets();
         if let Some((ticks, row)) = self.view.into_get(entity)
@@ -336,7 +336,7 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
         if F::ARCHETYPAL {
             return self.view.contains(entity);
         }
-        self.as_readonly().into_get(entity).is_ok()
+        self.as_readonly().get_inner(entity).is_ok()
     }
 
     /// How many entities the query visits.

@@ -13,7 +13,7 @@
 //! let mut world = World::new();
 //! let id = world.register_component::<Health>();
 //! assert_eq!(world.component_id::<Health>(), Some(id));
-//! assert!(world.components().get(id).unwrap().name().ends_with("Health"));
+//! assert!(world.components().get_info(id).unwrap().name().ends_with("Health"));
 //! ```
 
 // Ids are given in order of registration, from 0, by each world for itself. A typed component finds its
@@ -223,7 +223,7 @@ impl ComponentInfo {
         self.set
     }
 
-    /// What the component declares of a type, for the layer that understands it.
+    /// What the component declares of a type, for code that understands it.
     pub(crate) fn attached<T: Any>(&self) -> Option<&T> {
         self.attached.iter().find_map(|declaration| declaration.downcast_ref())
     }
@@ -355,12 +355,12 @@ impl Components {
     }
 
     /// What is known of a component.
-    pub fn get(&self, id: ComponentId) -> Option<&ComponentInfo> {
+    pub fn get_info(&self, id: ComponentId) -> Option<&ComponentInfo> {
         self.infos.get(id.index())
     }
 
     pub(crate) fn info(&self, id: ComponentId) -> &ComponentInfo {
-        self.get(id).expect("an id of this world names a registered component")
+        self.get_info(id).expect("an id of this world names a registered component")
     }
 
     /// The component registered under a name.
@@ -368,34 +368,19 @@ impl Components {
         self.by_name.get(&Named(name)).copied()
     }
 
-    /// The same as [`Components::get`].
-    pub fn get_info(&self, id: ComponentId) -> Option<&ComponentInfo> {
-        self.get(id)
-    }
-
     /// The name of a component.
     pub fn get_name(&self, id: ComponentId) -> Option<&str> {
-        self.get(id).map(ComponentInfo::name)
-    }
-
-    /// The same as [`Components::id`].
-    pub fn component_id<C: AnyComponent>(&self) -> Option<ComponentId> {
-        self.id::<C>()
-    }
-
-    /// The same as [`Components::id_of_type`].
-    pub fn get_id(&self, type_id: TypeId) -> Option<ComponentId> {
-        self.id_of_type(type_id)
+        self.get_info(id).map(ComponentInfo::name)
     }
 
     /// The id of a typed component, if it is registered.
     #[inline]
-    pub fn id<C: AnyComponent>(&self) -> Option<ComponentId> {
+    pub fn component_id<C: AnyComponent>(&self) -> Option<ComponentId> {
         self.by_key(C::key())
     }
 
     /// The id of the component of this type, if it is registered. Looks at all of them.
-    pub fn id_of_type(&self, type_id: TypeId) -> Option<ComponentId> {
+    pub fn get_id(&self, type_id: TypeId) -> Option<ComponentId> {
         self.infos.iter().find(|info| info.type_id == Some(type_id)).map(ComponentInfo::id)
     }
 
@@ -437,7 +422,7 @@ impl Components {
     /// # Errors
     /// When another component has one of the names.
     pub fn register<C: AnyComponent>(&mut self) -> Result<ComponentId, RegisterError> {
-        match self.id::<C>() {
+        match self.component_id::<C>() {
             Some(id) => Ok(id),
             None => {
                 let mut descriptor = Descriptor::new();

@@ -53,7 +53,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// A schema without fields yet.
+    /// A schema without fields yet. One that gets none is that of a tag.
     #[must_use]
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), storage: StorageKind::Table, fields: Vec::new(), index: HashMap::new() }
@@ -64,12 +64,6 @@ impl Schema {
     pub fn storage(mut self, storage: StorageKind) -> Self {
         self.storage = storage;
         self
-    }
-
-    /// A schema that stays without fields: presence only.
-    #[must_use]
-    pub fn tag(name: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(name)
     }
 
     /// Adds a field after those declared so far.
@@ -264,7 +258,7 @@ mod tests {
     // O-066.
     #[test]
     fn a_schema_without_fields_is_a_tag() {
-        let tag = Schema::tag("frozen");
+        let tag = Schema::new("frozen");
         assert_eq!(tag.validate(), Ok(()));
         assert_eq!((tag.len(), tag.is_tag()), (0, true));
         assert_eq!(tag, Schema::new("frozen"));

@@ -2,7 +2,7 @@
 //!
 //! [`FieldType`] is the tag, [`Value`] a tagged value, [`Scalar`] the Rust type behind a tag. The three
 //! lists are one: `scalars!` at the end writes every table from a single row per type.
-//! Nothing converts between types: an `i32` is never taken for an `f32`, the caller gets `None` or an
+//! Nothing converts between types: an `i32` is never taken for an `f32`, a caller that asks gets `None` or an
 //! error. This file knows neither schemas nor columns.
 
 use std::any::TypeId;

@@ -285,7 +285,7 @@ impl World {
         self.declare_columns();
     }
 
-    /// Makes the columns of all components known to the store, so that their cells cover every table.
+    /// Makes the columns of all components known to the store, so that they have cells for every table.
     fn declare_columns(&mut self) {
         for info in self.components.iter().skip(self.declared) {
             for &column in info.columns() {
@@ -313,7 +313,7 @@ impl World {
 
     /// The id of a component, if it is registered.
     pub fn component_id<C: AnyComponent>(&self) -> Option<ComponentId> {
-        self.components.id::<C>()
+        self.components.component_id::<C>()
     }
 
     /// The components the world knows.
@@ -329,17 +329,6 @@ impl World {
     /// The entities of the world.
     pub fn entities(&self) -> &Entities {
         self.store.entities()
-    }
-
-    /// The present moment of the world's clock of writes.
-    pub fn tick(&self) -> Tick {
-        self.store.tick()
-    }
-
-    /// Moves the clock on: what is written from now on is newer than what was written before.
-    #[inline]
-    pub fn advance_tick(&mut self) -> Tick {
-        self.store.advance_tick()
     }
 
     /// Whether the entity is alive.
@@ -400,7 +389,7 @@ impl World {
     pub(crate) fn despawn_announced(&mut self, entity: Entity) -> bool {
         crate::steps::count();
         if let Some(begun) = self.begin_despawning(entity) {
-            // No observer observes it.
+            // It has no observer.
             return self.announced_as(begun, entity, |world| world.store.despawn(entity));
         }
         let changes = self.foresee_despawn(entity);

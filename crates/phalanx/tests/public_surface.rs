@@ -238,7 +238,7 @@ fn dynamic_components() -> Outcome {
     let hp = world
         .register_dynamic(Schema::new("hp").field("current", FieldType::I32).field("max", FieldType::I32))?;
     let [frozen, fire, ice] =
-        ["frozen", "fire", "ice"].map(|tag| world.register_dynamic(Schema::tag(tag)).unwrap());
+        ["frozen", "fire", "ice"].map(|tag| world.register_dynamic(Schema::new(tag)).unwrap());
     let e = world.spawn_empty().id();
     world.entity_mut(e).insert_dynamic(hp, &[("current", 10.into()), ("max", 10.into())])?;
     world.entity_mut(e).insert_dynamic(ice, &[])?;

@@ -142,7 +142,7 @@ where
         let mut found = Single::default();
         found.read[0] = text(query.get(entity).as_ref().map(|(id, row)| same(entity, *id, row)));
         found.written[0] = text(query.get_mut(entity).as_ref().map(|(id, row)| same(entity, *id, row)));
-        let taken = query.reborrow().into_get(entity);
+        let taken = query.reborrow().get_inner(entity);
         found.written[1] = text(taken.as_ref().map(|(id, row)| same(entity, *id, row)));
         drop(taken);
         found.contained[0] = query.contains(entity);

@@ -165,14 +165,14 @@ impl<'t> Export<'t> {
         for (info, column) in self.chosen(world) {
             self.component(&rows, info, column, &mut out);
         }
-        out.metadata.insert(TICK.to_owned(), world.tick().get().to_string());
+        out.metadata.insert(TICK.to_owned(), world.read_change_tick().get().to_string());
         out.finish(rows.count, self.batch_rows)
     }
 
     /// The components to be exported, with the names of their columns.
     pub(crate) fn chosen<'w>(&self, world: &'w World) -> Vec<(&'w ComponentInfo, &'w str)> {
         let infos: Vec<&ComponentInfo> = match &self.components {
-            Some(ids) => ids.iter().filter_map(|&id| world.components().get(id)).collect(),
+            Some(ids) => ids.iter().filter_map(|&id| world.components().get_info(id)).collect(),
             None => world.components().iter().collect(),
         };
         let full: Vec<&str> = infos.iter().map(|info| info.name()).collect();

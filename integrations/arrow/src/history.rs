@@ -150,7 +150,7 @@ impl<'t, W: Write + Send> History<'t, W> {
     /// # Errors
     /// When the output fails, or a column changed its type.
     pub fn append(&mut self, world: &World) -> Result<Vec<LeftOut>, ArrowError> {
-        self.append_at(world, world.tick().get())
+        self.append_at(world, world.read_change_tick().get())
     }
 
     /// As [`History::append`], with a time of your own.

@@ -282,7 +282,7 @@ impl Group<'_> {
         world: &World,
         id: ComponentId,
     ) -> Result<Vec<(String, FieldKind, &ArrayRef)>, ArrowError> {
-        let info = world.components().get(id);
+        let info = world.components().get_info(id);
         let info = info.ok_or_else(|| ArrowError::UnknownComponent { component: self.component.clone() })?;
         if info.schema().is_none() && !info.has_default() {
             let component = info.name();

@@ -65,7 +65,7 @@ impl ArrowTypes {
     pub fn with<C: SavedComponent>(mut self) -> Self {
         let mut probe = World::new();
         let id = probe.register_component::<C>();
-        let name = probe.components().get(id).map_or("", |info| info.name()).to_owned();
+        let name = probe.components().get_info(id).map_or("", |info| info.name()).to_owned();
         let entry = TypeEntry {
             version: C::VERSION,
             write: write::<C>,

@@ -132,7 +132,7 @@ fn scalar_column<'w>(
 /// The sizes of the parts in which values of a plain component travel. It follows from the type, so all ranks agree.
 fn part_sizes<C: SavedComponent + Pod>(world: &mut World) -> Vec<usize> {
     let id = world.register_component::<C>();
-    let info = world.components().get(id).expect("registered just now");
+    let info = world.components().get_info(id).expect("registered just now");
     if info.layout() != Layout::Fields || info.is_sparse() {
         return vec![size_of::<C>()];
     }
@@ -142,7 +142,8 @@ fn part_sizes<C: SavedComponent + Pod>(world: &mut World) -> Vec<usize> {
 }
 
 pub(crate) fn pack_plain<C: SavedComponent + Pod>(rows: &Rows<'_>, out: &mut Vec<u8>) {
-    let info = rows.world.components().id::<C>().and_then(|id| rows.world.components().get(id));
+    let info =
+        rows.world.components().component_id::<C>().and_then(|id| rows.world.components().get_info(id));
     let Some(info) = info else { return pack_presence(&vec![false; rows.entities.len()], out) };
     let Some(columns) = rows.plain_columns::<C>(info) else {
         return pack_each::<C>(rows, out, |value, out| out.extend_from_slice(bytemuck::bytes_of(value)));
@@ -215,7 +216,8 @@ fn absorb(hash: &mut u64, bytes: &[u8]) {
 /// A number per row that differs where values do: 0 for rows without a value. The same on every rank.
 pub(crate) fn hash_plain<C: SavedComponent + Pod>(rows: &Rows<'_>, hashes: &mut [u64]) {
     hashes.fill(0);
-    let info = rows.world.components().id::<C>().and_then(|id| rows.world.components().get(id));
+    let info =
+        rows.world.components().component_id::<C>().and_then(|id| rows.world.components().get_info(id));
     let Some(info) = info else { return };
     let Some(columns) = rows.plain_columns::<C>(info) else {
         for (hash, &entity) in hashes.iter_mut().zip(rows.entities) {

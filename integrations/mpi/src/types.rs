@@ -156,7 +156,7 @@ impl ClusterTypes {
     /// Refuses entities that would lose a component, or a link.
     pub(crate) fn refuse(&self, world: &World, entities: &[Entity]) -> Result<(), ClusterError> {
         let unknown = |id: &ComponentId| {
-            let info = world.components().get(*id);
+            let info = world.components().get_info(*id);
             info.is_some_and(|info| info.type_id().is_none_or(|id| !self.known.contains(&id)))
         };
         let sparse: Vec<ComponentId> = world
@@ -180,7 +180,7 @@ impl ClusterTypes {
         if lost.is_empty() {
             return Ok(());
         }
-        let name = |id: ComponentId| world.components().get(id).map(|info| info.name().to_owned());
+        let name = |id: ComponentId| world.components().get_info(id).map(|info| info.name().to_owned());
         Err(ClusterError::Unlisted { components: lost.into_iter().filter_map(name).collect() })
     }
 

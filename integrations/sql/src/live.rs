@@ -27,7 +27,7 @@ pub async fn run() -> Result<()> {
             schedule.run(&mut world.write().expect("no system panicked"));
         }
         let batches = context.sql(JOIN).await?.collect().await?;
-        let tick = world.read().expect("no system panicked").tick().get();
+        let tick = world.read().expect("no system panicked").read_change_tick().get();
         println!("tick {tick}: {JOIN}");
         show(&batches)?;
         let found = averages(&batches);

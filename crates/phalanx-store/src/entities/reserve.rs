@@ -1,6 +1,6 @@
 //! Handing out ids while many threads share the directory, without a lock.
 //!
-//! While it is shared no thread writes a slot or pushes on the free list. Only two words change: `head` moves
+//! While it is shared, no slot is written and nothing is pushed on the free list. Only two words change: `head` moves
 //! along the list as slots are popped; `reserved` counts ids past the end, and notes where the head was at first.
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //!   reserved       63 .. 32  fresh        31 .. 0  first + 1, or zero       zero in all: nothing is reserved
 //! ```
 //!
-//! So an exclusive owner of the directory reads one word to learn whether anything is reserved, and writes one when it
-//! takes or frees a slot.
+//! So that code with exclusive access to the directory asks one word whether anything is reserved, and writes one when
+//! it takes or frees a slot.
 //!
 //! A pop swaps the head for its successor, which is read from a slot that cannot change. The list has no cycle
 //! and nothing returns to it, so the head never takes an old value again (no ABA). The first pop is preceded by the

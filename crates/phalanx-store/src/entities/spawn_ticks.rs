@@ -138,9 +138,9 @@ impl Store {
         self.entities.changes += 1;
     }
 
-    /// Sets the present moment, of which the directory knows as well. A caller that sets it back forgets the base, or
-    /// sets a new one with it, before an image is restored: otherwise owners that changed are believed to be as in the
-    /// base (I15).
+    /// Sets the present moment, of which the directory knows as well. Only [`Store::advance_tick`] and [`Store::set_tick`]
+    /// do: where the clock goes back, the second one forgets the base, or owners that changed would be believed to be as
+    /// in it (I15).
     #[inline]
     pub(crate) fn set_now(&mut self, tick: Tick) {
         self.tick = tick;

@@ -104,7 +104,7 @@ impl Entities {
         DirectoryState { slots, free }
     }
 
-    /// The ids that the next `count` entities will get, if none is despawned before; fewer where the limit is near.
+    /// The ids that the next `count` entities will get, as long as no entity dies before; fewer where the limit is near.
     pub fn next_ids(&self, count: usize) -> Vec<Entity> {
         let mut ids = Vec::new();
         let mut next = self.head.load(Ordering::Relaxed);

@@ -53,8 +53,8 @@ unsafe impl<const SKIPS: bool> Fetch for SpawnTick<SKIPS> {
     }
     #[inline]
     unsafe fn item<'a>((ticks, entities): Self::Ptrs, row: usize, (): ()) -> Self::Item<'a> {
-        // SAFETY: forwarded: the row has its entity (I5, I10), and no entity is spawned while rows are borrowed, so
-        // that the list of the live store stands still.
+        // SAFETY: forwarded: the row has its entity (I5, I10), and no entity is spawned while rows are borrowed, so that the list
+        // of the live store stands still.
         unsafe { Entities::spawn_tick_in(&*ticks, EntityIds::item(entities, row, ()).index()) }
     }
     unsafe fn slices<'a>(_: Self::Ptrs, _: usize, _: usize) -> Self::Slices<'a> {}

@@ -12,9 +12,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::column_id::{AnyColId, ColId};
 use crate::duplicate::Duplicate;
-use crate::image::restore::Fresh;
 use crate::location::TableId;
 use crate::panics::FirstPanic;
+use crate::rows::AnyValues;
 use crate::store::Store;
 
 /// How the values of one column are copied into images and back.
@@ -84,7 +84,7 @@ pub(crate) trait Ops: Send + Sync {
     /// The values of a block, if they are copied as bytes: where they are, as long as the block lives, and how many.
     fn bytes(&self, block: &Block) -> Option<(*const u8, usize)>;
     /// Copies of a block's values, by the user's code.
-    fn fresh(&self, block: &Block) -> Box<dyn Fresh>;
+    fn fresh(&self, block: &Block) -> Box<dyn AnyValues>;
 }
 
 struct Typed<T> {
@@ -138,7 +138,7 @@ impl<T: Send + Sync + 'static> Ops for Typed<T> {
         if self.copy.is_bytes() { Some((rows.as_ptr().cast(), rows.len())) } else { None }
     }
 
-    fn fresh(&self, block: &Block) -> Box<dyn Fresh> {
+    fn fresh(&self, block: &Block) -> Box<dyn AnyValues> {
         Box::new(self.copy.many(self.rows(block)))
     }
 }

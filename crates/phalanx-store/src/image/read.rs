@@ -1,7 +1,7 @@
 //! Reading the rows of an image, block by block, without copying them.
 //!
-//! A block never changes, and lives as long as an image or a [`SharedRows`] has it: so a reader that keeps the values
-//! of a moment for longer takes a reference count, and the store goes on.
+//! A block never changes, and lives as long as an image or a [`SharedRows`] has it: so a caller that wants the values of a
+//! moment for longer takes a reference count, and the store goes on.
 
 #![forbid(unsafe_code)]
 

@@ -21,6 +21,7 @@ use crate::column_id::{AnyColId, ColumnType};
 use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
 use crate::panics::FirstPanic;
+use crate::rows::AnyValues;
 use crate::store::Store;
 use crate::table::Table;
 use crate::tick::Tick;
@@ -41,33 +42,12 @@ impl fmt::Display for NotRestored {
 
 impl std::error::Error for NotRestored {}
 
-/// Copies that wait to be moved into a column.
-pub(crate) trait Fresh {
-    /// Where they are, and how many.
-    fn values(&self) -> (*const u8, usize);
-    /// Forgets the values.
-    ///
-    /// # Safety
-    /// They were moved away, and are not used here again.
-    unsafe fn moved(&mut self);
-}
-
-impl<T> Fresh for Vec<T> {
-    fn values(&self) -> (*const u8, usize) {
-        (self.as_ptr().cast(), self.len())
-    }
-
-    unsafe fn moved(&mut self) {
-        // SAFETY: forwarded: the values were moved away; an empty vector holds none.
-        unsafe { self.set_len(0) };
-    }
-}
-
 /// Where the values of a block come from that are not there already.
 enum Source {
     /// From the image's block, as bytes.
     Bytes,
-    Fresh(Box<dyn Fresh>),
+    /// From copies, which are moved.
+    Fresh(Box<dyn AnyValues>),
 }
 
 /// A block of a column that a restore writes.
@@ -241,7 +221,7 @@ impl Restoring<'_> {
         store.restore_free_tables(&image);
         // SAFETY: all rows are as they were when the image was taken (I15).
         unsafe { store.restore_groups(&image.groups) };
-        store.set_now(image.tick);
+        store.set_tick(image.tick);
         store.base = Some(image);
         leftovers
     }
@@ -334,7 +314,7 @@ impl Store {
                         let taken = column.blocks.get(block).expect("a source is that of a block");
                         column.ops().bytes(taken).expect("asked before")
                     }
-                    Source::Fresh(fresh) => fresh.values(),
+                    Source::Fresh(fresh) => (fresh.data(), fresh.len()),
                 };
                 let mut next = 0;
                 // SAFETY: the block holds `count` values of the column's type (I1, I15), at least as many as are read; the rows

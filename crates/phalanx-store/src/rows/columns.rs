@@ -24,8 +24,8 @@ impl ColumnRows {
     }
 }
 
-/// A vector whose type its column knows.
-trait AnyValues {
+/// A vector whose type its column knows, to be moved there.
+pub(crate) trait AnyValues {
     fn len(&self) -> usize;
     fn type_name(&self) -> &'static str;
     fn data(&self) -> *const u8;
@@ -50,7 +50,7 @@ impl<T> AnyValues for Vec<T> {
     }
 
     unsafe fn moved(&mut self) {
-        // SAFETY: forwarded: the values are another's, and none is as many as there is room for.
+        // SAFETY: forwarded: the values were moved away; an empty vector holds none.
         unsafe { self.set_len(0) };
     }
 }
@@ -91,11 +91,9 @@ impl Store {
                 given.values.data().copy_to_nonoverlapping(to, entities.len() * column.size);
                 given.values.moved();
             }
+            self.push_rows(table, rows);
         }
-        // The rows are complete, and their entities stand there.
-        self.metas[table.index()].len += rows;
         self.moves += u64::from(rows);
-        self.mark_rows(table, first, entities.len());
     }
 
     /// Notes that entities without a row have those from `first` on.

@@ -11,8 +11,8 @@
 //! first, in the same call: members always have what their group promises (I13), which is what lets `members` walk them
 //! unchecked.
 //!
-//! A group may also exclude columns of tables. Rows move between tables without asking groups; code that moves them
-//! calls [`Store::refresh_groups`] afterwards. `upkeep` decides which entities enter and leave.
+//! A group may also exclude columns of tables. Rows move between tables without asking groups; the caller that moves them
+//! calls [`Store::refresh_groups`] afterwards. Who enters and leaves is decided in `upkeep`.
 
 use super::{Entry, PinnedSet, SetId, SparseSet};
 use crate::column_id::AnyColId;
@@ -170,8 +170,8 @@ impl Store {
         self.group_id(at)
     }
 
-    /// The set of members of a group that owns nothing: it has no columns, only entities and their order, and nothing
-    /// else can reach it by a plan.
+    /// The set of members of a group that owns nothing: it has no columns, only entities and their order, and
+    /// nothing else reaches it by a plan.
     fn members_set(&mut self, at: usize) -> SetId {
         if let Some(set) = self.groups.slots[at].members {
             return set;
@@ -221,8 +221,8 @@ impl Store {
     unsafe fn remove_member(&mut self, set: SetId, entity: Entity) {
         let Some(row) = self.set(set).find(entity) else { return };
         let table = self.set(set).table;
-        // SAFETY: forwarded: the page of the set points to the row, which is in range (I10), has no values (I13), and
-        // goes. The entity that gets its place is in the set.
+        // SAFETY: forwarded: the set led to the row, which is in range (I10), has no values (I13), and goes. The entity that gets
+        // its place is in the set.
         unsafe {
             self.sets[set.index()].unset(entity);
             if let Some(moved) = self.close_gap(table, row, None) {

@@ -1,4 +1,4 @@
-//! The holes of stable sets, for callers that describe a set completely.
+//! The holes of stable sets, for complete descriptions of a set.
 //!
 //! In which order holes were left decides which one the next value fills, so digests and saves need the list itself.
 

@@ -1,7 +1,7 @@
 //! The members of a group, one by one.
 //!
 //! Nothing is asked per member (I13): owned sets are walked by position, all at the same one; of the other sets the
-//! page tells the row, and whether there is one is not checked.
+//! page tells the row, and it is not asked whether there is one.
 
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
@@ -100,7 +100,7 @@ impl<'w, O: SetFetch, G: SetFetch> Members<'w, O, G> {
     #[inline(always)]
     unsafe fn at(&self, at: usize) -> (Entity, O::Item<'w>, G::Item<'w>) {
         // SAFETY: forwarded: members have the position in each owned set, and are in the others (I13), each of them once
-        // (I10), where no row that a page points to is a hole (I11). The parts were found whole, and have the access.
+        // (I10), where no row that a page names is a hole (I11). The parts were found whole, and have the access.
         unsafe {
             let entity = *self.entities.get_unchecked(at);
             (entity, O::at_row(self.own, at), G::of_member(self.get, entity))

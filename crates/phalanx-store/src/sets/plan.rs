@@ -38,7 +38,7 @@ const NO_COLUMN: u32 = u32::MAX;
 impl SetPlan {
     /// A plan for no values of no store, to stand where there is none.
     pub fn closed() -> Self {
-        /// No entity's values.
+        /// The values of no component.
         struct Nothing;
         Self {
             store: 0,

@@ -31,9 +31,8 @@ impl Store {
     #[inline]
     pub fn set_value<T: Send + Sync + 'static>(&self, column: ColId<T>, entity: Entity) -> Option<&T> {
         let (table, row) = self.place_in_set(column.any(), entity)?;
-        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1). The page points
-        // to the row, which is in range, initialised and no hole (I2, I10, I11). No thread writes while the store is shared
-        // (I8).
+        // SAFETY: the table is that of the column's set, so it has the column (I10), of this type (I1). The page led to the
+        // row, which is in range, initialised and no hole (I2, I10, I11). Nothing is written while the store is shared (I8).
         unsafe { Some(&*self.set_cell(column.any(), table).data.cast::<T>().add(row)) }
     }
 

@@ -53,7 +53,7 @@ impl Descent {
     /// When an entity is a child twice, or its own.
     pub fn add_family(&mut self, parent: Entity, children: impl IntoIterator<Item = Entity>) {
         self.levels.take();
-        // What a panic left behind is discarded.
+        // What a panic left behind belongs to no family.
         self.children.truncate(self.families.last().map_or(0, |family| family.end));
         let level = self.level_of.get(parent.index() as usize).copied().unwrap_or(0) + 1;
         for child in children {
@@ -131,7 +131,7 @@ impl Levels {
         Self::default()
     }
 
-    /// Adds a level: entities of earlier levels, or such that have no parent, each with its children.
+    /// Adds a level: entities of earlier levels, or such that are no entity's child, each with its children.
     ///
     /// # Panics
     /// When an entity is a child twice, or child and parent in this level.
@@ -194,7 +194,7 @@ pub struct LevelPart<'a, F: Fetch> {
 }
 
 impl<'w, F: Fetch> View<'w, F> {
-    /// Lends the rows of all entities that have no parent.
+    /// Lends the rows of all entities that are no entity's child.
     pub fn for_each_root(&mut self, tree: &Descent, mut each: impl FnMut(F::Item<'_>)) {
         if tree.level_of.is_empty() {
             return self.reborrow().with_driver(super::DriverChoice::Tables).into_rows().for_each(each);

@@ -44,7 +44,7 @@ impl<F: Fetch> Found<F> {
         entity: Entity,
         known: Known,
     ) -> Option<Self> {
-        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is that of the caller.
+        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is the caller's.
         let Some(sparse_rows) = (unsafe { F::sparse_rows(ptrs, entity, known) }) else { return None };
         Some(Self { ptrs, table: location.table, row: location.row.index(), sparse_rows })
     }
@@ -57,7 +57,7 @@ impl<F: Fetch> Found<F> {
     /// has the access that `F` needs.
     #[inline(always)]
     pub(crate) unsafe fn rowless(cells: F::Cells, entity: &Entity, known: Known) -> Option<Self> {
-        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is that of the caller.
+        // SAFETY: forwarded: the pointers are the entity's, in a live store; access is the caller's.
         unsafe {
             let ptrs = rowless_ptrs::<F>(cells, entity);
             let sparse_rows = F::sparse_rows(ptrs, *entity, known)?;

@@ -150,7 +150,7 @@ impl App {
     #[track_caller]
     pub fn allow_ambiguous_component<C: Component>(&mut self) -> &mut Self {
         let id = self.world.register_component::<C>();
-        let columns = self.world.components().get(id).map(|info| info.columns().to_vec());
+        let columns = self.world.components().get_info(id).map(|info| info.columns().to_vec());
         for column in columns.unwrap_or_default() {
             self.allow_ambiguous(Part::Column(column));
         }

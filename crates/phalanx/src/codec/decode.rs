@@ -170,7 +170,7 @@ impl<'de> Deserializer<'de> for Decoder<'_, '_> {
                 let mut entries = Entries { decoder, shape: entry, left: count };
                 let value = visitor.visit_map(&mut entries)?;
                 if entries.left > 0 {
-                    return Err(entries.decoder.reader.error("entries of a map that nobody reads"));
+                    return Err(entries.decoder.reader.error("entries of a map that the type does not read"));
                 }
                 skip_padding(entries.decoder.reader, start, count)?;
                 Ok(value)
@@ -179,7 +179,7 @@ impl<'de> Deserializer<'de> for Decoder<'_, '_> {
                 let mut tuple = Parts { decoder: self, parts: parts.iter() };
                 let value = visitor.visit_seq(&mut tuple)?;
                 if tuple.parts.len() > 0 {
-                    return Err(tuple.decoder.reader.error("parts of a tuple that nobody reads"));
+                    return Err(tuple.decoder.reader.error("parts of a tuple that the type does not read"));
                 }
                 Ok(value)
             }
@@ -310,7 +310,7 @@ struct Elements<'a, 'b> {
 impl Elements<'_, '_> {
     fn skip_rest(&mut self) -> Result<(), CodecError> {
         if self.left > 0 {
-            return Err(self.decoder.reader.error("elements of a list that nobody reads"));
+            return Err(self.decoder.reader.error("elements of a list that the type does not read"));
         }
         Ok(())
     }
@@ -388,7 +388,7 @@ struct NamedParts<'a, 'b> {
 impl NamedParts<'_, '_> {
     fn finish(&self) -> Result<(), CodecError> {
         if self.at < self.parts.len() {
-            return Err(self.decoder.reader.error("fields of a struct that nobody reads"));
+            return Err(self.decoder.reader.error("fields of a struct that the type does not read"));
         }
         Ok(())
     }

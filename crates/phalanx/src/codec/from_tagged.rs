@@ -63,14 +63,14 @@ impl<'a, 'b> FromTagged<'a, 'b> {
     fn seq<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
         let mut elements = Elements::new(self.deeper()?)?;
         let value = visitor.visit_seq(&mut elements)?;
-        elements.finish("elements of a list that nobody reads")?;
+        elements.finish("elements of a list that the type does not read")?;
         Ok(value)
     }
 
     fn map<'de, V: Visitor<'de>>(self, visitor: V, pairs: bool) -> Result<V::Value, CodecError> {
         let mut entries = Entries { elements: Elements::new(self.deeper()?)?, pairs, name: None };
         let value = visitor.visit_map(&mut entries)?;
-        entries.elements.finish("entries of a map that nobody reads")?;
+        entries.elements.finish("entries of a map that the type does not read")?;
         Ok(value)
     }
 

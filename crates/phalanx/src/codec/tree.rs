@@ -1,4 +1,4 @@
-//! Bytes as trees, guided by their shape: for values of an older version, and for those of no known type.
+//! Bytes as trees, guided by their shape: for values of an older version, and for unknown ones.
 //!
 //! The same bytes that become a value of a type elsewhere become a [`Data`] here. The budget is that of `decode`.
 

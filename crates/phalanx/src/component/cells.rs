@@ -2,7 +2,7 @@
 //!
 //! The bundles of several commands on one entity are taken apart into cells, one per column, where a later value
 //! replaces an earlier one. From there they go into a new row, or into the place of the values that the entity has.
-//! Values that no cell keeps are left over, to be dropped when the entity is what its commands make of it. This file
+//! Values that are not kept are left over, to be dropped when the entity is what its commands make of it. This file
 //! knows neither commands nor archetypes.
 
 use std::any::Any;
@@ -128,7 +128,7 @@ impl Cells {
         }
     }
 
-    /// Drops all values that are not kept; the first panic is passed on.
+    /// Drops what is not kept, all of it; the first panic is passed on.
     pub(crate) fn drop_leftovers(&mut self) {
         let mut panics = FirstPanic::default();
         while let Some(leftover) = self.leftovers.pop() {

@@ -51,7 +51,7 @@ impl<M: Message> Cursor<M> {
 
     /// Skips what is unseen.
     pub fn clear(&mut self, messages: &Messages<M>) {
-        *self = messages.cursor();
+        *self = messages.get_cursor_current();
     }
 }
 

@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    // O-250: one channel per type, whichever caller asks first.
+    // O-250: one channel per type, whichever call asks first.
     #[test]
     fn each_type_has_one_channel() {
         let mut registry = MessageRegistry::new();

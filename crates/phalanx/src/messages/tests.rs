@@ -34,10 +34,10 @@ fn written_messages_are_visible_at_once_and_in_order() {
     messages.write_batch([Hit(8), Hit(9)]);
     assert_eq!(messages.as_slice(), [Hit(7), Hit(8), Hit(9)]);
     assert_eq!((messages.iter().count(), messages.len(), messages.is_empty()), (3, 3, false));
-    assert_eq!((id.get(), messages.get(id)), (0, Some(&Hit(7))));
+    assert_eq!((id.get(), messages.get_message(id)), (0, Some((&Hit(7), id))));
     assert_eq!(format!("{messages:?}"), "Messages { first: 0, live: [Hit(7), Hit(8), Hit(9)] }");
-    messages.end_frame();
-    assert_eq!(messages.get(id), None);
+    messages.update();
+    assert_eq!(messages.get_message(id), None);
 }
 
 #[test]
@@ -45,27 +45,27 @@ fn messages_live_to_the_end_of_the_next_frame() {
     let mut messages = Messages::new();
     assert_eq!(messages.keep(), 1);
     messages.write(Hit(1));
-    messages.end_frame();
+    messages.update();
     messages.write(Hit(2));
     assert_eq!(messages.as_slice(), [Hit(1), Hit(2)]);
-    messages.end_frame();
+    messages.update();
     assert_eq!(messages.as_slice(), [Hit(2)]);
-    messages.end_frame();
+    messages.update();
     assert!(messages.is_empty());
 }
 
 #[test]
 fn a_cursor_knows_how_many_messages_it_missed() {
     let mut messages = Messages::with_keep(0);
-    let mut cursor = messages.cursor_at_oldest();
+    let mut cursor = messages.get_cursor();
     messages.write_batch([Hit(1), Hit(2), Hit(3)]);
     assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
-    messages.end_frame();
+    messages.update();
     messages.write(Hit(4));
     assert_eq!((messages.missed(&cursor), messages.unread(&cursor)), (2, 1));
     assert_eq!(read(&messages, &mut cursor), [4]);
-    messages.end_frame();
-    assert_eq!((messages.missed(&cursor), messages.missed(&messages.cursor_at_oldest())), (0, 0));
+    messages.update();
+    assert_eq!((messages.missed(&cursor), messages.missed(&messages.get_cursor())), (0, 0));
 }
 
 // Hazard 59.
@@ -100,7 +100,7 @@ fn a_cursor_stays_right_across_frames_clears_and_drains() {
     let mut cursor = Cursor::default();
     messages.write_batch([Hit(1), Hit(2)]);
     assert_eq!(messages.read(&mut cursor).next(), Some(&Hit(1)));
-    messages.end_frame();
+    messages.update();
     messages.write(Hit(3));
     assert_eq!(read(&messages, &mut cursor), [3]);
     messages.clear();
@@ -115,7 +115,7 @@ fn a_cursor_stays_right_across_frames_clears_and_drains() {
 fn a_cursor_made_now_sees_only_what_follows() {
     let mut messages = Messages::with_keep(0);
     messages.write(Hit(1));
-    let mut cursor = messages.cursor();
+    let mut cursor = messages.get_cursor_current();
     messages.write(Hit(2));
     assert_eq!(read(&messages, &mut cursor), [2]);
 }
@@ -124,13 +124,13 @@ fn a_cursor_made_now_sees_only_what_follows() {
 fn a_cursor_from_a_longer_channel_begins_anew() {
     let (mut long, mut short) = (Messages::with_keep(0), Messages::with_keep(0));
     long.write_batch([Hit(1), Hit(2), Hit(3)]);
-    let mut cursor = long.cursor();
+    let mut cursor = long.get_cursor_current();
     short.write(Hit(9));
     assert_eq!(read(&short, &mut cursor), [9]);
     assert_eq!(read(&short, &mut cursor), [0; 0]);
 }
 
-// O-248, O-258; hazard 60: messages are dropped without any reader.
+// O-248, O-258; hazard 60: no reader is needed for messages to go.
 #[test]
 fn unread_messages_do_not_pile_up() {
     for keep in 0..4 {
@@ -138,11 +138,11 @@ fn unread_messages_do_not_pile_up() {
         for frame in 0..1000 {
             messages.write_batch([Hit(frame), Hit(frame)]);
             assert!(messages.len() <= 2 * (keep + 1));
-            messages.end_frame();
+            messages.update();
         }
         assert_eq!(messages.len(), 2 * keep);
         assert!(messages.live.capacity() + messages.spent.capacity() < 64);
-        (0..keep).for_each(|_| messages.end_frame());
+        (0..keep).for_each(|_| messages.update());
         assert!(messages.is_empty() && messages.ends.len() <= keep);
     }
 }
@@ -154,7 +154,7 @@ fn kept_messages_live_exactly_that_many_frames_more() {
     for frame in 0..5 {
         messages.write(Hit(frame));
         alive.push(messages.iter().map(|hit| hit.0).collect::<Vec<_>>());
-        messages.end_frame();
+        messages.update();
     }
     assert_eq!(alive, [vec![0], vec![0, 1], vec![0, 1, 2], vec![1, 2, 3], vec![2, 3, 4]]);
 }
@@ -165,12 +165,12 @@ fn a_lowered_keep_takes_effect_at_the_next_end_of_a_frame() {
     assert_eq!(messages.keep(), 3);
     for frame in 0..3 {
         messages.write(Hit(frame));
-        messages.end_frame();
+        messages.update();
     }
     messages.set_keep(1);
     messages.write(Hit(3));
     assert_eq!(messages.len(), 4);
-    messages.end_frame();
+    messages.update();
     assert_eq!(messages.as_slice(), [Hit(3)]);
 }
 
@@ -183,7 +183,7 @@ fn a_frame_that_is_not_ended_goes_on() {
     // Start-up is over here, and the first update begins.
     messages.write(Hit(2));
     assert_eq!(read(&messages, &mut cursor), [1, 2]);
-    messages.end_frame();
+    messages.update();
     assert!(messages.is_empty());
 }
 
@@ -194,7 +194,7 @@ fn signals_are_counted_without_memory() {
     let mut cursor = Cursor::default();
     messages.write_batch((0..100_000).map(|_| Signal));
     assert_eq!((messages.len(), messages.read(&mut cursor).count()), (100_000, 100_000));
-    messages.end_frame();
+    messages.update();
     assert_eq!(messages.unread(&cursor), 0);
 }
 
@@ -205,7 +205,7 @@ fn each_message_is_dropped_once_even_when_one_panics() {
     for panics in [false, true, false] {
         messages.write(Counted(Arc::clone(&count), panics));
     }
-    assert!(catch_unwind(AssertUnwindSafe(|| messages.end_frame())).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| messages.update())).is_err());
     assert_eq!((messages.len(), Arc::strong_count(&count)), (0, 1));
     assert_eq!(messages.write(Counted(Arc::clone(&count), false)).get(), 3);
     drop(messages);

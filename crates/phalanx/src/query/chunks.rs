@@ -108,7 +108,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, '_, D, F> {
     /// # world.clear_trackers();
     /// # let entity = world.view::<Entity>().into_iter().nth(3_000).unwrap();
     /// # world.get_mut::<Light>(entity).unwrap().0 = 2.0;
-    /// let since = world.last_tick();
+    /// let since = world.last_change_tick();
     /// let mut query = world.view_mut::<&mut Light>();
     /// let rows: usize = query.chunks_changed_since_mut(since).map(|block| block.slices().len()).sum();
     /// assert_eq!(rows, 1_024);

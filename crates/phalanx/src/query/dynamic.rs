@@ -239,7 +239,7 @@ pub(crate) fn find_column<T: Send + Sync + 'static>(
     component: ComponentId,
     field: &str,
 ) -> Result<ColId<T>, ColumnError> {
-    let Some(info) = components.get(component) else {
+    let Some(info) = components.get_info(component) else {
         return Err(ColumnError::NoComponent { component: format!("{component:?}") });
     };
     let name = || info.name().to_owned();
@@ -342,7 +342,7 @@ impl<'w> DynamicTable<'w> {
         rows: impl IntoIterator<Item = usize>,
         out: &mut Vec<Value>,
     ) -> Result<(), ColumnError> {
-        let Some(info) = self.components.get(component) else {
+        let Some(info) = self.components.get_info(component) else {
             return Err(ColumnError::NoComponent { component: format!("{component:?}") });
         };
         let name = || info.name().to_owned();

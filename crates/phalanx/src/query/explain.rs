@@ -51,7 +51,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
 
     /// Which term an entity fails; `None` when the query visits it.
     pub fn why_not(&self, entity: Entity) -> Option<QueryEntityError> {
-        self.as_readonly().into_get(entity).err()
+        self.as_readonly().get_inner(entity).err()
     }
 
     /// What drives the walk, in words.

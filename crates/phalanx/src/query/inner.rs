@@ -3,10 +3,9 @@
 //! A method with `_inner` in its name does what the one without it does, and takes the query by value. A query that
 //! only reads can be copied, so nothing is lost by it.
 
-use phalanx_store::{DenseFetch, Entity, Fetch};
+use phalanx_store::{DenseFetch, Fetch};
 
 use super::data::{QueryData, ReadOnlyQueryData};
-use super::error::QueryEntityError;
 use super::filter::{ArchetypeFilter, QueryFilter};
 use super::{Query, QueryChunks, QueryIter};
 
@@ -29,15 +28,6 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
     #[inline]
     pub fn iter_inner(self) -> QueryIter<'w, D, F> {
         self.into_iter()
-    }
-
-    /// As [`Query::get_mut`], for as long as the query would have lived.
-    ///
-    /// # Errors
-    /// When the entity is dead or does not match.
-    #[inline]
-    pub fn get_inner(self, entity: Entity) -> Result<D::Item<'w>, QueryEntityError> {
-        self.into_get(entity)
     }
 
     /// Reads every table that matches, as slices of equal length: [`Query::chunks`] by bevy's name.

@@ -65,7 +65,7 @@ impl<'w> ArchetypeView<'w> {
 
     /// Whether it has a component.
     pub fn has<C: AnyComponent>(&self) -> bool {
-        self.components.id::<C>().is_some_and(|id| self.contains(id))
+        self.components.component_id::<C>().is_some_and(|id| self.contains(id))
     }
 }
 

@@ -13,7 +13,7 @@ use super::scope::FilterIn;
 
 /// Entities that were spawned after the query's moment.
 ///
-/// Blocks of rows to which no row was added since then are skipped.
+/// Blocks to which no row came since are passed over.
 ///
 /// ```
 /// use phalanx::prelude::*;

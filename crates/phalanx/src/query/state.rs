@@ -148,7 +148,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
     }
 
     /// The archetypes that the query visits, in order; the empty one stands for entities without a row.
-    pub fn archetypes(&self) -> &[ArchetypeId] {
+    pub(crate) fn archetypes(&self) -> &[ArchetypeId] {
         self.fetch.asked.archetypes()
     }
 

@@ -393,7 +393,7 @@ impl Many {
             if self.slots.get(noted) == Some(&entity) {
                 return Some(noted);
             }
-            // No place is noted for the first ones, and a caller that takes the last ones again and again needs none.
+            // No place is noted for the first ones, and code that takes the last ones again and again needs none.
             let (end, is_it) = (self.slots.len().saturating_sub(SHORT), |other: &Entity| *other == entity);
             if let Some(at) = self.slots[end..].iter().rposition(is_it) {
                 return Some(end + at);
@@ -407,7 +407,7 @@ impl Many {
         self.positions.remove(&entity).map(|at| at as usize)
     }
 
-    /// Leaves a hole at a position that is not recorded any more.
+    /// Leaves a hole at a position that is not known any more.
     fn leave(&mut self, at: usize, places: Option<&mut Places>) {
         self.packed.take();
         if at + 1 == self.slots.len() {

@@ -46,7 +46,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         self.get(entity).ok().into_iter().flat_map(S::iter)
     }
 
-    /// The last entity on the way up from one: itself, if it has no target. Where links form a cycle, the entity
+    /// The last entity on the way up from one: itself, if it points at none. Where links form a cycle, the entity
     /// that closes it.
     pub fn root_ancestor<R: Relationship>(&self, entity: Entity) -> Entity
     where
@@ -98,7 +98,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         all
     }
 
-    /// The entities below this one at which no entity points.
+    /// The entities below this one at which none points.
     pub fn iter_leaves<S: RelationshipTarget>(&self, entity: Entity) -> impl Iterator<Item = Entity> + '_
     where
         D::ReadOnly: Reads<S>,

@@ -1,6 +1,6 @@
 //! Resources by their numbers, without their types: values are lent, taken and given as [`Any`].
 //!
-//! The caller that puts a value in has checked that it has the type of its number.
+//! The caller that puts a value in has asked whether it has the type of its number.
 
 use std::any::{Any, TypeId};
 

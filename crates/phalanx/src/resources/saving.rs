@@ -109,7 +109,7 @@ struct Loaded<R>(R);
 
 impl<R: Resource> LoadedResource for Loaded<R> {
     fn insert(self: Box<Self>, world: &mut World) -> Option<Box<dyn Any + Send + Sync>> {
-        let now = world.tick();
+        let now = world.read_change_tick();
         world.resources.insert(self.0, now).map(|old| Box::new(old) as Box<dyn Any + Send + Sync>)
     }
 }

@@ -5,8 +5,8 @@
 //!   piece    length, checksum, key and content                        end    length zero, checksum of all before
 //! ```
 //!
-//! A file is written beside its place, synced, and renamed: a process killed meanwhile leaves the old file or the new
-//! one. What it leaves beside is removed by the next write: the lock of an unfinished file says whether a process is at
+//! A file is written beside its place, synced, and renamed: a process that is killed meanwhile leaves the old file or the new
+//! one. What it leaves beside is removed by the next write: the lock of an unfinished file says whether somebody is at
 //! it. A delta has those pieces that are not in its base with the same checksum, and the head, which says what belongs
 //! to the save. Reading checks every piece, and that a delta follows the file before it.
 
@@ -168,7 +168,7 @@ impl World {
             out.put(&sum.to_le_bytes())?;
             Ok(sum)
         })?;
-        let (branch, tick) = (self.branch(), self.tick());
+        let (branch, tick) = (self.branch(), self.read_change_tick());
         Ok(FileMark { chain, pieces, report: plan.report, written, branch, tick, sources })
     }
 
@@ -223,7 +223,7 @@ impl World {
         }
         let chunks = read_chunks([path])?;
         let filled = entity_map_scope(None, || {
-            let decoded = decode::decode(compact::read(chunks)?, registry, self.tick())?;
+            let decoded = decode::decode(compact::read(chunks)?, registry, self.read_change_tick())?;
             build::fill(self, decoded, registry)
         });
         if filled.is_err() {
@@ -330,7 +330,7 @@ fn with_path(error: &io::Error, path: &Path) -> io::Error {
 /// What the names of unfinished files end with, after the name of the file, a process and a number.
 const UNFINISHED: &str = ".new";
 
-/// Makes the file that becomes the one at `path`, and holds its lock: a process that finds it locked does not touch it.
+/// Makes the file that becomes the one at `path`, and holds its lock: a process that finds it locked leaves it alone.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
@@ -340,7 +340,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
         beside.push(format!(".{}-{number}{UNFINISHED}", std::process::id()));
         let beside = path.with_file_name(beside);
         let file = File::create(&beside)?;
-        // Where there are no locks, no process clears up.
+        // Where there are no locks, nothing is cleared up.
         let _ = file.try_lock();
         // Another process may have taken it for a leftover before it was locked.
         if beside.exists() {

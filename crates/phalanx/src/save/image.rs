@@ -1,4 +1,4 @@
-//! What a save says, in whatever format it came: names, entities and runs of values that were not decoded yet.
+//! What a save says, in whatever format it came: names, entities and runs of values that were not looked at yet.
 //!
 //! The formats are read into this, and `decode` and `build` make a world of it. Positions among the components are
 //! checked when the image is made; nothing else is.

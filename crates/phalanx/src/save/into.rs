@@ -68,7 +68,7 @@ pub struct LoadedInto {
 }
 
 impl Loader {
-    /// Maps no entity yet.
+    /// Knows no entity yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -123,7 +123,7 @@ impl Loader {
             let now = phalanx_store::Store::new().tick();
             entity_map_scope(None, || build::build(decode(image.clone(), registry, now)?, registry))?;
         }
-        let now = world.tick();
+        let now = world.read_change_tick();
         let decoded = entity_map_scope(Some(map.clone()), || decode(image, registry, now))?;
         let ids = build::register(world, &decoded.components)?;
         let pools = build::register_pools(world, &decoded.pools, registry)?;

@@ -122,7 +122,7 @@ impl<'w> Plan<'w> {
         let mut names = HashSet::new();
         match resources.chain(messages).find(|&named| !names.insert(named)) {
             Some((kind, name)) => Err(format!(
-                "two {kind} are called `{name}`, so that nobody could load them: give one of them another name"
+                "two {kind} are called `{name}`, so that they could not be loaded: give one of them another name"
             )),
             None => Ok(()),
         }
@@ -160,7 +160,7 @@ impl<'w> Plan<'w> {
             Part::Column(at, column) => {
                 let table = &self.tables[at as usize];
                 let info = self.components[table.components[column as usize]].info;
-                // Without ticks this is unknown.
+                // Without ticks it is not known.
                 (info.track() != Track::None).then_some((table, Some(info.id())))?
             }
             _ => return None,

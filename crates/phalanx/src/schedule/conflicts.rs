@@ -13,8 +13,8 @@
 //!   &Health                                   e      e for c and d
 //! ```
 //!
-//! A system that does not wait because of that has to split the column, so that the store compares tables when they
-//! meet in time (ADR 0046). A column with very many kinds of use is one part like others.
+//! A system that does not wait because of that has to split the column, so that the store compares tables when they meet in time
+//! (ADR 0046). A column with very many kinds of use is one part like others.
 
 use std::collections::BTreeMap;
 

@@ -235,7 +235,7 @@ fn run_stage(stage: &mut Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mu
             tasks.at(at).update(world);
         }
     }
-    let base = world.tick();
+    let base = world.read_change_tick();
     if executor.watch.is_some() {
         return run_watched(stage, tasks, now, world);
     }
@@ -267,7 +267,7 @@ fn tell(executor: &Executor, tasks: &mut Tasks<'_>, at: usize, world: &World) {
 
 /// Runs the systems of a stage one by one, each in a session of its own, and calls the watcher.
 fn run_watched(stage: &Stage, tasks: &mut Tasks<'_>, now: &Now<'_>, world: &mut World) -> Option<Panicked> {
-    let (start, base) = (stage.range.start, world.tick());
+    let (start, base) = (stage.range.start, world.read_change_tick());
     for at in stage.range.clone() {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let session = world.share();

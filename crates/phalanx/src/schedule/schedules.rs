@@ -289,7 +289,7 @@ impl std::error::Error for NoSuchSchedule {}
 #[track_caller]
 fn parts_of<C: AnyComponent>(world: &mut World) -> Vec<Part> {
     let id = world.register_component::<C>();
-    let columns = world.components().get(id).map(|info| info.columns().to_vec()).unwrap_or_default();
+    let columns = world.components().get_info(id).map(|info| info.columns().to_vec()).unwrap_or_default();
     columns.into_iter().map(Part::Column).collect()
 }
 

@@ -69,7 +69,7 @@ impl<S: Source> StateSet for S {
     fn changed(world: &World, seen: &mut Self::Seen) -> bool {
         let Some(messages) = world.messages() else { return false };
         let any = messages.unread(seen) > 0;
-        *seen = messages.cursor();
+        *seen = messages.get_cursor_current();
         any
     }
 

@@ -175,7 +175,7 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
     }
     fn run_alone(&mut self, input: SystemIn<'_, Self>, world: &mut World) -> Result<F::Out, ParamError> {
         let state = self.state.as_mut().expect("a system is initialized before it runs");
-        let now = world.advance_tick();
+        let now = world.store.advance_tick();
         let before = std::mem::replace(&mut world.last_tick, self.last_run);
         let out = self.function.run(input, world, F::Param::item(state));
         // What was recorded by `world.commands()` is part of what the system did; what an observer records waits for the
@@ -184,8 +184,8 @@ impl<Marker: 'static, F: ExclusiveSystemParamFunction<Marker>> System for Exclus
             world.flush();
         }
         world.last_tick = before;
-        self.last_run = now.max(world.tick());
-        world.advance_tick();
+        self.last_run = now.max(world.read_change_tick());
+        world.store.advance_tick();
         Ok(out)
     }
     fn apply(&mut self, _: &mut World) {}

@@ -115,7 +115,7 @@ fn the_order_of_observers_is_worked_out_once_for_all_that_were_added() {
         let steps = steps::of(|| world.trigger(Dawn));
         assert!(steps > 0);
         assert_eq!(steps::of(|| world.trigger(Dawn)), 0, "the order is known");
-        // No system waits for these, so they come last, as they are.
+        // No observer waits for these, so they come last, as they are.
         let steps_of_more = steps::of(|| {
             for _ in 0..size {
                 world.add_observer(Observer::new(other).after(first));

@@ -63,7 +63,7 @@ pub trait ReadOnlySystem: System {
     fn run_readonly(&mut self, input: SystemIn<'_, Self>, world: &World) -> Result<Self::Out, ParamError> {
         self.update(world);
         // The tick cannot be advanced here: writes that come later may carry it, and must not be missed.
-        let now = Tick::new(world.tick().get().saturating_sub(1));
+        let now = Tick::new(world.read_change_tick().get().saturating_sub(1));
         self.run(input, &world.share_read(), now)
     }
 }

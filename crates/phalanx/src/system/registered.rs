@@ -127,7 +127,7 @@ pub(super) struct Registered {
 }
 
 impl Registered {
-    /// Takes out the systems without a holder.
+    /// Takes out the systems that are not held any more.
     pub(super) fn take_unused(&mut self) -> Vec<Place> {
         let unused = std::mem::take(&mut *self.unused.lock().unwrap_or_else(PoisonError::into_inner));
         unused.iter().filter_map(|number| self.take(*number)).collect()

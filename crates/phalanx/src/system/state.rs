@@ -98,7 +98,7 @@ impl<P: SystemParam> SystemState<P> {
             "this `SystemState` was made for another world: make one with `SystemState::new(&mut world)`"
         );
         P::update(&mut self.state, world);
-        let now = world.advance_tick();
+        let now = world.store.advance_tick();
         let out = {
             let session = match Mode::of(self.meta.access()) {
                 Mode::Reading => world.share_read(),
@@ -111,7 +111,7 @@ impl<P: SystemParam> SystemState<P> {
                 Err(error) => Err(error),
             }
         };
-        world.advance_tick();
+        world.store.advance_tick();
         self.last_run = now;
         out
     }

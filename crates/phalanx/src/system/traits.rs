@@ -208,10 +208,10 @@ pub(crate) fn run_in_own_session<S: System>(
     run: impl FnOnce(&mut S, &SharedWorld<'_>, Tick) -> Result<S::Out, ParamError>,
 ) -> Result<S::Out, ParamError> {
     system.update(world);
-    let now = world.advance_tick();
+    let now = world.store.advance_tick();
     let reads = system.access().reads_everything() && system.mode() == Mode::Reading;
     let out = run(system, &session(reads, world), now);
-    world.advance_tick();
+    world.store.advance_tick();
     system.apply(world);
     out
 }

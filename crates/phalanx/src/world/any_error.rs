@@ -14,7 +14,7 @@ use super::failure::{BoxedError, CommandOutput, SystemError};
 /// forgotten, those between are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It needs no report.
+    /// It need not be reported.
     Ignore,
     /// For tracing every step.
     Trace,

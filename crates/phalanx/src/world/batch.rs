@@ -142,7 +142,7 @@ impl World {
                 panic!("{error}");
             }
         }));
-        // Copied, because handlers may move rows.
+        // Copied, because handlers that hear of them may move rows.
         let mut entities = self.store.table_entities(table)[before..].to_vec();
         entities.append(&mut rowless);
         self.announce_bundle(&entities, id);
@@ -239,7 +239,7 @@ impl World {
         // All clones are made before the first entity moves: the user's code may panic.
         let bundles: Vec<B> = entities.iter().map(|_| bundle.clone()).collect();
         for_each_despite_panics(entities.into_iter().zip(bundles), |(entity, bundle)| {
-            // All of them live: no handler had a chance to despawn one.
+            // All of them live: no handler ran that could despawn one.
             let _ = self.insert(entity, bundle);
         })
     }

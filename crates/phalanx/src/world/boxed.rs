@@ -158,7 +158,7 @@ impl World {
         given.sort_by_key(|(id, _)| *id);
         if let Some(pair) = given.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let id = pair[0].0;
-            let info = self.components.get(id).ok_or(InsertByIdError::NoSuchComponent { id })?;
+            let info = self.components.get_info(id).ok_or(InsertByIdError::NoSuchComponent { id })?;
             return Err(InsertByIdError::Repeated { component: info.name().to_owned() });
         }
         let (mut typed, mut values, mut dynamic) = (Vec::new(), Vec::new(), Vec::new());
@@ -198,7 +198,7 @@ impl World {
         &mut self,
         ids: &[ComponentId],
     ) -> Result<Vec<ComponentId>, InsertByIdError> {
-        if let Some(&id) = ids.iter().find(|&&id| self.components.get(id).is_none()) {
+        if let Some(&id) = ids.iter().find(|&&id| self.components.get_info(id).is_none()) {
             return Err(InsertByIdError::NoSuchComponent { id });
         }
         let explicit: Vec<ComponentId> = ids.iter().copied().collect::<Signature>().iter().collect();
@@ -211,7 +211,7 @@ impl World {
 
     /// Asks whether a value has the type of its component.
     fn unboxing(&self, entity: Entity, id: ComponentId, value: Boxed) -> Result<Unboxing, InsertByIdError> {
-        let info = self.components.get(id).ok_or(InsertByIdError::NoSuchComponent { id })?;
+        let info = self.components.get_info(id).ok_or(InsertByIdError::NoSuchComponent { id })?;
         let of = (*value).type_id();
         match (info.type_id(), info.attached::<Copier>()) {
             (Some(expected), Some(&copier)) if expected == of => Ok(Unboxing::Typed(copier, value)),

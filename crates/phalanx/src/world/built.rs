@@ -50,7 +50,7 @@ impl<'w> Lookup<'w> {
     }
 
     fn set_of(&self, id: ComponentId) -> Option<SetId> {
-        let info = self.components.get(id).filter(|info| info.is_sparse())?;
+        let info = self.components.get_info(id).filter(|info| info.is_sparse())?;
         self.store.set_of(info.columns()[0])
     }
 
@@ -152,8 +152,8 @@ impl DynamicQuery {
         let query = asks.then(|| this.into_owned());
         let rowless = (driver.is_none() && visits_rowless).then(|| world.store.entities().rowless());
         let rows = driver.is_none().then(|| tables.flat_map(|table| lookup.store.table_entities(table)));
-        let led = driver.into_iter().flatten();
-        let all = led.chain(rows.into_iter().flatten()).chain(rowless.into_iter().flatten());
+        let driven = driver.into_iter().flatten();
+        let all = driven.chain(rows.into_iter().flatten()).chain(rowless.into_iter().flatten());
         all.copied().filter(move |&entity| query.as_ref().is_none_or(|query| query.contains(world, entity)))
     }
 

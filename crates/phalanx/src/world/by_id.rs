@@ -40,7 +40,7 @@ impl World {
     /// assert_eq!(health.downcast_ref(), Some(&Health(3)));
     /// ```
     pub fn get_by_id(&self, entity: Entity, id: ComponentId) -> Option<&dyn Any> {
-        let access = self.components.get(id)?.any_access()?;
+        let access = self.components.get_info(id)?.any_access()?;
         (access.get)(&self.store, entity)
     }
 
@@ -48,7 +48,7 @@ impl World {
     ///
     /// `None` as for [`World::get_by_id`].
     pub fn get_mut_by_id(&mut self, entity: Entity, id: ComponentId) -> Option<&mut dyn Any> {
-        let access = self.components.get(id)?.any_access()?;
+        let access = self.components.get_info(id)?.any_access()?;
         (access.get_mut)(&mut self.store, entity)
     }
 
@@ -132,7 +132,7 @@ impl<'w> EntityRef<'w> {
     /// When the component with this id came and was last written; `None` also when it keeps no ticks per row.
     pub fn get_change_ticks_by_id(&self, id: ComponentId) -> Option<ComponentTicks> {
         let (world, entity) = (self.world(), self.id());
-        row_ticks(world.components.get(id)?, |column, in_set| match in_set {
+        row_ticks(world.components.get_info(id)?, |column, in_set| match in_set {
             false => world.store.get::<Read<Tick>>(entity, column).copied(),
             true => world.store.get::<InSet<Read<Tick>>>(entity, column).copied(),
         })
@@ -173,6 +173,6 @@ impl<'w> EntityWorldMut<'w> {
 
     /// When the component with this id came and was last written; `None` also when it keeps no ticks per row.
     pub fn get_change_ticks_by_id(&self, id: ComponentId) -> Option<ComponentTicks> {
-        self.as_ref().get_change_ticks_by_id(id)
+        self.as_readonly().get_change_ticks_by_id(id)
     }
 }

@@ -235,7 +235,7 @@ impl World {
     }
 
     /// As [`World::restore`], and marks what may differ from what was there just before as changed now: for a renderer, or
-    /// anything else that mirrors the world, and for undo in an editor.
+    /// other mirrors of the world, and for undo in an editor.
     ///
     /// Components are marked by blocks of 1,024 rows: all rows of a block in which something differs. `Changed`,
     /// `is_changed` and the ticks of blocks show it, also for entities that are back; those that are gone are shown by

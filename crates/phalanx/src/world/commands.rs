@@ -87,9 +87,9 @@ impl Ids<'_> {
 /// }
 ///
 /// let mut world = World::new();
-/// let despawned = world.spawn(Health(0.0)).id();
+/// let dying = world.spawn(Health(0.0)).id();
 /// world.run_system_once(reap).unwrap(); // applies the commands afterwards
-/// assert!(!world.contains(despawned));
+/// assert!(!world.contains(dying));
 /// assert_eq!(world.view_filtered::<Entity, With<Corpse>>().count(), 1);
 /// ```
 pub struct Commands<'w, 's> {

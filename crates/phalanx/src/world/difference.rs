@@ -338,7 +338,7 @@ impl Listing {
         for one in &self.0 {
             let Some(other) = there.next() else { return Some(one.only(PRESENT, ABSENT)) };
             if (one.entity, &one.part) != (other.entity, &other.part) {
-                // Entities come first, in the order of their indices; the one named first is in one listing alone.
+                // Entities come first, in the order of their indices; the one that is named first is in one listing alone.
                 let key =
                     |listed: &Listed| (listed.entity.map_or(u32::MAX, Entity::index), listed.part.clone());
                 let here = key(one) <= key(other);

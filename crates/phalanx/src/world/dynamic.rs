@@ -268,7 +268,7 @@ impl World {
         fields: &[(&str, Value)],
     ) -> Result<Vec<(AnyColId, FieldType)>, FieldError> {
         let from = self.archetype_of(entity).ok_or(FieldError::NoSuchEntity { entity })?;
-        let info = self.components.get(id).ok_or(FieldError::NoSuchComponent { id })?;
+        let info = self.components.get_info(id).ok_or(FieldError::NoSuchComponent { id })?;
         if info.schema().is_none() {
             return Err(FieldError::NotDynamic { component: info.name().to_owned() });
         }
@@ -313,7 +313,7 @@ impl World {
 
     pub(super) fn component_of(&self, entity: Entity, id: ComponentId) -> Result<&ComponentInfo, FieldError> {
         let archetype = self.archetype_of(entity).ok_or(FieldError::NoSuchEntity { entity })?;
-        let info = self.components.get(id).ok_or(FieldError::NoSuchComponent { id })?;
+        let info = self.components.get_info(id).ok_or(FieldError::NoSuchComponent { id })?;
         if self.archetypes.signature(archetype).has(id) || self.has_sparse(entity, id) {
             Ok(info)
         } else {

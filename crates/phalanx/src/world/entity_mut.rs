@@ -128,12 +128,12 @@ impl<'w> EntityMut<'w> {
 
     /// Whether the entity has the component with this id.
     pub fn contains_id(&self, id: ComponentId) -> bool {
-        self.components.get(id).is_some_and(|info| self.cell.has_column(info.columns()[0]))
+        self.components.get_info(id).is_some_and(|info| self.cell.has_column(info.columns()[0]))
     }
 
     /// Whether the entity has the component of this type.
     pub fn contains_type_id(&self, type_id: TypeId) -> bool {
-        self.components.id_of_type(type_id).is_some_and(|id| self.contains_id(id))
+        self.components.get_id(type_id).is_some_and(|id| self.contains_id(id))
     }
 
     /// Reads a component, or one field of one.
@@ -231,17 +231,17 @@ impl<'w> EntityMut<'w> {
 
     /// As [`EntityMut::get_mut_by_id`], for as long as the entity is lent.
     pub fn into_mut_by_id(self, id: ComponentId) -> Option<&'w mut dyn Any> {
-        (self.components.get(id)?.any_access()?.cell)(self.cell)
+        (self.components.get_info(id)?.any_access()?.cell)(self.cell)
     }
 
     /// When a component with row ticks came and was last written.
     pub fn get_change_ticks<T: RowTracked>(&self) -> Option<ComponentTicks> {
-        self.get_change_ticks_by_id(self.components.id::<T>()?)
+        self.get_change_ticks_by_id(self.components.component_id::<T>()?)
     }
 
     /// When the component with this id came and was last written; `None` also when it keeps no ticks per row.
     pub fn get_change_ticks_by_id(&self, id: ComponentId) -> Option<ComponentTicks> {
-        let info = self.components.get(id)?;
+        let info = self.components.get_info(id)?;
         super::by_id::row_ticks(info, |column, in_set| match in_set {
             false => self.cell.get::<Read<Tick>>(column).copied(),
             true => self.cell.get::<phalanx_store::InSet<Read<Tick>>>(column).copied(),

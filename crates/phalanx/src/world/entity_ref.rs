@@ -52,7 +52,7 @@ impl<'w> EntityRef<'w> {
 
     /// Whether the entity has a component.
     pub fn contains<C: AnyComponent>(&self) -> bool {
-        self.world.components.id::<C>().is_some_and(|id| self.contains_id(id))
+        self.world.components.component_id::<C>().is_some_and(|id| self.contains_id(id))
     }
 
     /// Whether the entity has the component with this id.
@@ -123,7 +123,7 @@ impl<'w> EntityWorldMut<'w> {
     }
 
     /// The entity, to be read only.
-    pub fn as_ref(&self) -> EntityRef<'_> {
+    pub fn as_readonly(&self) -> EntityRef<'_> {
         EntityRef::new(self.world, self.entity)
     }
 
@@ -134,12 +134,12 @@ impl<'w> EntityWorldMut<'w> {
 
     /// Whether the entity has a component.
     pub fn contains<C: AnyComponent>(&self) -> bool {
-        self.as_ref().contains::<C>()
+        self.as_readonly().contains::<C>()
     }
 
     /// Whether the entity has the component with this id.
     pub fn contains_id(&self, id: ComponentId) -> bool {
-        self.as_ref().contains_id(id)
+        self.as_readonly().contains_id(id)
     }
 
     /// Reads a component, or one field of one.
@@ -305,6 +305,6 @@ impl<'w> EntityWorldMut<'w> {
 
 impl fmt::Debug for EntityWorldMut<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_ref().fmt(f)
+        self.as_readonly().fmt(f)
     }
 }

@@ -79,12 +79,12 @@ impl<'w> FilteredEntityRef<'w> {
 
     /// Whether the entity has the component with this id.
     pub fn contains_id(&self, id: ComponentId) -> bool {
-        self.components.get(id).is_some_and(|info| self.peek.has_column(info.columns()[0]))
+        self.components.get_info(id).is_some_and(|info| self.peek.has_column(info.columns()[0]))
     }
 
     /// Whether the entity has the component of this type.
     pub fn contains_type_id(&self, type_id: TypeId) -> bool {
-        self.components.id_of_type(type_id).is_some_and(|id| self.contains_id(id))
+        self.components.get_id(type_id).is_some_and(|id| self.contains_id(id))
     }
 
     /// Reads a component, or one field of one; `None` also when it cannot be read here.
@@ -102,7 +102,7 @@ impl<'w> FilteredEntityRef<'w> {
     ///
     /// `None` when the entity lacks it or it cannot be read here, and for a component that is kept by fields.
     pub fn get_by_id(&self, id: ComponentId) -> Option<&'w dyn Any> {
-        (self.components.get(id)?.any_access()?.peek)(self.peek)
+        (self.components.get_info(id)?.any_access()?.peek)(self.peek)
     }
 
     /// Reads what a query would yield for the entity.
@@ -119,12 +119,12 @@ impl<'w> FilteredEntityRef<'w> {
 
     /// When a component with row ticks came and was last written.
     pub fn get_change_ticks<T: RowTracked>(&self) -> Option<ComponentTicks> {
-        self.get_change_ticks_by_id(self.components.id::<T>()?)
+        self.get_change_ticks_by_id(self.components.component_id::<T>()?)
     }
 
     /// When the component with this id came and was last written; `None` also when it keeps no ticks per row.
     pub fn get_change_ticks_by_id(&self, id: ComponentId) -> Option<ComponentTicks> {
-        let info = self.components.get(id)?;
+        let info = self.components.get_info(id)?;
         super::by_id::row_ticks(info, |column, in_set| match in_set {
             false => self.peek.get::<Read<Tick>>(column).copied(),
             true => self.peek.get::<phalanx_store::InSet<Read<Tick>>>(column).copied(),

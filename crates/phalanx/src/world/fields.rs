@@ -95,7 +95,7 @@ impl World {
         if self.archetype_of(entity).is_none() {
             return Err(FieldError::NoSuchEntity { entity });
         }
-        let info = self.components.get(id).ok_or(FieldError::NoSuchComponent { id })?;
+        let info = self.components.get_info(id).ok_or(FieldError::NoSuchComponent { id })?;
         if info.schema().is_some() {
             return self.insert_dynamic(entity, id, &[]);
         }

@@ -207,7 +207,7 @@ fn a_field_is_found_by_name_in_one_step() {
     let names: Vec<String> = (0..1_000).map(|at| format!("field {at}")).collect();
     let wide = names.iter().map(|name| (name.clone(), FieldType::U32));
     let id = world.register_dynamic(Schema::new("wide").fields(wide)).expect("the name is free");
-    let info = world.components().get(id).expect("registered");
+    let info = world.components().get_info(id).expect("registered");
     for (at, name) in names.iter().enumerate() {
         let mut found = None;
         // Now and then two names look alike to a hash table, before they are compared.

@@ -116,7 +116,8 @@ impl<C: Component + Clone + PartialEq, B: Buckets<C>> ValueIndex<C, B> {
             FirstPanic::ignore(|| std::mem::take(self));
         }
         self.is_changing = true;
-        let tracks = components.id::<C>().is_some_and(|id| components.info(id).track() != Track::None);
+        let tracks =
+            components.component_id::<C>().is_some_and(|id| components.info(id).track() != Track::None);
         match self.seen.filter(|_| tracks) {
             Some(seen) => rows
                 .chunks_changed_since(seen)
@@ -199,8 +200,8 @@ fn verified<'a, C: Component + PartialEq>(
 
 /// Brings an index up to date during a session, and opens it to be read.
 ///
-/// It never waits for a reader, which could be the same thread: a reader has brought it up to date, and
-/// keeps writers of the component away.
+/// It never waits for somebody who reads it, which could be the same thread: a reader has brought it up to date, and
+/// keeps those away who write the component.
 pub(crate) fn read_current<'g, C: Component + Clone + PartialEq, B: Buckets<C>>(
     index: &'g SharedIndex<C, B>,
     rows: &Rows<'_, '_, C>,
@@ -221,7 +222,7 @@ pub(crate) fn read_current<'g, C: Component + Clone + PartialEq, B: Buckets<C>>(
     }
 }
 
-/// Opens an index to change it. One that was left half-changed by a panic is made anew by the next caller that catches up.
+/// Opens an index to change it. One that was left half-changed by a panic is made anew by the caller that catches up.
 fn write<T>(index: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     index.write().unwrap_or_else(PoisonError::into_inner)
 }
@@ -305,11 +306,11 @@ impl World {
         let index = self.shared_index::<C, B>();
         let answer = {
             let rows = self.view_filtered::<(Entity, &'static C), Everyone>();
-            write(&index).catch_up(&rows, &self.components, self.tick());
+            write(&index).catch_up(&rows, &self.components, self.store.tick());
             ask(&read(&index), &rows)
         };
         // What is written from now on is newer than what the index has seen.
-        self.advance_tick();
+        self.store.advance_tick();
         answer
     }
 }

@@ -64,7 +64,8 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         world.try_query_filtered().ok()
     }
 
-    /// The archetypes that the query visits, in order, as of its last use.
+    /// The archetypes that the query visits, in order, as of its last use; the empty one stands for entities
+    /// without a row.
     pub fn matched_archetypes(&self) -> impl Iterator<Item = ArchetypeId> + '_ {
         self.archetypes().iter().copied()
     }
@@ -106,7 +107,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         world: &'w World,
         entity: Entity,
     ) -> Result<ReadItem<'w, D>, QueryEntityError> {
-        self.query_manual(world).into_get(entity)
+        self.query_manual(world).get_inner(entity)
     }
 
     /// As [`QueryState::iter_many`], for a state that is up to date; see [`QueryState::query_manual`].
@@ -198,7 +199,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         world: &'w World,
         entity: Entity,
     ) -> Result<ReadItem<'w, D>, QueryEntityError> {
-        self.query(world).into_get(entity)
+        self.query(world).get_inner(entity)
     }
 
     /// Reads and writes one entity.
@@ -211,7 +212,7 @@ impl<D: QueryData, F: QueryFilter> QueryState<D, F> {
         world: &'w mut World,
         entity: Entity,
     ) -> Result<D::Item<'w>, QueryEntityError> {
-        self.query_mut(world).into_get(entity)
+        self.query_mut(world).get_inner(entity)
     }
 
     /// Reads several entities; the same one may occur twice.

@@ -119,7 +119,7 @@ impl<R: ?Sized> Deref for NonSendMut<'_, R> {
 
 impl<R: ?Sized> DerefMut for NonSendMut<'_, R> {
     fn deref_mut(&mut self) -> &mut R {
-        Rc::get_mut(self.value.as_mut().expect(THERE)).expect("it was taken out, so nobody else has it")
+        Rc::get_mut(self.value.as_mut().expect(THERE)).expect("it was taken out, so nothing else has it")
     }
 }
 
@@ -172,7 +172,7 @@ impl World {
         sweep();
         let place = self.place(TypeId::of::<R>())?;
         let Some(value) = take(&place).map(|value| Rc::try_unwrap(typed::<R>(value))) else { in_use::<R>() };
-        let Ok(value) = value else { unreachable!("it was taken out, so nobody else has it") };
+        let Ok(value) = value else { unreachable!("it was taken out, so nothing else has it") };
         self.forget(|of| of == TypeId::of::<R>());
         Some(value)
     }
@@ -289,7 +289,7 @@ fn place_of(world: u64, of: TypeId) -> Option<Place> {
     })
 }
 
-/// Takes a value out that is not lent.
+/// Takes a value out that nothing else has.
 fn take(place: &Place) -> Option<Rc<dyn Any>> {
     let mut held = place.borrow_mut();
     match held.as_ref() {

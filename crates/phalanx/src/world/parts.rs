@@ -17,7 +17,7 @@ use crate::storage::{SetPolicy, SparseParts};
 impl World {
     /// The sparse set of a component, if it lives in one.
     pub(crate) fn set_of(&self, id: ComponentId) -> Option<SetId> {
-        let info = self.components.get(id).filter(|info| info.is_sparse())?;
+        let info = self.components.get_info(id).filter(|info| info.is_sparse())?;
         self.store.set_of(info.columns()[0])
     }
 

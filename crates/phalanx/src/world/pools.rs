@@ -245,7 +245,7 @@ impl World {
         if foreign {
             return;
         }
-        // A handler of what goes may despawn the entity, or give it something anew.
+        // A handler that hears of what goes may despawn the entity, or give it something anew.
         if !self.is_orphan(entity) && (self.retain::<()>(entity).is_err() || !self.is_orphan(entity)) {
             return;
         }

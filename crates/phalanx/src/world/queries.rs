@@ -3,8 +3,6 @@
 //! Nothing is checked per run: `&World` lends reading views, `&mut World` writing ones. Their states live in the
 //! world's cache; those that a user keeps are in `kept_queries`.
 
-use phalanx_store::Tick;
-
 use super::World;
 use crate::query::{
     Asked, Context, Moment, Query, QueryConflict, QueryData, QueryFilter, QueryState, ReadOnlyQueryData,
@@ -133,11 +131,6 @@ impl World {
         self.last_tick = self.store.tick();
         self.store.advance_tick();
         self.pass_removals();
-    }
-
-    /// The moment after which changes count as new.
-    pub fn last_tick(&self) -> Tick {
-        self.last_tick
     }
 
     /// Brings kept queries up to date after archetypes or components came or went.

@@ -1,7 +1,7 @@
-//! What the pool of an entity forbids, by any path.
+//! What the pool of an entity forbids, whichever call asks for it.
 //!
 //! Bundles are checked as a whole, table and sparse parts and what they require, once per (archetype, bundle):
-//! an edge between archetypes proves that the check passed. Nothing here runs per row.
+//! code that finds an edge between archetypes has passed. Nothing here runs per row.
 
 use phalanx_store::Entity;
 

@@ -9,7 +9,7 @@
 //!
 //! The hooks of both halves do it where they have other listeners. A list that is there is changed at once; what would
 //! change structure is queued, and done when the change that is announced is complete. Until then the first list of a
-//! target waits in [`Relations`]. Without other listeners nothing is announced, and lists follow at once (`direct`).
+//! target waits in [`Relations`]. Without other listeners, nothing is announced, and lists follow at once (`direct`).
 //! Nothing here is recursive: chains may be as long as there are entities (ADR 0055).
 
 use std::fmt;
@@ -130,7 +130,7 @@ impl std::error::Error for LinkError {}
 impl World {
     /// Whether an entity may point at another one: the target lives, and no cycle comes of it where none may be.
     ///
-    /// A source without sources of its own, and a target without a target, are accepted at once; otherwise the way from
+    /// A source that none points at, and a target that points at none, are accepted at once; otherwise the way from
     /// the target upwards is walked.
     ///
     /// # Errors

@@ -91,12 +91,12 @@ impl World {
     /// The components that `C` requires, nearest first, and those that these bring; `None` when `C` is not
     /// registered.
     pub fn get_required_components<C: AnyComponent>(&self) -> Option<Vec<ComponentId>> {
-        self.get_required_components_by_id(self.components.id::<C>()?)
+        self.get_required_components_by_id(self.components.component_id::<C>()?)
     }
 
     /// As [`World::get_required_components`], by id.
     pub fn get_required_components_by_id(&self, id: ComponentId) -> Option<Vec<ComponentId>> {
-        self.components.get(id)?;
+        self.components.get_info(id)?;
         Some(self.components.requirements(&[id]).into_iter().map(|(id, _)| id).collect())
     }
 }

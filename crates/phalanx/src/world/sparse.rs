@@ -276,7 +276,7 @@ impl World {
     fn free_set<C: AnyComponent>(&self) -> Result<Option<SetId>, OrderError> {
         let Some(set) = self.store.set_of(C::key()) else { return Ok(None) };
         let name = || {
-            let id = self.components.id::<C>().expect("a component with a set is registered");
+            let id = self.components.component_id::<C>().expect("a component with a set is registered");
             self.components.info(id).name().to_owned()
         };
         if let Some(group) = self.owner_of(set) {

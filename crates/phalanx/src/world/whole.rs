@@ -174,7 +174,8 @@ impl World {
         panics.resume();
     }
 
-    /// Moves the clock of writes on, and returns where it was.
+    /// Moves the clock of writes on, and returns where it was: what is written from now on is newer than what was written
+    /// before.
     pub fn increment_change_tick(&mut self) -> Tick {
         let before = self.store.tick();
         self.store.advance_tick();

@@ -222,7 +222,7 @@ fn query_state_single_mut() {
 fn query_state_is_empty() {
     let (mut world, [_, second, _]) = world();
     let mut state = world.query_filtered::<(), With<Player>>();
-    let (last, now) = (world.last_tick(), world.tick());
+    let (last, now) = (world.last_change_tick(), world.read_change_tick());
     assert!(!state.is_empty(&world, last, now));
     world.despawn(second);
     assert!(state.is_empty(&world, last, now));
@@ -232,7 +232,7 @@ fn query_state_is_empty() {
 fn query_state_contains() {
     let (mut world, [first, second, _]) = world();
     let mut state = world.query_filtered::<(), With<Player>>();
-    let (last, now) = (world.last_tick(), world.tick());
+    let (last, now) = (world.last_change_tick(), world.read_change_tick());
     assert!(!state.contains(first, &world, last, now));
     assert!(state.contains(second, &world, last, now));
 }

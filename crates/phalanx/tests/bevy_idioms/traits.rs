@@ -133,7 +133,7 @@ fn param_structure() {
     use phalanx::entity::Entities;
 
     fn look(archetypes: &Archetypes, components: &Components, entities: &Entities) -> (bool, bool, usize) {
-        (!archetypes.is_empty(), components.id::<Health>().is_some(), entities.len())
+        (!archetypes.is_empty(), components.component_id::<Health>().is_some(), entities.len())
     }
     let mut world = World::new();
     world.spawn(Health(1));

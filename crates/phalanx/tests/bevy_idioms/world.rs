@@ -438,5 +438,5 @@ fn world_entities() {
 fn world_components() {
     let mut world = World::new();
     let id = world.register_component::<Health>();
-    assert!(world.components().get(id).unwrap().name().contains("Health"));
+    assert!(world.components().get_info(id).unwrap().name().contains("Health"));
 }

@@ -174,7 +174,7 @@ struct Cell<T, const N: usize>([T; N]);
 fn worlds_know_what_the_attributes_say() {
     let mut world = World::new();
     let told = |id: ComponentId, world: &World| {
-        let info = world.components().get(id).expect("just registered");
+        let info = world.components().get_info(id).expect("just registered");
         let fields: Vec<_> = info.fields().iter().map(|field| field.name().to_owned()).collect();
         let required = info.required().count();
         (

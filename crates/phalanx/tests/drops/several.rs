@@ -157,7 +157,7 @@ fn messages_that_expire_go_all() {
     let mut messages = Messages::<Told>::new();
     messages.write_batch((0..3).map(|_| Told(ledger.entry())));
     // They live to the end of the next frame.
-    panics_once(|| (0..2).for_each(|_| messages.end_frame()));
+    panics_once(|| (0..2).for_each(|_| messages.update()));
     messages.write_batch((0..3).map(|_| Told(ledger.entry())));
     panics_once(|| messages.clear());
     assert!(messages.is_empty());

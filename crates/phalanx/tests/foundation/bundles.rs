@@ -240,7 +240,7 @@ fn is_refused<B: Bundle + Clone, K: Kind>(make: fn() -> B) {
     let home = world.archetype_of(entities[0]).expect("alive");
     let live = ledger.live();
     let component = world.component_id::<K>().expect("spawned before");
-    let component = world.components().get(component).expect("registered").name().to_owned();
+    let component = world.components().get_info(component).expect("registered").name().to_owned();
     match world.register_bundle::<B>() {
         Err(BundleError::Repeated { component: named, bundle }) => {
             assert_eq!((named.as_str(), bundle), (component.as_str(), std::any::type_name::<B>()));
@@ -434,7 +434,7 @@ impl Story for Foreign {
             elsewhere.register_schema(Schema::new(name))?;
         }
         let last = elsewhere.by_name("h").expect("registered just now");
-        assert!(components.get(last).is_none());
+        assert!(components.get_info(last).is_none());
         Ok(vec![components.register::<Left>()?, last])
     }
 }

@@ -112,7 +112,7 @@ fn bundles_that_take_turns_get_their_own_rows() {
         if n % 500 == 0 {
             world.despawn(alone);
             world.shrink_to_fit();
-            world.advance_tick();
+            world.increment_change_tick();
             world.check().unwrap();
         }
     }
@@ -184,7 +184,6 @@ struct Trees {
 fn a_pool_spawns_whatever_comes() {
     let counted = Arc::new(());
     let (mut world, mut other) = (World::new(), World::new());
-    let mut pool = world.pool_mut::<Orcs>();
     let mut entities = Vec::new();
     for n in 0..4_000u32 {
         // Runs of equal ones, and single others.
@@ -193,17 +192,18 @@ fn a_pool_spawns_whatever_comes() {
             shared: (n % 50 == 7).then(|| Shared(counted.clone())),
             ..orc(n)
         };
-        let entity = pool.spawn(value(&counted));
+        let entity = world.spawn_in(value(&counted));
         assert_eq!(other.spawn_batch_in([value(&counted)]).next(), Some(entity));
         entities.push(entity);
         if n % 5 == 4 {
             let gone = entities.swap_remove(n as usize * 13 % entities.len());
+            let mut pool = world.pool_mut::<Orcs>();
             pool.despawn(gone).unwrap();
             assert!(other.despawn(gone));
             assert!(pool.despawn(gone).is_err());
         }
     }
-    assert_eq!(pool.len(), entities.len());
+    assert_eq!(world.pool::<Orcs>().len(), entities.len());
     world.check().unwrap();
     for &entity in &entities {
         assert_eq!(world.get::<Position>(entity), other.get::<Position>(entity));
@@ -218,8 +218,8 @@ fn a_pool_spawns_whatever_comes() {
 fn a_pool_leaves_other_pools_alone() {
     let mut world = World::new();
     let tree = world.spawn_in(Trees { position: Position(0.0, 0.0), burning: Some(Burning(1)) });
+    let all: Vec<Entity> = (0..100).map(|n| world.spawn_in(orc(n))).collect();
     let mut orcs = world.pool_mut::<Orcs>();
-    let all: Vec<Entity> = (0..100).map(|n| orcs.spawn(orc(n))).collect();
     assert!(orcs.despawn(tree).is_err());
     // The first of them changes its archetype, and goes all the same.
     orcs.insert(all[0], Armour(3)).unwrap();
@@ -228,9 +228,9 @@ fn a_pool_leaves_other_pools_alone() {
     orcs.despawn(handle).unwrap();
     assert!(orcs.despawn(handle).is_err());
     assert_eq!(orcs.len(), 98);
-    let mut trees = world.pool_mut::<Trees>();
     let more: Vec<Entity> =
-        (0..10).map(|_| trees.spawn(Trees { position: Position(1.0, 1.0), burning: None })).collect();
+        (0..10).map(|_| world.spawn_in(Trees { position: Position(1.0, 1.0), burning: None })).collect();
+    let mut trees = world.pool_mut::<Trees>();
     trees.insert(more[3], Burning(9)).unwrap();
     trees.despawn(more[3]).unwrap();
     trees.despawn(tree).unwrap();
@@ -248,14 +248,14 @@ struct Guards {
 #[test]
 fn requirements_and_sets_have_their_say_in_pools() {
     let mut world = World::new();
-    let mut trees = world.pool_mut::<Trees>();
     // Many alike, so that a cursor would be opened, and others between them.
     let all: Vec<Entity> = (0..60)
         .map(|n| {
             let burning = (n % 20 < 15).then_some(Burning(n));
-            trees.spawn(Trees { position: Position(0.0, 0.0), burning })
+            world.spawn_in(Trees { position: Position(0.0, 0.0), burning })
         })
         .collect();
+    let mut trees = world.pool_mut::<Trees>();
     for (&entity, n) in all.iter().zip(0..) {
         let burning = (n % 20 < 15).then_some(Burning(n));
         assert_eq!(trees.get::<Burning>(entity).ok().copied(), burning);
@@ -266,13 +266,13 @@ fn requirements_and_sets_have_their_say_in_pools() {
     assert_eq!((trees.len(), world.sparse::<Burning>().len()), (30, 20));
     world.check().unwrap();
 
-    let mut guards = world.pool_mut::<Guards>();
     let all: Vec<Entity> = (0..60)
         .map(|n| {
             let armour = (n % 20 >= 15).then_some(Armour(9));
-            guards.spawn(Guards { position: Position(0.0, 0.0), knight: Some(Knight), armour })
+            world.spawn_in(Guards { position: Position(0.0, 0.0), knight: Some(Knight), armour })
         })
         .collect();
+    let mut guards = world.pool_mut::<Guards>();
     for (&entity, n) in all.iter().zip(0..) {
         let armour = Armour(if n % 20 < 15 { 0 } else { 9 });
         assert_eq!(guards.get::<Armour>(entity).unwrap(), &armour);

@@ -186,8 +186,8 @@ fn write(run: &mut Run) -> bool {
 }
 
 fn advance_tick(run: &mut Run) -> bool {
-    let before = run.world.tick();
-    run.naive.now = run.world.advance_tick();
+    let before = run.world.increment_change_tick();
+    run.naive.now = run.world.read_change_tick();
     assert!(run.naive.now > before);
     true
 }

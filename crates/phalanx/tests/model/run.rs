@@ -72,7 +72,7 @@ impl Run {
         let queries = Kept::new(&world);
         Self {
             dynamic,
-            naive: Naive::new(world.tick()),
+            naive: Naive::new(world.read_change_tick()),
             rng,
             world,
             recorded: Vec::new(),
@@ -127,7 +127,7 @@ impl Run {
             assert_eq!(entities.free_len(), self.naive.free_slots());
         }
         assert_eq!(entities.len(), self.naive.entities.len());
-        assert_eq!(self.world.tick(), self.naive.now);
+        assert_eq!(self.world.read_change_tick(), self.naive.now);
         assert_eq!(living_texts(), self.naive.texts() + self.recorded_texts, "every text is dropped once");
         for entity in std::mem::take(&mut self.naive.touched) {
             self.compare_entity(entity);

@@ -535,7 +535,7 @@ impl Run {
         let kept = self.world.view_filtered::<&A, F>();
         assert_eq!(afresh.filter(), kept.filter());
         let archetypes = self.world.archetypes();
-        assert!(afresh.archetypes().is_sorted_by_key(|&id| archetypes.pool_of(id)));
+        assert!(afresh.matched_archetypes().is_sorted_by_key(|id| archetypes.pool_of(id)));
     }
 }
 

@@ -107,7 +107,7 @@ fn step(world: &mut World, random: &mut Random, ids: &mut Vec<Entity>) {
             }
         }
         6 => {
-            let since = world.last_tick();
+            let since = world.last_change_tick();
             let query = world.view_filtered_mut::<&mut Armour, Changed<Armour>>().since(since);
             query.into_iter().step_by(2).for_each(|mut armour| armour.0 += 1);
         }
@@ -136,7 +136,7 @@ fn step(world: &mut World, random: &mut Random, ids: &mut Vec<Entity>) {
             world.view_mut::<&mut Armour>().chunks_mut().for_each(|rows| rows[0] = Armour(7));
         }
         _ => {
-            let last = world.last_tick();
+            let last = world.last_change_tick();
             let mut query = world.view_mut::<(&mut Armour, &Label)>();
             for block in query.chunks_changed_since_mut(last).take(1) {
                 block.rows().take(3).for_each(|(mut armour, _)| armour.0 += 1);
@@ -156,9 +156,9 @@ fn no_row_that_is_new_is_passed_over() {
     let mut moments = vec![Tick::ZERO];
     for _ in 0..steps {
         if random.below(3) == 0 {
-            moments.push(world.tick());
+            moments.push(world.read_change_tick());
             world.clear_trackers();
-            world.advance_tick();
+            world.increment_change_tick();
         }
         step(&mut world, &mut random, &mut ids);
         let recent = moments.len().saturating_sub(3);

@@ -111,7 +111,7 @@ fn every_kind_of_component_has_slices() {
     assert_eq!((stunned.len(), frozen.len()), (3, 3), "tags have slices, without memory");
     assert_eq!(
         (armour_ref.0, armour_ref.1, armour_ref.2),
-        (armour, &[world.tick(); 3][..], &[world.tick(); 3][..])
+        (armour, &[world.read_change_tick(); 3][..], &[world.read_change_tick(); 3][..])
     );
     assert_eq!(
         label_ref.map(|(labels, added, changed)| (labels.len(), added.len(), changed.len())),
@@ -277,7 +277,7 @@ fn three_blocks() -> (World, Vec<Entity>) {
             (0..2 * BLOCK + 10).map(|n| (Health(n), Velocity::default(), Quiet(n), Armour(n), Frozen)),
         )
         .collect();
-    world.advance_tick();
+    world.increment_change_tick();
     (world, ids)
 }
 
@@ -288,7 +288,7 @@ fn nothing_changed_is_no_block_and_everything_new_is_every_block() {
     assert_eq!(changed::<&Health>(&mut world, Tick::ZERO), all, "rows that came");
     assert_eq!(changed::<&Frozen>(&mut world, Tick::ZERO), all, "tags as well");
     assert_eq!(changed::<Entity>(&mut world, Tick::ZERO), all);
-    let before = world.tick();
+    let before = world.read_change_tick();
     assert_eq!(changed::<&Health>(&mut world, before), []);
     assert_eq!(changed::<Entity>(&mut world, before), []);
 }
@@ -296,8 +296,8 @@ fn nothing_changed_is_no_block_and_everything_new_is_every_block() {
 #[test]
 fn a_write_changes_its_block_for_queries_that_use_its_column() {
     let (mut world, ids) = three_blocks();
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     world.get_mut::<Health>(ids[1_500]).expect("alive").0 = 7;
     assert_eq!(changed::<&Health>(&mut world, before), [(1, 1_024)]);
     assert_eq!(changed::<(&Health, &Velocity)>(&mut world, before), [(1, 1_024)]);
@@ -305,7 +305,7 @@ fn a_write_changes_its_block_for_queries_that_use_its_column() {
     assert_eq!(changed::<&mut Health>(&mut world, before), [(1, 1_024)], "looking through it writes nothing");
     assert_eq!(changed::<&Velocity>(&mut world, before), [], "another column is as it was");
     assert_eq!(changed::<Entity>(&mut world, before), []);
-    let now = world.tick();
+    let now = world.read_change_tick();
     assert_eq!(changed::<&Health>(&mut world, now), [], "not after it");
 }
 
@@ -313,8 +313,8 @@ fn a_write_changes_its_block_for_queries_that_use_its_column() {
 fn a_write_to_one_field_does_not_change_the_other() {
     use crate::common::cast::velocity as field;
     let (mut world, ids) = three_blocks();
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     *world.get_mut::<field::x>(ids[2_050]).expect("alive") = 1.0;
     assert_eq!(changed::<&field::x>(&mut world, before), [(2, 10)]);
     assert_eq!(changed::<&Velocity>(&mut world, before), [(2, 10)]);
@@ -383,8 +383,8 @@ fn every_way_of_writing_changes_blocks() {
     ];
     for (way, write, expected) in ways {
         let (mut world, ids) = three_blocks();
-        let before = world.tick();
-        world.advance_tick();
+        let before = world.read_change_tick();
+        world.increment_change_tick();
         write(&mut world, &ids);
         assert_eq!(changed::<&Health>(&mut world, before), expected, "{way}");
         assert_eq!(
@@ -398,14 +398,14 @@ fn every_way_of_writing_changes_blocks() {
 #[test]
 fn rows_that_come_change_their_block() {
     let (mut world, _) = three_blocks();
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     world.spawn((Health(1), Velocity::default(), Quiet(1), Armour(1), Frozen));
     assert_eq!(changed::<&Velocity>(&mut world, before), [(2, 11)]);
     let boss = world.spawn((Health(1), Velocity::default(), Quiet(1), Armour(1), Frozen, Boss)).id();
     assert_eq!(changed::<&Velocity>(&mut world, before), [(2, 11), (0, 1)], "in a table of their own too");
-    let before = world.advance_tick();
-    world.advance_tick();
+    world.increment_change_tick();
+    let before = world.increment_change_tick();
     world.entity_mut(boss).remove::<Boss>();
     assert_eq!(changed::<&Velocity>(&mut world, before), [(2, 12)]);
 }
@@ -413,17 +413,17 @@ fn rows_that_come_change_their_block() {
 #[test]
 fn rows_that_go_change_the_block_they_leave_and_the_block_that_is_filled_up() {
     let (mut world, ids) = three_blocks();
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     world.despawn(*ids.last().expect("many"));
     assert_eq!(changed::<&Velocity>(&mut world, before), [(2, 9)], "the last row");
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     // The last row moves from the third block into the first.
     world.despawn(ids[5]);
     assert_eq!(changed::<&Velocity>(&mut world, before), [(0, 1_024), (2, 8)]);
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     world.entity_mut(ids[1_025]).insert(Boss);
     assert_eq!(changed::<&Velocity>(&mut world, before), [(1, 1_024), (2, 7), (0, 1)]);
 }
@@ -431,8 +431,8 @@ fn rows_that_go_change_the_block_they_leave_and_the_block_that_is_filled_up() {
 #[test]
 fn untracked_components_change_only_with_their_rows() {
     let (mut world, ids) = three_blocks();
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     world.view_mut::<&mut Quiet>().into_iter().for_each(|mut quiet| quiet.0 += 1);
     world.get_mut::<Quiet>(ids[0]).expect("alive").0 = 1;
     assert_eq!(changed::<&Quiet>(&mut world, before), []);
@@ -443,8 +443,8 @@ fn untracked_components_change_only_with_their_rows() {
 #[test]
 fn changed_blocks_give_their_rows_and_slices() {
     let (mut world, ids) = three_blocks();
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     world.get_mut::<Health>(ids[2_055]).expect("alive").0 = 0;
     let query = world.view::<(Entity, &Health)>();
     let rows: Vec<(Entity, u32)> = query
@@ -464,11 +464,11 @@ fn changed_blocks_give_their_rows_and_slices() {
 #[test]
 fn writers_of_changed_blocks_mark_only_those() {
     let (mut world, ids) = three_blocks();
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     world.get_mut::<Health>(ids[2_055]).expect("alive").0 = 0;
-    let first = world.tick();
-    world.advance_tick();
+    let first = world.read_change_tick();
+    world.increment_change_tick();
     let mut query = world.view_mut::<&mut Health>();
     assert_eq!(query.chunks_changed_since_mut(first).count(), 0);
     for block in query.chunks_changed_since_mut(before) {

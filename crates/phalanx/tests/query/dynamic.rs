@@ -196,9 +196,9 @@ fn components_from_a_schema_are_queried_like_typed_ones() {
     let hp = world
         .register_dynamic(Schema::new("hp").field("current", FieldType::I32).field("max", FieldType::I32))
         .expect("a new name");
-    let frozen = world.register_dynamic(Schema::tag("frozen")).expect("a new name");
+    let frozen = world.register_dynamic(Schema::new("frozen")).expect("a new name");
     let [fire, ice] =
-        ["fire", "ice"].map(|tag| world.register_dynamic(Schema::tag(tag)).expect("a new name"));
+        ["fire", "ice"].map(|tag| world.register_dynamic(Schema::new(tag)).expect("a new name"));
     let spawn = |world: &mut World, current: i32, tags: &[ComponentId]| {
         let e = world.spawn_empty().id();
         world.insert_dynamic(e, hp, &[("current", current.into()), ("max", 10.into())]).expect("it fits");
@@ -280,15 +280,15 @@ fn columns_that_are_not_there_are_errors_that_say_why() {
     let foreign = {
         let mut other = World::new();
         for n in 0..20_u8 {
-            other.register_dynamic(Schema::tag(format!("tag {n}"))).expect("a new name");
+            other.register_dynamic(Schema::new(format!("tag {n}"))).expect("a new name");
         }
         other.register_component::<Name>()
     };
     let query = world.query_builder().with(health).with(burning).build();
     let table = query.tables(&world).next().expect("one table");
     let told = |error: Option<ColumnError>| error.map(|error| error.to_string()).unwrap_or_default();
-    let health_name = world.components().get(health).expect("registered").name().to_owned();
-    let pos_name = world.components().get(pos).expect("registered").name().to_owned();
+    let health_name = world.components().get_info(health).expect("registered").name().to_owned();
+    let pos_name = world.components().get_info(pos).expect("registered").name().to_owned();
     assert_eq!(
         told(table.column::<f64>(pos, "x").err()),
         format!("column `x` of `{pos_name}` holds f32, not f64")
@@ -385,7 +385,7 @@ fn writing_a_column_of_a_component_with_row_ticks_counts_as_change() {
         [world.component_id::<Armour>(), world.component_id::<Label>()].map(|id| id.expect("registered"));
     let query = world.query_builder().with(armour).build();
     world.clear_trackers();
-    let before = world.last_tick();
+    let before = world.last_change_tick();
     query.for_each_table_mut(&mut world, |table| {
         assert_eq!(table.as_ref().column::<Armour>(armour, ""), Ok(&[Armour(1)][..]));
     });

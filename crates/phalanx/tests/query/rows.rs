@@ -194,7 +194,7 @@ fn has_tells_presence_without_asking_for_it() {
 fn a_ref_yields_the_value_and_its_ticks() {
     let mut world = World::new();
     world.spawn((Armour(7), label("l")));
-    let born = world.tick();
+    let born = world.read_change_tick();
     for (armour, tag) in world.view::<(Ref<Armour>, Ref<Label>)>() {
         assert_eq!((armour.0, armour.added(), armour.last_changed()), (7, born, born));
         assert!(armour.is_added() && armour.is_changed());

@@ -26,7 +26,7 @@ fn one_entity_is_read_and_written() {
     *pos.expect("it has one").x = 9.0;
     assert!(query.get_mut(ids[0]).is_ok_and(|(_, pos)| pos.is_none()));
     assert_eq!(query.get(frozen).map(|(health, pos)| (health.0, pos.map(|pos| *pos.x))), Ok((13, Some(9.0))));
-    let mut health: Mut<Health> = world.view_mut::<&mut Health>().into_get(ids[2]).expect("it matches");
+    let mut health: Mut<Health> = world.view_mut::<&mut Health>().get_inner(ids[2]).expect("it matches");
     health.0 = 22;
     assert_eq!(world.get::<Health>(ids[2]), Some(&Health(22)));
 }

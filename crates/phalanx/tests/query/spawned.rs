@@ -190,7 +190,7 @@ fn ticks_are_kept_from_the_first_request_on() {
     assert_eq!(world.entity(before).spawn_tick(), None, "it was not asked for before");
     world.clear_trackers();
     let after = world.spawn(Health(2)).id();
-    let now = world.tick();
+    let now = world.read_change_tick();
     assert_eq!(world.entity(after).spawn_tick(), Some(now));
     assert_eq!(world.entity_mut(after).spawn_tick(), Some(now));
     assert!(world.entity(before).spawn_tick() < Some(now));

@@ -240,7 +240,7 @@ fn every_filter_decides_alike_alone_nested_and_within_or() {
 fn filters_reach_beyond_256_components() {
     let mut world = World::new();
     let ids: Vec<ComponentId> = (0..300)
-        .map(|n| world.register_dynamic(Schema::tag(format!("tag {n}"))).expect("a new name"))
+        .map(|n| world.register_dynamic(Schema::new(format!("tag {n}"))).expect("a new name"))
         .collect();
     let mut spawn = |tags: &[usize]| {
         let e = world.spawn(Health(1)).id();

@@ -83,7 +83,7 @@ fn exclusive_access_marks_a_row_when_it_is_used() {
     let values: Vec<u32> = world.view::<&Armour>().into_iter().map(|armour| armour.0).collect();
     assert_eq!(values, [9, 1, 7, 3, 5, 6]);
     assert_eq!(at(&mut world, ids[3]).last_changed(), born);
-    let now = world.tick();
+    let now = world.read_change_tick();
     assert_eq!(at(&mut world, ids[0]).last_changed(), now);
     assert!(now > born);
 }
@@ -187,10 +187,10 @@ fn a_component_that_comes_is_added_and_one_that_is_replaced_is_not() {
 fn rows_keep_their_ticks_wherever_they_move() {
     let mut world = World::new();
     let ids = armoured(&mut world, 4);
-    let born = world.last_tick();
+    let born = world.last_change_tick();
     world.get_mut::<Armour>(ids[3]).expect("alive").0 = 9;
-    let written = world.tick();
-    world.advance_tick();
+    let written = world.read_change_tick();
+    world.increment_change_tick();
     // The last row takes the place of the first; another goes to a new archetype and back.
     world.despawn(ids[0]);
     world.entity_mut(ids[1]).insert((Frozen, Health(1)));
@@ -316,13 +316,13 @@ fn row_filters_combine_with_each_other_and_with_archetype_filters() {
 fn a_query_may_choose_its_own_moment() {
     let mut world = World::new();
     let a = world.spawn(Armour(1)).id();
-    let first = world.tick();
-    world.advance_tick();
+    let first = world.read_change_tick();
+    world.increment_change_tick();
     let b = world.spawn(Armour(2)).id();
-    let second = world.tick();
-    world.advance_tick();
+    let second = world.read_change_tick();
+    world.increment_change_tick();
     world.get_mut::<Armour>(a).expect("alive").0 = 3;
-    let third = world.tick();
+    let third = world.read_change_tick();
     let since = |tick: Tick| -> (Vec<Entity>, Vec<Entity>) {
         let changed = world.view_filtered::<Entity, Changed<Armour>>().since(tick);
         let added = world.view_filtered::<Entity, Added<Armour>>().since(tick);

@@ -135,7 +135,7 @@ impl Run {
     }
 
     fn now(&self) -> Tick {
-        self.world.tick()
+        self.world.read_change_tick()
     }
 
     fn some_entity(&mut self) -> Option<Entity> {
@@ -164,7 +164,7 @@ impl Run {
             19 => self.write_by_name(),
             20 => self.world.clear_trackers(),
             21 => {
-                self.world.advance_tick();
+                self.world.increment_change_tick();
             }
             22 => assert_eq!(self.world.drop_empty_archetypes(), self.naive.drop_empty()),
             _ if self.rng.chance(10) => {
@@ -207,7 +207,7 @@ impl Run {
         let Some(entity) = self.some_entity() else { return };
         let (kind, value, now) = (self.rng.below(KINDS), self.value(), self.now());
         let schema = match kind {
-            MARK => Schema::tag("mark"),
+            MARK => Schema::new("mark"),
             COUNT => Schema::new("count").field("n", FieldType::U32),
             _ => {
                 let mut target = self.world.entity_mut(entity);

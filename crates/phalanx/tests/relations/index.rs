@@ -152,7 +152,7 @@ fn systems_and_the_world_share_one_index_after_a_restore() {
     assert_eq!(ask(&mut world, 8), [a]);
     world.restore(&before).unwrap();
     (0..100).for_each(|_| {
-        world.advance_tick();
+        world.increment_change_tick();
     });
     assert_eq!((ask(&mut world, 7), ask(&mut world, 8)), (vec![a], vec![]));
     assert_eq!(world.entities_with(&Faction(7)), [a]);

@@ -152,7 +152,7 @@ fn restoring_older_then_newer_then_branching_keeps_ticks_right() {
     let ids: Vec<Entity> = (0..3).map(|n| world.spawn(Tracked(n)).id()).collect();
     world.clear_trackers();
     let old = world.checkpoint();
-    world.advance_tick();
+    world.increment_change_tick();
     world.get_mut::<Tracked>(ids[0]).expect("alive").0 = 10;
     let new = world.checkpoint();
     assert_eq!(changed(&world), [10]);
@@ -162,7 +162,7 @@ fn restoring_older_then_newer_then_branching_keeps_ticks_right() {
     assert_eq!(changed(&world), [10]);
     world.restore(&old).expect("of this world");
     // Another branch, in which the same ticks mean other writes.
-    world.advance_tick();
+    world.increment_change_tick();
     world.get_mut::<Tracked>(ids[1]).expect("alive").0 = 20;
     let branch = world.checkpoint();
     assert_eq!(changed(&world), [20]);

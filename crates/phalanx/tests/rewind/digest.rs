@@ -97,7 +97,7 @@ fn history_of_capacity_and_registration_do_not_enter() {
     other.reserve(5_000);
     other.reserve_rows::<(Position, Velocity, Tag)>(10_000);
     other.insert_resource(Score { points: 3, names: Vec::with_capacity(400) });
-    other.advance_tick();
+    other.increment_change_tick();
     let a = other.spawn((position(1.0), Velocity { dx: 1.0, dy: 2.0 }, Tag)).id();
     let b = other.spawn((position(2.0), Burning(3), Marked(4))).id();
     other.spawn((Mood::Angry { at: a, since: 9 }, Marked(5)));

@@ -176,7 +176,7 @@ impl Run {
             7 => {
                 let plain = Plain { x: n as f32, small: 9 };
                 let rage = n.is_multiple_of(2).then_some(Text(text));
-                self.world.pool_mut::<Orcs>().spawn(Orcs { plain, tracked: Tracked(n), rage });
+                self.world.spawn_in(Orcs { plain, tracked: Tracked(n), rage });
             }
             8..=10 => {
                 if let Some(entity) = self.any() {
@@ -207,7 +207,7 @@ impl Run {
                 self.world.resource_mut::<Log>().0.push(n);
                 self.world.write_message(Note(text));
             }
-            27 => drop(self.world.advance_tick()),
+            27 => drop(self.world.increment_change_tick()),
             28 => self.world.clear_trackers(),
             29 => drop(self.world.drop_empty_archetypes()),
             30 => self.order(),
@@ -342,13 +342,13 @@ impl Run {
     /// Everything that can be seen of the world.
     fn show(&self) -> String {
         let world = &self.world;
-        let mut text = format!("tick {:?} digest {}\n", world.tick(), world.digest());
+        let mut text = format!("tick {:?} digest {}\n", world.read_change_tick(), world.digest());
         for id in world.archetypes().iter() {
             let names = world
                 .archetypes()
                 .signature(id)
                 .iter()
-                .map(|c| world.components().get(c).expect("known").name());
+                .map(|c| world.components().get_info(c).expect("known").name());
             let _ = writeln!(
                 text,
                 "{id:?} in {:?}: {:?}",

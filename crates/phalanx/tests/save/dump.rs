@@ -22,7 +22,7 @@ pub fn dump(world: &World) -> String {
             .archetypes()
             .signature(archetype)
             .iter()
-            .filter_map(|id| world.components().get(id))
+            .filter_map(|id| world.components().get_info(id))
             .map(ComponentInfo::name)
             .collect();
         let _ = writeln!(out, "archetype {:?} {names:?}", world.archetypes().pool_of(archetype));

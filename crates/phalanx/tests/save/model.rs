@@ -35,7 +35,7 @@ impl Sim {
                 .field("big", FieldType::U64);
             dynamic.push(world.register_dynamic(schema).expect("the names are free"));
         }
-        dynamic.push(world.register_dynamic(Schema::tag("mod.Tag")).expect("the name is free"));
+        dynamic.push(world.register_dynamic(Schema::new("mod.Tag")).expect("the name is free"));
         Self { random: Random::new(seed), alive: Vec::new(), dynamic }
     }
 

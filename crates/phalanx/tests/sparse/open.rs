@@ -96,8 +96,8 @@ fn alone_and_in_a_bundle_a_component_comes_and_goes_alike() {
                     turn(&mut bundled, &mut bundled_groups, which);
                 }
                 _ => {
-                    alone.advance_tick();
-                    bundled.advance_tick();
+                    alone.increment_change_tick();
+                    bundled.increment_change_tick();
                 }
             }
             alone.check().unwrap();

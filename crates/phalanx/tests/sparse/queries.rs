@@ -204,7 +204,7 @@ fn why_not_names_the_sparse_term_that_fails() {
     assert!(error.contains("it fails `with Stun`"), "{error}");
     let changed = world.view_filtered::<Entity, Changed<Burn>>();
     assert_eq!(fails(changed.why_not(entities[1])), "with Burn");
-    assert_eq!(fails(changed.since(world.tick()).why_not(entities[3])), "a tick of change");
+    assert_eq!(fails(changed.since(world.read_change_tick()).why_not(entities[3])), "a tick of change");
 }
 
 // E-016.
@@ -381,9 +381,9 @@ fn storage_is_a_part_of_what_a_schema_says() {
         Schema::new("hp in Sparse").field("current", FieldType::I32).field("owner", FieldType::Entity);
     assert_eq!(world.register_dynamic(again.clone().storage(StorageKind::Sparse)), Ok(ids[1]));
     assert!(matches!(world.register_dynamic(again), Err(RegisterError::OtherSchema { .. })));
-    let kinds = ids.map(|id| world.components().get(id).unwrap().storage());
+    let kinds = ids.map(|id| world.components().get_info(id).unwrap().storage());
     assert_eq!(kinds, [StorageKind::Table, StorageKind::Sparse, StorageKind::Stable]);
-    let tag = world.register_dynamic(Schema::tag("mark").storage(StorageKind::Sparse)).unwrap();
+    let tag = world.register_dynamic(Schema::new("mark").storage(StorageKind::Sparse)).unwrap();
     let e = world.spawn_empty().id();
     world.insert_dynamic(e, tag, &[]).unwrap();
     assert!(world.query_builder().with(tag).build().entities(&world).eq([e]));

@@ -61,8 +61,8 @@ fn sparse_components_of_ten_thousand_entities_touch_no_table() {
     let more = (Table::<5>(0), Table::<6>(0), Table::<7>(0), Table::<8>(0), Table::<9>(0));
     let ids: Vec<Entity> = world.spawn_batch((0..10_000).map(|_| (ten, more))).collect();
     let (archetypes, moves) = (world.archetypes().len(), world.stats().moves);
-    let before = world.tick();
-    world.advance_tick();
+    let before = world.read_change_tick();
+    world.increment_change_tick();
     for &e in &ids {
         world.insert(e, Stun(1.0)).unwrap();
     }

@@ -80,7 +80,7 @@ fn those(ids: &[Entity], keep: impl Fn(usize) -> bool) -> Vec<Entity> {
 fn the_switch_is_where_it_should_be() {
     let mut world = World::new();
     let id = world.register_component::<Health>();
-    assert_eq!(world.components().get(id).unwrap().storage(), KIND);
+    assert_eq!(world.components().get_info(id).unwrap().storage(), KIND);
     let e = world.spawn((Health(1), at(1.0), Frozen, Wide(1))).id();
     assert_eq!(world.archetype_of(e) == Some(phalanx::archetype::ArchetypeId::EMPTY), SPARSE);
 }
@@ -424,8 +424,8 @@ fn row_ticks_tell_what_came_and_what_changed() {
         .map(|(e, _)| e)
         .collect();
     assert_eq!(fresh, [late]);
-    let since = world.tick();
-    world.advance_tick();
+    let since = world.read_change_tick();
+    world.increment_change_tick();
     world.get_mut::<Armour>(late).unwrap().0 = 6;
     assert_eq!(world.view_filtered::<Entity, Changed<Armour>>().since(since).single(), Ok(late));
     checked(&world);

@@ -139,7 +139,7 @@ fn only_a_write_through_mut_marks_a_row() {
     let mut world = World::new();
     let entity = world.spawn(Watched(1)).id();
     let before = world.get_mut::<Watched>(entity).unwrap().last_changed();
-    world.advance_tick();
+    world.increment_change_tick();
     let mut row = world.get_mut::<Watched>(entity).unwrap();
     assert_eq!(row.0, 1);
     assert!(!row.set_if_neq(Watched(1)));

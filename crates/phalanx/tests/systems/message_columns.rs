@@ -131,7 +131,7 @@ macro_rules! both_layouts {
                     for _ in 0..100 {
                         messages.write_batch(hits(&[1, 2]));
                         assert!(messages.len() <= 2 * (keep + 1));
-                        messages.end_frame();
+                        messages.update();
                     }
                     assert_eq!((messages.len(), messages.as_columns().len()), (2 * keep, 2 * keep));
                 }
@@ -143,10 +143,10 @@ macro_rules! both_layouts {
                 let mut cursor = Cursor::default();
                 let id = messages.write(hit(1));
                 messages.write_batch(hits(&[2, 3]));
-                assert_eq!(messages.get(id).map(|hit| hit.number.to_owned()), Some(1));
+                assert_eq!(messages.get_message(id).map(|(hit, _)| hit.number.to_owned()), Some(1));
                 assert!(messages.iter().rev().map(|hit| hit.number.to_owned()).eq([3, 2, 1]));
                 assert!(messages.drain().map(|hit| (hit.number, hit.name.len())).eq([(1, 5), (2, 5), (3, 5)]));
-                assert!(messages.get(id).is_none() && messages.is_empty());
+                assert!(messages.get_message(id).is_none() && messages.is_empty());
                 messages.write(hit(4));
                 messages.clear();
                 assert_eq!(messages.write(hit(5)).get(), 4);
@@ -164,7 +164,7 @@ macro_rules! both_layouts {
                     }
                     let mut ended = 0;
                     while !messages.is_empty() {
-                        ended += usize::from(catch_unwind(AssertUnwindSafe(|| messages.end_frame())).is_err());
+                        ended += usize::from(catch_unwind(AssertUnwindSafe(|| messages.update())).is_err());
                     }
                     assert_eq!((ended, Arc::strong_count(&count)), (1, 1));
                     // The channel goes on with all its parts equally long.
@@ -172,7 +172,7 @@ macro_rules! both_layouts {
                         messages.write(heavy(&count, [false, false]));
                         assert_eq!(messages.iter().count(), messages.drain().count());
                         messages.write(heavy(&count, [false, false]));
-                        messages.end_frame();
+                        messages.update();
                     }
                     drop(messages);
                     assert_eq!(Arc::strong_count(&count), 1);
@@ -232,7 +232,7 @@ fn frames_of_messages_allocate_nothing_once_there_is_room() {
             messages.write_batch([1.0, 2.0, 3.0].map(shot));
             let ShotSlices { who, damage, .. } = messages.as_columns();
             let place = [who.as_ptr().addr(), damage.as_ptr().addr()];
-            messages.end_frame();
+            messages.update();
             place
         })
         .collect();

@@ -86,6 +86,6 @@ fn storage_is_named_as_in_bevy_or_in_small_letters() {
     let mut world = World::new();
     let sparse = world.register_component::<Stunned>();
     let table = world.register_component::<Place>();
-    assert_eq!(world.components().get(sparse).unwrap().storage(), StorageKind::Sparse);
-    assert_eq!(world.components().get(table).unwrap().storage(), StorageKind::Table);
+    assert_eq!(world.components().get_info(sparse).unwrap().storage(), StorageKind::Sparse);
+    assert_eq!(world.components().get_info(table).unwrap().storage(), StorageKind::Table);
 }

@@ -229,8 +229,12 @@ fn build(seed: u64, threads: Threads) -> App {
 /// The whole world as text, order included.
 fn dump(app: &App) -> String {
     let world = app.world();
-    let mut out =
-        format!("{:?} {:?} {:?}\n", world.tick(), world.resource::<Sum>(), world.resource::<Trail>());
+    let mut out = format!(
+        "{:?} {:?} {:?}\n",
+        world.read_change_tick(),
+        world.resource::<Sum>(),
+        world.resource::<Trail>()
+    );
     type Row<'a> =
         (Entity, Option<&'a Pos>, Option<&'a Vel>, Option<Ref<'a, Health>>, Option<&'a Name>, Has<Frozen>);
     for (entity, pos, vel, health, name, frozen) in world.view::<Row>() {

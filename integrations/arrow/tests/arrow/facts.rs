@@ -48,9 +48,9 @@ fn each_kind_of_field_has_its_column_type() {
 fn the_schema_tells_tick_and_versions() {
     let mut world = World::new();
     world.spawn(unit(Kind::Archer, None));
-    world.advance_tick();
+    world.increment_change_tick();
     let schema = record_batches(&world, &types()).unwrap().schema;
-    assert_eq!(schema.metadata()[TICK], world.tick().get().to_string());
+    assert_eq!(schema.metadata()[TICK], world.read_change_tick().get().to_string());
     let versions: Vec<_> = schema.metadata().iter().filter(|(key, _)| key.starts_with(VERSION)).collect();
     assert!(versions.iter().any(|(key, value)| key.ends_with("Unit") && *value == "3"), "{versions:?}");
 }
@@ -105,7 +105,7 @@ fn run_time_components_and_types_with_defaults_come_back() {
     assert_eq!(other.get_field(a, fuel, "left"), Ok(Value::F64(2.5)));
     assert_eq!(other.get_field(a, fuel, "by"), Ok(Value::Entity(b)));
     assert_eq!(other.get_field(b, charm, "power"), Ok(Value::U8(200)));
-    assert!(other.components().get(charm).unwrap().is_sparse());
+    assert!(other.components().get_info(charm).unwrap().is_sparse());
 }
 
 #[test]

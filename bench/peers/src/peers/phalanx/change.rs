@@ -204,12 +204,12 @@ pub fn changed() -> Contender {
             let mut entities: Vec<Entity> = world.view_filtered::<Entity, With<Data>>().iter().collect();
             entities.sort_unstable_by_key(|entity| entity.index());
             let written = entities[first..first + PER_WIDE_TABLE].to_vec();
-            let (query, seen) = (world.query(), world.tick());
+            let (query, seen) = (world.query(), world.read_change_tick());
             State { world, query, written, seen, sum: Sum::default() }
         },
         |State { world, written, seen, sum, .. }| {
-            *seen = world.tick();
-            world.advance_tick();
+            *seen = world.read_change_tick();
+            world.increment_change_tick();
             *sum = Sum::default();
             for &entity in written.iter() {
                 world.get_mut::<Data>(entity).expect("alive").0 += 1.0;

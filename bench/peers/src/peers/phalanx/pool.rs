@@ -55,9 +55,8 @@ pub fn simple_insert() -> Contender {
 pub fn insert_loop() -> Contender {
     let run = || {
         let mut world = World::new();
-        let mut pool = world.pool_mut::<Bodies>();
         for index in 0..MANY {
-            pool.spawn(Bodies::nth(index));
+            world.spawn_in(Bodies::nth(index));
         }
         world
     };
@@ -352,8 +351,8 @@ pub fn spawn_despawn() -> Contender {
         || (World::new(), Vec::with_capacity(MANY)),
         |(world, entities)| {
             entities.clear();
+            entities.extend((0..MANY).map(|index| world.spawn_in(Movers::nth(index))));
             let mut pool = world.pool_mut::<Movers>();
-            entities.extend((0..MANY).map(|index| pool.spawn(Movers::nth(index))));
             for &entity in entities.iter() {
                 pool.despawn(entity).expect("alive");
             }

@@ -83,12 +83,12 @@ fn changed_blocks(spread: bool) -> Contender {
             let mut world = World::new();
             let entities: Vec<Entity> = world.spawn_batch((0..HUNDRED_THOUSAND).map(|_| Data(0.0))).collect();
             let written = shapes::written(spread).map(|at| entities[at]).collect();
-            let (query, seen) = (world.query(), world.tick());
+            let (query, seen) = (world.query(), world.read_change_tick());
             Blocks { world, query, written, seen, sum: Sum::default() }
         },
         |Blocks { world, written, seen, sum, .. }| {
-            *seen = world.tick();
-            world.advance_tick();
+            *seen = world.read_change_tick();
+            world.increment_change_tick();
             *sum = Sum::default();
             for &entity in written.iter() {
                 world.get_mut::<Data>(entity).expect("alive").0 += 1.0;

@@ -1,7 +1,7 @@
 //! `Index` and `OrderedIndex`: entities by the value of a component, in systems.
 //!
-//! Each reads the component as a query does, so no system writes it beside this one, and what systems before it wrote is
-//! seen. The index itself belongs to the world: the first caller in a run brings it up to date under a lock, from the
+//! Each reads the component as a query does, so nothing writes it beside the system, and what systems before it wrote is
+//! seen. The index itself belongs to the world: the first system that asks in a run brings it up to date under a lock, from the
 //! ticks of blocks, and the others find nothing left to do (ADR 0056).
 
 use std::any::type_name;

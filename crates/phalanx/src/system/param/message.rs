@@ -97,7 +97,7 @@ impl<'w, M: Message> MessageReader<'w, '_, M> {
 
     /// Skips what is unread.
     pub fn clear(&mut self) {
-        *self.cursor = self.messages.cursor();
+        *self.cursor = self.messages.get_cursor_current();
     }
 
     /// The unread messages field by field: for `#[message(layout = "soa")]` a struct with one slice per field, for
@@ -225,7 +225,7 @@ impl<M: Message> SystemParam for MessageReader<'_, '_, M> {
         access.read(Part::Messages(channel));
         meta.declare(world, short_type::<Self>(), access);
         // What is gone by now was not missed.
-        let cursor = world.messages.get::<M>().map_or_else(Cursor::default, Messages::cursor_at_oldest);
+        let cursor = world.messages.get::<M>().map_or_else(Cursor::default, Messages::get_cursor);
         ReaderState { channel, cursor: RefCell::new(cursor) }
     }
     fn lock<'w>(state: &'w ReaderState<M>, world: &'w SharedWorld<'w>, run: Run<'w>) -> ReaderGuard<'w, M> {

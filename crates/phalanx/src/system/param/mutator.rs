@@ -62,7 +62,7 @@ impl<M: Message<Columns = Vec<M>>> MessageMutator<'_, '_, M> {
 
     /// Skips what is unread.
     pub fn clear(&mut self) {
-        *self.cursor = self.messages.cursor();
+        *self.cursor = self.messages.get_cursor_current();
     }
 }
 
@@ -97,7 +97,7 @@ impl<M: Message<Columns = Vec<M>>> SystemParam for MessageMutator<'_, '_, M> {
         let mut access = Access::new();
         access.write(Part::Messages(channel));
         meta.declare(world, short_type::<Self>(), access);
-        let cursor = world.messages.get::<M>().map_or_else(Cursor::default, Messages::cursor_at_oldest);
+        let cursor = world.messages.get::<M>().map_or_else(Cursor::default, Messages::get_cursor);
         MutatorState { channel, cursor: RefCell::new(cursor) }
     }
     fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {

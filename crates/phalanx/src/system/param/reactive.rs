@@ -67,7 +67,7 @@ impl<C> Reactive<'_, '_, C> {
         self.iter().count()
     }
 
-    /// Whether no entity in the set is alive.
+    /// Whether no entity of the set is alive.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }

@@ -346,14 +346,7 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(OldValues<B>, Option<<B::Sparse as SparseParts>::Replaced>), ChangeError> {
-        let (values, sparse) = bundle.into_values(self.store.tick());
-        self.with_required(entity, id, |world| match world.insert_values::<B>(entity, id, values, existing) {
-            Ok(old) => Ok((old, world.put_sparse(entity, sparse, existing))),
-            Err(error) => {
-                drop(sparse);
-                Err(error)
-            }
-        })
+        self.with_required(entity, id, |world| world.insert_parts(entity, id, bundle, existing))
     }
 
     /// Inserts the table part of a bundle, along the known edge from wherever the entity stands.

@@ -1,6 +1,6 @@
 //! What one entity loses: removing or taking a bundle, all but a bundle, or a component by its id.
 //!
-//! Whether the pool allows it is asked before anything leaves a set. Removed values are dropped
+//! Whether the pool allows it is asked before anything leaves a set. Values that are not kept are dropped
 //! last, when the entity is rid of them everywhere.
 
 use phalanx_store::{Entity, SetId, TableId, Values};

@@ -132,7 +132,7 @@ impl EntityCommands<'_> {
         self
     }
 
-    /// As [`queue`](Self::queue); no handler is called for an error, nor when the entity was despawned.
+    /// As [`queue`](Self::queue); neither an error is reported, nor that the entity was despawned.
     pub fn queue_silenced<C: EntityCommand>(&mut self, command: C) -> &mut Self {
         let entity = self.entity;
         self.commands().queue_silenced(move |world: &mut World| on_entity(world, entity, command));

@@ -385,7 +385,7 @@ fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &m
     let applied = rest.len() as u64;
     world.commands.stats.applied += applied;
     if !merge::apply(world, merge, work, entity, rest) {
-        // A handler of an earlier change has despawned it.
+        // A handler that heard of a change before has despawned it.
         world.commands.stats.applied -= applied;
         for &at in rest {
             world.note_dead(entity, work.steps[at].quiet);
@@ -413,7 +413,7 @@ fn despawn(
     (begun, outcome)
 }
 
-/// Counts the commands on an entity that is gone. What they would have inserted need not be: it cannot be seen.
+/// Counts the commands on an entity that is gone. What they would have inserted need not be: no code can see it.
 fn drop_despawned(world: &mut World, work: &mut Queue, steps: &[usize], death: usize) {
     let staged = world.commands.order == FlushOrder::Staged;
     let comes_before =

@@ -139,7 +139,7 @@ fn foresee(world: &mut World, queue: &Queue, entity: Entity, steps: &[usize]) ->
     Some(foreseen.changes()).filter(|changes| !changes.is_empty())
 }
 
-/// Gives an entity values of components whose types are erased, as one move. The caller has checked that
+/// Gives an entity values of components whose types are erased, as one move. The caller has asked whether
 /// entity, ids, types and pool allow it, and announces it.
 pub(crate) fn insert_boxed(
     world: &mut World,

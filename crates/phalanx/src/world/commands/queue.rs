@@ -53,7 +53,7 @@ pub(crate) enum What {
 pub(crate) struct Step {
     pub(crate) entity: Entity,
     pub(crate) what: What,
-    /// Whether it is not reported when the entity is dead.
+    /// Whether it is not to be reported when the entity is dead.
     pub(crate) quiet: bool,
 }
 
@@ -285,7 +285,7 @@ impl Queue {
         self.steps.push(Step::new(entity, What::Enter { kind: number(at), slot }));
     }
 
-    /// It is not reported when the entity of the last command is dead.
+    /// It is not to be reported when the entity of the last command is dead.
     pub(crate) fn quiet_last(&mut self) {
         if let Some(last) = self.steps.last_mut() {
             last.quiet = true;

@@ -66,7 +66,7 @@ pub trait Command: Send + 'static {
         self.handle_error_with(World::fail)
     }
 
-    /// The same command, whose error is ignored.
+    /// The same command, whose error is not reported.
     fn ignore_error(self) -> impl Command<Out = ()>
     where
         Self: Sized,

@@ -37,7 +37,7 @@ impl Commands<'_, '_> {
         self.queue(command.handle_error_with(handler));
     }
 
-    /// As [`Commands::queue`]; an error is ignored.
+    /// As [`Commands::queue`]; an error is not reported.
     pub fn queue_silenced<C: Command>(&mut self, command: C) {
         self.queue(command.ignore_error());
     }

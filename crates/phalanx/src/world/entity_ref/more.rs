@@ -57,7 +57,7 @@ impl<'w> EntityRef<'w> {
 
     /// Whether the entity has the component of this type.
     pub fn contains_type_id(&self, type_id: TypeId) -> bool {
-        self.world.components.id_of_type(type_id).is_some_and(|id| self.contains_id(id))
+        self.world.components.get_id(type_id).is_some_and(|id| self.contains_id(id))
     }
 
     /// Reads a component with row ticks, with when it came and was written.
@@ -67,7 +67,7 @@ impl<'w> EntityRef<'w> {
 
     /// When a component with row ticks came and was last written.
     pub fn get_change_ticks<C: RowTracked>(&self) -> Option<ComponentTicks> {
-        self.get_change_ticks_by_id(self.world.components.id::<C>()?)
+        self.get_change_ticks_by_id(self.world.components.component_id::<C>()?)
     }
 
     /// Reads what a query would yield for the entity.
@@ -92,11 +92,6 @@ impl<'w> EntityWorldMut<'w> {
     /// The entity, to be read only, for as long as the world is borrowed.
     pub fn into_readonly(self) -> EntityRef<'w> {
         EntityRef::new(self.world, self.entity)
-    }
-
-    /// The entity, to be read only.
-    pub fn as_readonly(&self) -> EntityRef<'_> {
-        self.as_ref()
     }
 
     /// The entity, whose components can be written but do not come or go.
@@ -170,7 +165,7 @@ impl<'w> EntityWorldMut<'w> {
 
     /// Whether the entity has the component of this type.
     pub fn contains_type_id(&self, type_id: TypeId) -> bool {
-        self.as_ref().contains_type_id(type_id)
+        self.as_readonly().contains_type_id(type_id)
     }
 
     /// Reads what a query would yield for the entity.
@@ -179,7 +174,7 @@ impl<'w> EntityWorldMut<'w> {
     /// When the entity lacks a part; see [`EntityWorldMut::get_components`].
     #[track_caller]
     pub fn components<D: ReadOnlyQueryData + 'static>(&self) -> D::Item<'_> {
-        self.as_ref().components::<D>()
+        self.as_readonly().components::<D>()
     }
 
     /// Reads what a query would yield for the entity.
@@ -187,7 +182,7 @@ impl<'w> EntityWorldMut<'w> {
     /// # Errors
     /// When the entity lacks a part.
     pub fn get_components<D: ReadOnlyQueryData + 'static>(&self) -> Result<D::Item<'_>, QueryEntityError> {
-        self.as_ref().get_components::<D>()
+        self.as_readonly().get_components::<D>()
     }
 
     /// Reads and writes what a query would yield for the entity.
@@ -221,7 +216,7 @@ impl<'w> EntityWorldMut<'w> {
 
     /// Reads a component with row ticks, with when it came and was written.
     pub fn get_ref<C: Component + RowTracked>(&self) -> Option<Ref<'_, C>> {
-        self.as_ref().get_ref::<C>()
+        self.as_readonly().get_ref::<C>()
     }
 
     /// As [`EntityWorldMut::get_ref`], for as long as the world is borrowed.
@@ -241,7 +236,7 @@ impl<'w> EntityWorldMut<'w> {
 
     /// When a component with row ticks came and was last written.
     pub fn get_change_ticks<C: RowTracked>(&self) -> Option<ComponentTicks> {
-        self.as_ref().get_change_ticks::<C>()
+        self.as_readonly().get_change_ticks::<C>()
     }
 
     /// Reads a resource of the world.

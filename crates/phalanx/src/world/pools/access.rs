@@ -11,7 +11,7 @@ use phalanx_store::{CachedLocation, Entity};
 use super::{PoolEntityError, PoolReader, PoolRow};
 use crate::archetype::ArchetypeId;
 use crate::component::{AnyComponent, Queryable};
-use crate::pool::{BundleIn, DeclaredPool, Declares, Handle, Optional, Pool, PoolId, PoolKey};
+use crate::pool::{BundleIn, Declares, Handle, Optional, Pool, PoolId, PoolKey};
 use crate::query::{FilterIn, InPool, Query, QueryIn, ReadOnlyQueryData};
 use crate::world::World;
 
@@ -331,17 +331,5 @@ impl<P: Pool> PoolMut<'_, P> {
         &mut self,
     ) -> Query<'_, '_, D, (InPool<P>, F)> {
         self.world.view_filtered_mut()
-    }
-}
-
-impl<P: DeclaredPool> PoolMut<'_, P> {
-    /// Spawns an entity in the pool.
-    ///
-    /// # Panics
-    /// When all entity indices are in use.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
-    pub fn spawn(&mut self, value: P) -> Entity {
-        self.world.spawn_in(value)
     }
 }

@@ -66,12 +66,12 @@ impl Changes {
         Self { discard: ids.clone(), remove: ids, ..Self::default() }
     }
 
-    /// Whether it is not announced.
+    /// Whether it has no listener.
     pub(crate) fn is_empty(&self) -> bool {
         self.discard.is_empty() && self.remove.is_empty() && self.insert.is_empty()
     }
 
-    /// The first event, for the record of causes.
+    /// The first event, to tell why something happened.
     pub(super) fn first(&self) -> (Lifecycle, Option<ComponentId>) {
         let events = [
             (Lifecycle::Despawn, if self.despawns { self.remove.iter().next() } else { None }),
@@ -151,7 +151,7 @@ impl Round {
 
 /// A change that is about to be made, after the handlers of what goes ran.
 pub(crate) enum Begun {
-    /// It is not announced.
+    /// It has no listener.
     Unheard,
     /// The listeners of what comes are planned.
     Planned(Box<Plan>),
@@ -305,7 +305,7 @@ impl World {
         self.end_round(round, Ok(()));
     }
 
-    /// Announces that entities came: listeners of whole runs after the others.
+    /// Announces that entities came, to those that want that as one, after the others.
     fn announce_run(&mut self, entities: &[Entity], ids: &Signature) {
         let events = [Lifecycle::Add, Lifecycle::Insert];
         let one_by_one = |world: &Self, event: Lifecycle| {
@@ -443,7 +443,7 @@ impl World {
         }
     }
 
-    /// Calls the hooks that keep the world in agreement with itself, where no other handler runs any more.
+    /// Calls the hooks that keep the world in agreement with itself, where no other listener is told any more.
     #[cold]
     fn keep_up(&mut self, event: Lifecycle, entity: Entity, ids: &Signature) {
         let ids = ids.intersection(&self.reactions.upkeep);

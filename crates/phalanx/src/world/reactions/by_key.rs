@@ -162,7 +162,7 @@ impl World {
     /// components, and then what they queued. The event and its trigger can be looked at afterwards.
     ///
     /// # Errors
-    /// When the event or the trigger is not of the type that the key stands for; then no observer is called.
+    /// When the event or the trigger is not of the type that the key stands for; then no observer hears of it.
     pub fn trigger_dynamic(
         &mut self,
         key: EventKey,

@@ -51,7 +51,7 @@ impl World {
         Changes::leaving(self.reactions.heard().intersection(&Signature::empty().with(id)))
     }
 
-    /// What despawning does; nothing when it is not announced.
+    /// What despawning does; nothing when it has no listener.
     pub(crate) fn foresee_despawn(&self, entity: Entity) -> Changes {
         Changes { despawns: true, ..Changes::leaving(self.present_of(entity, self.reactions.heard())) }
     }

@@ -180,7 +180,7 @@ impl World {
     /// As [`World::register_component_hooks`], for a component that is known by its id, such as one made from a schema.
     /// `None` when the world has no such component.
     pub fn register_component_hooks_by_id(&mut self, id: ComponentId) -> Option<HooksMut<'_>> {
-        self.components.get(id).is_some().then(|| self.hooks_mut(id))
+        self.components.get_info(id).is_some().then(|| self.hooks_mut(id))
     }
 
     fn hooks_mut(&mut self, id: ComponentId) -> HooksMut<'_> {

@@ -1,8 +1,8 @@
 //! What checkpoints keep of reactions: the observers, and what waited for its readers.
 //!
 //! Observers, the removals that wait with the places of their readers, reactive sets, and what observers at sync points
-//! were called with come back as they were. An observer that went since is kept by the world as long as a checkpoint
-//! knows it. Hooks are no state: they stay. What the handlers of observers keep is shown part by part
+//! were told come back as they were. An observer that went since is kept by the world as long as a checkpoint knows it.
+//! Hooks are no state: they stay. What the handlers of observers keep is shown part by part
 //! ([`World::visit_observers`]), and copied by code that knows how.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -124,7 +124,7 @@ impl World {
         gone.into_iter().for_each(|retired| panics.guard(|| drop(retired)));
     }
 
-    /// Removes the observers that came since, and brings those back that went. Those that no checkpoint keeps are returned.
+    /// Removes the observers that came since, and brings those back that went. Those that are unknown are returned.
     fn restore_observers(&mut self, image: &Arc<ObserversImage>) -> Vec<Retired> {
         if self.reactions.observers.is_as_in(image) {
             return Vec::new();

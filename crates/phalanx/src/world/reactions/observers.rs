@@ -1,7 +1,7 @@
 //! The observers of a world: which are called for which event, in which order.
 //!
-//! An observer is a slot, not an entity. Lists name the observers of an event: those of its type, those of a component,
-//! those of an entity; one that is found in several of them is called once. They run in order of registration, as far as
+//! An observer is a slot, not an entity. Lists say who observes an event: all of its type, those of a component, those
+//! of an entity; an observer that is found in several of them is called once. They run in order of registration, as far as
 //! `before` and `after` do not say otherwise, and in reverse on the way out.
 //!
 //! This file knows no systems: an observer is a [`Handler`].
@@ -103,8 +103,8 @@ impl Kept {
 }
 
 impl NewObserver {
-    /// Whether it is called once for a run of entities that come at once: one that names single entities is called for
-    /// each.
+    /// Whether it is called once for a run of entities that come at once: an observer of some of them hears of each
+    /// for itself.
     fn takes_runs(&self) -> bool {
         self.batched && self.entities.is_empty()
     }
@@ -473,7 +473,7 @@ impl World {
         }
     }
 
-    /// Forgets that an entity was observed, which is gone; observers of no other entity are removed.
+    /// Forgets that an entity was observed, which is gone; those that observed no other are removed.
     pub(crate) fn forget_observed(&mut self, entity: Entity) {
         let Some(slots) = self.reactions.observers.by_entity.get(&entity).cloned() else { return };
         for slot in slots {

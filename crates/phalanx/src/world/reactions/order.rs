@@ -1,9 +1,9 @@
 //! The order of observers: that of registration, as far as `before` and `after` do not say otherwise.
 //!
-//! Of those that may come next, the one that was registered first is the next one. So an observer that no other waits for
+//! Of those that may come next, the one that was registered first is the next one. So an observer that none waits for
 //! comes last when it is added, whatever it waits for itself, and adding it sorts nothing. Any other is put in its place
 //! before the next event, together with all that were added until then. Only one that waits and is waited for can close
-//! a cycle: adding it reports that at once.
+//! a circle: the caller that adds it hears of that at once.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;

@@ -66,7 +66,7 @@ pub(crate) struct Plan {
     /// How often plans had been forgotten when it was made.
     made: u64,
     changes: Changes,
-    /// The first event, for the record of causes.
+    /// The first event, to tell why something happened.
     first: (Lifecycle, Option<ComponentId>),
     /// What goes, and what comes, where there are listeners.
     leaving: Box<[Telling]>,
@@ -78,7 +78,7 @@ pub(crate) struct Plan {
     beginning: Box<[Crossing]>,
     /// The sets in which an entity is not, if this is what its change announces.
     sets: Box<[SetId]>,
-    /// Whether there are no listeners.
+    /// Whether there is no listener.
     silent: bool,
 }
 
@@ -142,10 +142,10 @@ impl World {
         Some(Begun::Planned(plan))
     }
 
-    /// Begins a change that is not announced, or that is part of a longer announcement.
+    /// Begins a change without listeners, or that is part of a longer announcement.
     #[inline(never)]
     fn not_as_planned(&mut self, plan: Box<Plan>, entity: Entity) -> Begun {
-        // It is not announced: it is the cause of nothing. What is part of a chain counts all the same.
+        // Without listeners, it is the cause of nothing. What is part of a chain counts all the same.
         if plan.silent && (self.reactions.chain.is_empty() || plan.changes.is_empty()) {
             self.put_back(plan);
             return Begun::Unheard;
@@ -271,7 +271,7 @@ impl World {
             ],
         );
         let coming = tellings(self, &[(Lifecycle::Add, &changes.add), (Lifecycle::Insert, &changes.insert)]);
-        // Listeners to single entities are left out: none of them names this one.
+        // Observers of single entities do not watch one without observers.
         let called = |side: Border| -> Box<[Crossing]> {
             let of_all = |(listener, border): &&Crossing| {
                 *border == side && listener.hears_of_all(&self.reactions.observers)
@@ -296,7 +296,7 @@ impl World {
         })
     }
 
-    /// The listeners to an event of some components; `None` when there are none.
+    /// Who hears of an event of some components; `None` when none does.
     fn telling(&mut self, event: Lifecycle, ids: &Signature) -> Option<Telling> {
         // Observers of all components are called for an event only where there is one.
         if ids.is_empty() {
@@ -400,7 +400,7 @@ impl World {
         }
     }
 
-    /// Announces entities that came at once: listeners of whole runs after the others.
+    /// Tells of entities that came at once: those that want that as one, after the others.
     fn tell_run(&mut self, plan: &Plan, entities: &[Entity]) {
         let collected = || plan.coming.iter().filter(|telling| telling.collected);
         if collected().next().is_some() {

@@ -1,6 +1,6 @@
 //! What is announced at sync points: values that were written, archetypes that came and went.
 //!
-//! Writing a value must not cost more because there are listeners, so none is called at once. When commands are applied
+//! Writing a value must not cost more because there is a listener, so none is told at once. When commands are applied
 //! between systems, and at the end of each phase, the ticks of rows say which values are newer than the last time, and
 //! the journal of archetypes says what came and went. Only observers that ask for it cause that to be looked at.
 
@@ -44,8 +44,8 @@ pub(crate) fn find_mutated<T: RowTracked>(world: &mut World, since: Tick) -> Vec
 
 impl World {
     pub(super) fn add_poll(&mut self, listener: Listener, find: FindMutated) {
-        let since = self.tick();
-        self.advance_tick();
+        let since = self.store.tick();
+        self.store.advance_tick();
         self.reactions.polls.push(Poll { listener, find, since });
         self.update_polled();
     }
@@ -88,9 +88,9 @@ impl World {
             let listener = listener.clone();
             found.push((listener, find(self, since)));
         }
-        let now = self.tick();
+        let now = self.store.tick();
         self.reactions.polls.iter_mut().for_each(|poll| poll.since = now);
-        self.advance_tick();
+        self.store.advance_tick();
         for (listener, entities) in found.into_iter().filter(|(_, entities)| !entities.is_empty()) {
             match listener {
                 Listener::Observer(observer) => {

@@ -1,7 +1,7 @@
 //! Reactive sets: entities to which something happened since their reader last looked.
 //!
 //! A set belongs to one reader, which shares it with the world. Each entity is in it once, in the order in which it came
-//! to be there; a dead one is skipped, and forgotten before the set has grown to twice its living. The set is
+//! to be there; the dead are passed over, and forgotten before the set has grown to twice its living. The set is
 //! written where structure changes and at sync points, never while systems run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -44,7 +44,7 @@ pub struct RemovedComponentLogs<'w> {
 
 impl<'w> RemovedComponentLogs<'w> {
     /// The entities that lost a component, oldest first, which at least one reader has not read yet; entries that all
-    /// have read are dropped now and then. `None` for a component whose removals no reader reads.
+    /// have read are dropped now and then. `None` for a component whose removals are not read.
     pub fn get(&self, id: ComponentId) -> Option<&'w [Entity]> {
         let removals = self.removals;
         removals.logged.has(id).then(|| removals.logs[id.index()].entities.as_slice())
@@ -79,7 +79,7 @@ pub(super) struct Log {
 impl Log {
     /// Forgets what all readers have passed, and what is too much.
     fn tidy(&mut self, limit: usize) {
-        // A reader without another holder has ended.
+        // A reader that is not held elsewhere has ended.
         self.readers.retain(|reader| Arc::strong_count(reader) > 1);
         let end = self.first + self.entities.len() as u64;
         let passed = self.readers.iter().map(|reader| reader.load(Ordering::Relaxed)).min().unwrap_or(end);
@@ -149,7 +149,7 @@ impl World {
     /// As [`World::removed`], by id. Nothing for an id that the world does not know.
     pub fn removed_with_id(&mut self, id: ComponentId) -> impl Iterator<Item = Entity> + '_ {
         let mut place = self.reactions.removals.own.iter().position(|(known, _)| *known == id);
-        if place.is_none() && self.components.get(id).is_some() {
+        if place.is_none() && self.components.get_info(id).is_some() {
             let reader = self.read_removals(id);
             self.reactions.removals.own.push((id, reader));
             place = Some(self.reactions.removals.own.len() - 1);
@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Stops recording removals that have no reader any more.
+    /// Stops writing removals down that are not read any more.
     pub(crate) fn forget_unread_removals(&mut self) {
         let logged = self.reactions.removals.logged.clone();
         for id in &logged {

@@ -56,7 +56,7 @@ impl<R: Relationship> CascadeOrder<R> {
         }
     }
 
-    /// How many levels there are below those without a target.
+    /// How many levels there are below those that point at none.
     pub fn depth(&self) -> usize {
         self.tree.depth()
     }
@@ -85,7 +85,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
     /// Visits every match, each after the one that it points at: parents before children.
     ///
     /// The function gets the match, and beside it what the query would yield for the one above to a reader, if the query
-    /// visits that one; a filter that looks at ticks does not hide it. Matches without a target come first. So
+    /// visits that one; a filter that looks at ticks does not hide it. Matches that point at none come first. So
     /// values that are handed down are complete when they are read.
     ///
     /// ```
@@ -117,8 +117,8 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         self.for_each_descending(&order.tree, each);
     }
 
-    /// As [`Query::cascade`]: the matches of one level on several threads, level after level. Matches without a
-    /// target come first, on one thread.
+    /// As [`Query::cascade`]: the matches of one level on several threads, level after level. Matches that point at
+    /// none come first, on one thread.
     #[cfg(feature = "parallel")]
     pub fn par_cascade<R: Relationship>(
         &mut self,

@@ -5,10 +5,10 @@
 //!                                          despawned from behind: minion 2, minion 1, squad, army
 //! ```
 //!
-//! So sources go before their target, and no entity ever points at a dead one. Everything that was collected goes,
+//! So those that point go before their target, and no entity ever points at a dead one. Everything that was collected goes,
 //! whatever handlers change meanwhile and whatever panics; the first panic is passed on at the end. What handlers link to
 //! an entity of the tree that is alive still goes with that entity; a link to one that has gone is refused as any other
-//! link to the dead. Where only the upkeep of the relation itself listens, a tree goes as one batch.
+//! link to the dead. Where the upkeep of the relation alone listens, a tree goes as one batch.
 
 use hashbrown::HashSet;
 use phalanx_store::{Entity, FirstPanic};
@@ -96,7 +96,7 @@ impl World {
         was_alive
     }
 
-    /// The link of an entity, if it has one, and only the lists of that relation have to follow the entity's end.
+    /// The link of an entity, if it has one, and the lists of that relation alone have to hear of the entity's end.
     fn only_quiet_link(&self, entity: Entity) -> Option<QuietLink> {
         let mut links = self.relations.quiet.iter().filter(|link| link.target(self, entity).is_some());
         let (Some(&link), None) = (links.next(), links.next()) else { return None };
@@ -122,7 +122,7 @@ impl World {
         tree
     }
 
-    /// Whether only the upkeep of linked relations has to follow the end of entities, each of which points at
+    /// Whether the upkeep of linked relations alone has to hear of the end of entities, each of which points at
     /// another one of them, or at one that dies with them.
     fn ends_unheard(&self, entities: &[Entity]) -> bool {
         let linked = &self.relations.linked;

@@ -5,8 +5,8 @@
 //!   direct      the old target? │ the change │ leaves the one list, joins the other, which comes or goes at once
 //! ```
 //!
-//! Both do the same. The hooks in `upkeep` are for relations whose changes are announced, since these must be told in
-//! order, while structure stands still. Here the change is complete when the lists follow: nothing runs in between.
+//! Both do the same. The hooks in `upkeep` are for relations whose changes somebody hears of, since these must be told in
+//! order, while structure stands still. Here the change is complete when the lists follow: no code can see what is between.
 
 use phalanx_store::{Entity, Existing, FirstPanic, Store, Tick};
 
@@ -32,7 +32,7 @@ pub(crate) struct Direct {
     is_listed: fn(&World, Entity) -> bool,
 }
 
-/// The target of an entity before a change, and after it; `None` is no target.
+/// At whom an entity pointed before a change, and at whom it points now; `None` is no entity.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
     pub(crate) before: Option<Entity>,
@@ -57,7 +57,7 @@ impl QuietLink {
     pub(crate) fn follow_new(self, world: &mut World, entities: &[Entity]) {
         let mut relinked = false;
         for_each_despite_panics(entities.iter(), |&entity| {
-            // A handler of one that was refused, or is disabled, may have linked others: these are listed already.
+            // A handler that hears of one that was refused, or is disabled, may have linked others: these are listed already.
             if relinked && (self.direct.is_listed)(world, entity) {
                 return;
             }
@@ -126,7 +126,7 @@ fn follow<R: Relationship>(world: &mut World, source: Entity, id: ComponentId, T
     } else {
         leave_and_join::<R>(world, source, id, Turn { before, now });
     }
-    // Last, because a handler may change the link, or panic. A link that was refused is renewed as it goes.
+    // Last, because a handler that hears of it may change the link, or panic. A link that was refused is renewed as it goes.
     if is_hierarchy::<R>() && world.has_disabled_trees() {
         world.renew_disabled(vec![source]);
     }
@@ -156,7 +156,7 @@ fn move_between<R: Relationship>(
         return None;
     }
     let mut lists = store.set_values(column, changed)?;
-    // As `check_link`: an entity with a list lives, and one without is above no other.
+    // As `check_link`: who has a list lives, and who has none is above no entity.
     if !lists.has(before) || !lists.has(now) || (!R::CYCLIC && lists.has(source)) {
         return None;
     }
@@ -267,7 +267,7 @@ impl World {
         self.sources_of::<S>(target).is_some() || self.relations.has_waiting_list::<S>(target)
     }
 
-    /// Gives a target its first list, at once where it is not announced.
+    /// Gives a target its first list, at once where there is no listener.
     #[inline]
     pub(super) fn give_first_list<S: RelationshipTarget>(&mut self, target: Entity, list: S) {
         let bundle = self.bundle::<S>();
@@ -293,7 +293,7 @@ impl World {
         drop(<S as Bundle>::Sparse::take(&mut self.store, &self.sets, target));
     }
 
-    /// Whether only their upkeep listens to lists of this kind.
+    /// Whether their upkeep alone listens to lists of this kind.
     #[inline]
     fn is_quiet_list<S: RelationshipTarget>(&self) -> bool {
         self.component_id::<S>().is_some_and(|id| self.is_quiet(id))

@@ -221,7 +221,7 @@ impl World {
                 self.unlink::<R>(source, other);
             }
         }
-        // Lists come first, while they are empty: their handlers may change the world.
+        // Lists come first, while they are empty: a handler that hears of them may change the world.
         // A pool that does not declare a list refuses it; then it is not there.
         if self.contains(target) && self.get::<Links<R>>(source).is_none() {
             let _ = self.insert(source, Links::<R>::empty());

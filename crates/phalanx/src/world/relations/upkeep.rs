@@ -51,7 +51,7 @@ pub(crate) struct Relations {
 static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
 
 impl Relations {
-    /// Takes note of the relations to which only their upkeep listens.
+    /// Takes note of the relations to which their upkeep alone listens.
     pub(crate) fn set_quiet(&mut self, quiet: Vec<QuietLink>) {
         self.quiet = quiet;
     }
@@ -207,7 +207,7 @@ fn linked<R: Relationship>(mut world: DeferredWorld<'_>, context: HookContext) {
         world.renew_disabled_child(source);
     }
     if let Err(error) = world.check_link::<R>(source, target) {
-        // Until it goes, the link has no target: no walk that a handler begins meets a cycle.
+        // Until it goes, the link points at none: no walk that a handler begins meets a cycle.
         let mut held = target;
         if let Some(column) = R::column()
             && let Some(link) = world.world_mut().store.set_value_mut(column, None, source)
@@ -429,7 +429,7 @@ impl World {
     /// Verifies that both halves of all relations agree. Slow: for tests, and for what was loaded.
     pub(crate) fn check_relations(&self) -> Result<(), String> {
         if !self.relations.waiting.is_empty() && self.commands.queue.is_empty() {
-            return Err("a list waits for its target, and nobody will insert it".to_owned());
+            return Err("a list waits for its target, and will not be inserted".to_owned());
         }
         self.relations.edges.iter().try_for_each(|kind| (kind.check)(self))?;
         let declared = self.components.iter().filter_map(|info| info.attached::<Declared>());

@@ -12,7 +12,7 @@ fn signature<B: Bundle>(world: &mut World) -> Signature {
     let mut components = phalanx::registry::Components::default();
     let mut ids = Vec::new();
     B::register(&mut components, &mut ids).expect("a proper bundle");
-    let names = ids.into_iter().map(|id| components.get(id).expect("registered").name());
+    let names = ids.into_iter().map(|id| components.get_info(id).expect("registered").name());
     names.map(|name| world.components().by_name(name).expect("registered")).collect()
 }
 

@@ -32,7 +32,7 @@ fn a_run_time_component_is_registered_inserted_read_and_written() {
     // Given anew: what is not named is zero.
     world.insert_dynamic(entity, hp, &[("max", 30.into())]).expect("it fits");
     assert_eq!(world.get_field(entity, hp, "current"), Ok(Value::I32(0)));
-    assert_eq!(world.components().get(hp).and_then(|info| info.schema()), Some(&schema));
+    assert_eq!(world.components().get_info(hp).and_then(|info| info.schema()), Some(&schema));
     checked(&world);
 }
 
@@ -92,7 +92,7 @@ fn a_world_knows_names_types_and_order_of_fields() {
     let mut world = World::new();
     let schema = Schema::new("mixed").field("b", FieldType::U8).field("a", FieldType::F64);
     let mixed = world.register_dynamic(schema).expect("the name is free");
-    let info = world.components().get(mixed).expect("registered");
+    let info = world.components().get_info(mixed).expect("registered");
     let fields: Vec<_> = info.fields().iter().map(|field| (field.name(), field.scalar())).collect();
     assert_eq!(fields, [("b", Some(FieldType::U8)), ("a", Some(FieldType::F64))]);
     assert_eq!((info.fields().len(), info.columns().len()), (2, 2));
@@ -101,7 +101,7 @@ fn a_world_knows_names_types_and_order_of_fields() {
     let schema = info.schema().expect("described at run time");
     assert_eq!((schema.field_index("a"), schema.field_index("c")), (Some(1), None));
     let position = world.register_component::<Position>();
-    let info = world.components().get(position).expect("registered");
+    let info = world.components().get_info(position).expect("registered");
     let fields: Vec<_> = info.fields().iter().map(|field| (field.name(), field.scalar())).collect();
     assert_eq!(fields, [("x", Some(FieldType::F32)), ("y", Some(FieldType::F32))]);
     assert!(info.schema().is_none());
@@ -111,8 +111,8 @@ fn a_world_knows_names_types_and_order_of_fields() {
 #[test]
 fn a_schema_without_fields_makes_a_tag() {
     let mut world = World::new();
-    let tag = world.register_dynamic(Schema::tag("burning")).expect("the name is free");
-    assert_eq!(world.components().get(tag).map(ComponentInfo::layout), Some(Layout::Tag));
+    let tag = world.register_dynamic(Schema::new("burning")).expect("the name is free");
+    assert_eq!(world.components().get_info(tag).map(ComponentInfo::layout), Some(Layout::Tag));
     let entity = world.spawn(Health(1)).id();
     world.insert_dynamic(entity, tag, &[]).expect("there is nothing to fit");
     assert_eq!(names(&world, entity), ["burning", "test.Health"]);

@@ -223,7 +223,7 @@ fn a_name_with_another_schema_is_refused() {
         schema().field("max", FieldType::I32),
         Schema::new("hp").field("current", FieldType::I64),
         Schema::new("hp").field("cur", FieldType::I32),
-        Schema::tag("hp"),
+        Schema::new("hp"),
     ] {
         let error = world.register_dynamic(other).expect_err("other fields");
         assert_eq!(error, RegisterError::OtherSchema { name: "hp".into() });

@@ -61,7 +61,7 @@ struct Label {
 }
 
 fn names(world: &World, id: phalanx::ComponentId) -> Vec<String> {
-    let info = world.components().get(id).expect("registered");
+    let info = world.components().get_info(id).expect("registered");
     info.named_fields().map(|field| field.name.to_owned()).collect()
 }
 
@@ -73,8 +73,13 @@ fn the_fields_of_every_kind_of_component_are_told() {
         names(&world, unit),
         ["hp", "type", "count", "name", "at.0", "at.1", "pair.0", "pair.1", "friend"]
     );
-    let kinds: Vec<FieldKind> =
-        world.components().get(unit).expect("registered").named_fields().map(|field| field.kind).collect();
+    let kinds: Vec<FieldKind> = world
+        .components()
+        .get_info(unit)
+        .expect("registered")
+        .named_fields()
+        .map(|field| field.kind)
+        .collect();
     use FieldType::{Bool, F32, I32, U8, U64};
     let scalar = FieldKind::Scalar;
     let (text, other) = (FieldKind::Text, FieldKind::Other);
@@ -132,7 +137,7 @@ fn text_fields_with_columns_of_their_own_are_read_and_written() {
     let mut world = World::new();
     let id = world.register_component::<Label>();
     let e = world.spawn(Label { text: "a".to_owned(), size: 3 }).id();
-    let before = world.advance_tick();
+    let before = world.increment_change_tick();
     world.set_field_text(e, id, "text", "b").expect("it is text");
     assert_eq!(world.get_field_text(e, id, "text"), Ok("b"));
     assert!(world.get_field_text(e, id, "size").is_err());
@@ -169,7 +174,7 @@ fn a_field_written_by_name_counts_as_changed() {
     world.clear_trackers();
     let mut changed = world.query_filtered::<&Fuel, Changed<Fuel>>();
     assert_eq!(changed.iter(&world).count(), 0);
-    world.advance_tick();
+    world.increment_change_tick();
     world.set_field(e, id, "0", 2.5).expect("it fits");
     assert_eq!(changed.iter(&world).collect::<Vec<_>>(), [&Fuel(2.5)]);
 }

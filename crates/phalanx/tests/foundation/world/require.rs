@@ -43,7 +43,7 @@ fn requirements_are_transitive() {
     assert_eq!(world.archetypes().len(), 2);
     let top = world.component_id::<Top>().expect("spawned");
     let middle = world.component_id::<Middle>().expect("required");
-    let required: Vec<_> = world.components().get(top).expect("registered").required().collect();
+    let required: Vec<_> = world.components().get_info(top).expect("registered").required().collect();
     assert_eq!(required, [middle], "directly required ones");
 }
 
@@ -137,7 +137,7 @@ fn a_value_is_made_for_each_entity_that_lacks_it_and_no_other() {
     world.entity_mut(entities[0]).insert(Numbered);
     assert_eq!(MADE.load(Ordering::Relaxed), 3, "no other lacked it");
     world.spawn_batch([Base(1), Base(2)]);
-    let archetype = world.spawn(Base(3)).as_ref().archetype();
+    let archetype = world.spawn(Base(3)).archetype();
     assert_eq!(world.insert_into_archetype(archetype, &Numbered), 3);
     assert_eq!(MADE.load(Ordering::Relaxed), 6);
     let mut commands = world.commands();

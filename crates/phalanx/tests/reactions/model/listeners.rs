@@ -140,7 +140,7 @@ pub(super) fn check_group(world: &World, entity: Entity) {
 
 pub(super) fn hear(world: &World, context: HookContext, event: Event) {
     check_group(world, context.entity);
-    let part = world.components().get(context.component_id).expect("it is registered").name();
+    let part = world.components().get_info(context.component_id).expect("it is registered").name();
     let part = NAMES.iter().position(|name| part.ends_with(&format!("::{name}"))).expect("it is one of ours");
     let value = value(world, context.entity, part).expect("the value can be read");
     world.resource::<Trace>().push((0, event, 1 << part, context.entity, value));

@@ -75,7 +75,7 @@ impl World {
         which: impl Fn(bool) -> bool,
     ) {
         let Some(&entity) = entities.first() else { return };
-        // An observer of one entity of a run is called for that one.
+        // An observer of one entity of a run hears of it for itself.
         let target = (entities.len() == 1).then_some(entity);
         let mut found = self.reactions.observers.collect(target, Who::Lifecycle(event, ids));
         found.retain(|&slot| {
