@@ -269,11 +269,6 @@ impl Schedule {
         self.build(world)
     }
 
-    /// Whether something was added without a world, and is not ready.
-    pub(crate) fn is_unready(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
     /// Makes ready what was added without a world.
     pub(crate) fn settle(&mut self, world: &mut World) -> Result<(), ParamConflict> {
         if self.waiting.is_empty() {

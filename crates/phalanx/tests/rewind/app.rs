@@ -332,7 +332,7 @@ fn systems_keep_their_own_values_though_schedules_of_the_world_run_in_another_or
     app.rewind(5).expect("kept");
     let ran = app.world().resource::<Log>().0.clone();
     (0..4).for_each(|turn| app.world_mut().run_schedule(Turn(turn)));
-    let count = |turn: u32| ran.iter().filter(|&&entry| entry / 100 == turn).count() as u32;
+    let count = |turn: u32| ran.iter().filter(|&&entry| entry / 100 == turn).map(|_| 1).sum::<u32>();
     let next: Vec<u32> = (0..4).map(|turn| 100 * turn + count(turn) + 1).collect();
     assert_eq!(app.world().resource::<Log>().0[ran.len()..], next);
     assert_eq!(labels(&mut app), before, "schedules stand in the order in which they were added");
