@@ -298,6 +298,16 @@ impl Archetypes {
         self.journal.end()
     }
 
+    /// Begins or ends to keep what happens to the set for observers.
+    pub(crate) fn follow(&mut self, follows: bool) {
+        self.journal.follow(follows);
+    }
+
+    /// What observers are to be told; `None` when nobody follows.
+    pub(crate) fn followed(&mut self) -> Option<&mut Vec<Change>> {
+        self.journal.followed()
+    }
+
     /// Lets all queries match afresh when they are used next.
     pub(crate) fn match_afresh(&mut self) {
         self.journal.forget();

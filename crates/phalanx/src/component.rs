@@ -103,7 +103,8 @@ pub trait Queryable: 'static {
     message = "`{Self}` is not a component of whole values",
     label = "expected a component that queries lend as `&T` and `Mut<T>`",
     note = "add `#[derive(Component)]` to `{Self}`",
-    note = "a component with `layout = \"soa\"` is kept by fields: ask for `AnyComponent` to allow those, too"
+    note = "a component with `layout = \"soa\"` is kept by fields: ask for `AnyComponent` to allow those, too",
+    note = "immutable components, and links as `ChildOf`, are not lent as `Mut<T>`: insert a new value instead"
 )]
 pub trait Component:
     AnyComponent

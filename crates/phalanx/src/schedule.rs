@@ -156,6 +156,8 @@ impl SystemKey {
 /// ```
 pub struct Schedule {
     label: Label,
+    /// Its place among the schedules of a world, from 1; 0 before it has one.
+    number: u64,
     /// What was added without a world, and is made ready when there is one.
     waiting: Vec<Waiting>,
     nodes: Vec<Node>,
@@ -212,6 +214,7 @@ impl Schedule {
     pub(crate) fn labelled(label: Label) -> Self {
         Self {
             label,
+            number: 0,
             waiting: Vec::new(),
             nodes: Vec::new(),
             gates: Vec::new(),
@@ -267,7 +270,7 @@ impl Schedule {
     }
 
     /// Makes ready what was added without a world.
-    fn settle(&mut self, world: &mut World) -> Result<(), ParamConflict> {
+    pub(crate) fn settle(&mut self, world: &mut World) -> Result<(), ParamConflict> {
         if self.waiting.is_empty() {
             return Ok(());
         }

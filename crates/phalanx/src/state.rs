@@ -17,6 +17,8 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 pub use condition::{in_state, state_changed, state_exists};
+#[doc(hidden)]
+pub use plugin::KnownStates;
 pub use plugin::{NoSuchState, StatesPlugin};
 pub use resources::{NextState, PreviousState, State};
 #[cfg(feature = "serde")]

@@ -119,7 +119,12 @@ impl App {
     ///
     /// # Errors
     /// When values of a component, resource, message or `Local` cannot be copied; it names all such types.
+    ///
+    /// # Panics
+    /// When parameters of a system conflict that was added to a schedule by [`App::edit_schedule`] and has not run.
+    #[track_caller]
     pub fn try_checkpoint(&mut self) -> Result<AppCheckpoint, NotCaptured> {
+        self.settle();
         let copies = std::mem::take(&mut self.locals);
         let mut taking = Taking { copies: &copies, kept: Vec::new(), unknown: Vec::new() };
         self.each_schedule(|schedule| schedule.visit_state(&mut taking));
@@ -151,7 +156,12 @@ impl App {
     ///
     /// # Errors
     /// When values of a component, resource, message or `Local` cannot be copied; it names all such types.
+    ///
+    /// # Panics
+    /// As [`App::try_checkpoint`].
+    #[track_caller]
     pub fn check_captured(&mut self) -> Result<(), NotCaptured> {
+        self.settle();
         let copies = std::mem::take(&mut self.locals);
         let mut naming = Naming { copies: &copies, unknown: Vec::new() };
         self.each_schedule(|schedule| schedule.visit_state(&mut naming));
@@ -343,6 +353,24 @@ impl App {
         let checkpoint = self.checkpoint();
         if let Some(history) = &mut self.history {
             history.push(checkpoint);
+        }
+    }
+
+    /// Makes systems ready that schedules were given without a world: what they keep is there from then on.
+    #[track_caller]
+    fn settle(&mut self) {
+        let mut conflict = None;
+        for phase in &mut self.phases {
+            conflict = conflict.or(phase.schedule.settle(&mut self.world).err());
+        }
+        let schedules = self.world.get_resource_mut::<Schedules>();
+        let unready = schedules.map(|mut all| all.bypass_change_detection().unready()).unwrap_or_default();
+        for label in unready {
+            let settled = self.world.with_schedule(label, |world, schedule| schedule.settle(world));
+            conflict = conflict.or(settled.err());
+        }
+        if let Some(conflict) = conflict {
+            panic!("{conflict}");
         }
     }
 

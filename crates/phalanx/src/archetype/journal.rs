@@ -1,4 +1,4 @@
-//! What happened to the set of archetypes, in order, so that kept queries can catch up.
+//! What happened to the set of archetypes, in order, so that kept queries can catch up and observers can be told.
 //!
 //! A query remembers a [`Cursor`]; when it equals the journal's end, nothing happened, and that comparison
 //! is all a run costs. The journal forgets old entries when they outnumber what they describe: a query
@@ -34,12 +34,14 @@ pub(super) struct Journal {
     forgotten: u64,
     /// The living archetypes in order of creation.
     living: Vec<ArchetypeId>,
+    /// What observers are to be told, if there are any: none of it is forgotten.
+    followed: Option<Vec<Change>>,
 }
 
 impl Journal {
     pub(super) fn new() -> Self {
         let id = NEXT_JOURNAL.fetch_add(1, Ordering::Relaxed);
-        Self { id, changes: Vec::new(), forgotten: 0, living: Vec::new() }
+        Self { id, changes: Vec::new(), forgotten: 0, living: Vec::new(), followed: None }
     }
 
     pub(super) fn created(&mut self, id: ArchetypeId) {
@@ -69,7 +71,22 @@ impl Journal {
         self.living = living;
     }
 
+    /// Begins or ends to keep what happens for observers.
+    pub(super) fn follow(&mut self, follows: bool) {
+        if follows != self.followed.is_some() {
+            self.followed = follows.then(Vec::new);
+        }
+    }
+
+    /// What happened since observers were told.
+    pub(super) fn followed(&mut self) -> Option<&mut Vec<Change>> {
+        self.followed.as_mut()
+    }
+
     fn record(&mut self, change: Change) {
+        if let Some(followed) = &mut self.followed {
+            followed.push(change);
+        }
         self.changes.push(change);
         let kept = self.living.len() * 2 + 64;
         if self.changes.len() > kept * 2 {

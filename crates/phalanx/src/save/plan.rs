@@ -21,6 +21,7 @@ use crate::registry::{ComponentId, ComponentInfo};
 use crate::resources::ResourceSaving;
 use crate::schedule::Schedules;
 use crate::schema::Schema;
+use crate::state::KnownStates;
 use crate::world::World;
 
 pub(super) struct Plan<'w> {
@@ -306,9 +307,11 @@ impl<'w> Plan<'w> {
 
     fn add_resources(&mut self, filter: &SaveFilter<'_>) {
         for (name, saving, there) in self.world.resources.iter_saving() {
+            // Systems are code, and so is which states there are: the app that loads has its own.
+            let of_code =
+                [type_name::<KeptComponents>(), type_name::<Schedules>(), type_name::<KnownStates>()];
             match saving {
-                // Systems are code: the app that loads has its own.
-                _ if !there || name == type_name::<KeptComponents>() || name == type_name::<Schedules>() => {}
+                _ if !there || of_code.contains(&name) => {}
                 Some(saving) if filter.has_resources() => self.resources.push((saving.name(), saving)),
                 _ => self.report.resources_left_out.push(name.to_owned()),
             }

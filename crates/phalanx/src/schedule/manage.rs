@@ -112,6 +112,11 @@ impl Schedule {
         self.plan.is_none() || !self.waiting.is_empty()
     }
 
+    /// Whether something was added without a world, and is not ready.
+    pub(crate) fn is_unready(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// How many systems there are, those included that were added without a world.
     pub fn systems_len(&self) -> usize {
         let waiting = self.waiting.iter().map(|waiting| match waiting {

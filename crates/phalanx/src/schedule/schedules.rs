@@ -34,7 +34,10 @@ const MISSING: usize = 64;
 #[resource(checkpoint = "skip", digest = "skip")]
 pub struct Schedules {
     // Systems need not be `Sync`: the lock makes the whole so, and is never taken.
+    /// In the order in which they came, which checkpoints rely on: one that was lent goes back to where it was.
     kept: Mutex<Vec<Schedule>>,
+    /// How many came.
+    came: u64,
     /// The labels of schedules that were taken out to be put back.
     lent: Vec<Label>,
     /// The labels that were asked for to be lent, and that no schedule has.
@@ -48,6 +51,12 @@ impl Schedules {
     /// No schedules.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The labels of schedules to which systems were added that are not ready.
+    pub(crate) fn unready(&mut self) -> Vec<Label> {
+        let unready = self.kept().iter().filter(|schedule| schedule.is_unready());
+        unready.map(|schedule| schedule.label().clone()).collect()
     }
 
     /// All schedules that are kept, in the order they came.
@@ -68,18 +77,29 @@ impl Schedules {
         self.lent.retain(|label| label != schedule.label());
         self.missing.retain(|label| label != schedule.label());
         self.ignored.iter().for_each(|part| schedule.allow_ambiguous(*part));
-        match self.find(schedule.label()) {
-            Some(at) => Some(std::mem::replace(&mut self.kept()[at], schedule)),
-            None => {
-                self.kept().push(schedule);
-                None
-            }
+        if let Some(at) = self.find(schedule.label()) {
+            let there = &mut self.kept()[at];
+            schedule.number = there.number;
+            return Some(std::mem::replace(there, schedule));
         }
+        // One that was lent has its number; one of another world may have that of another schedule.
+        let number = schedule.number;
+        if number == 0 || self.kept().iter().any(|there| there.number == number) {
+            schedule.number = self.came + 1;
+        }
+        let number = schedule.number;
+        self.came = self.came.max(number);
+        let at = self.kept().partition_point(|there| there.number < number);
+        self.kept().insert(at, schedule);
+        None
     }
 
     /// Takes a schedule away.
     pub fn remove(&mut self, label: impl ScheduleLabel) -> Option<Schedule> {
-        self.find(&label.label()).map(|at| self.kept().remove(at))
+        let at = self.find(&label.label())?;
+        let mut schedule = self.kept().remove(at);
+        schedule.number = 0;
+        Some(schedule)
     }
 
     /// As [`Schedules::remove`], for a schedule that comes back by [`Schedules::reinsert`]; until then its label is one of
@@ -194,13 +214,11 @@ impl Schedules {
 
     /// The schedule with this label; a new one, if there is none.
     pub fn entry(&mut self, label: impl ScheduleLabel) -> &mut Schedule {
-        let at = match self.find(&label.label()) {
-            Some(at) => at,
-            None => {
-                self.insert(Schedule::new(label));
-                self.kept().len() - 1
-            }
-        };
+        let label = label.label();
+        if self.find(&label).is_none() {
+            self.insert(Schedule::labelled(label.clone()));
+        }
+        let at = self.find(&label).expect("it is there, or was inserted");
         &mut self.kept()[at]
     }
 

@@ -1,13 +1,25 @@
 //! Conditions about states.
 //!
-//! A state that does not exist fails all of them, and none of them fails without it.
+//! A state that does not exist at the moment fails all of them. One that was never added is an error, which each condition
+//! tells once; [`state_exists`] is for programs in which it may be missing.
 
+use super::plugin::{KnownStates, NoSuchState};
 use super::{State, States};
-use crate::system::Res;
+use crate::system::{Local, Res};
 
 /// Whether a state has this value.
-pub fn in_state<S: States>(state: S) -> impl FnMut(Option<Res<'_, State<S>>>) -> bool + Clone {
-    move |current| current.is_some_and(|current| *current == state)
+///
+/// # Errors
+/// When the app has no such state: it was never added. The condition says so once, and is false.
+pub fn in_state<S: States>(
+    state: S,
+) -> impl FnMut(Option<Res<'_, State<S>>>, Option<Res<'_, KnownStates>>) -> Result<bool, NoSuchState> + Clone
+{
+    let mut told = false;
+    move |current, known| match current {
+        Some(current) => Ok(*current == state),
+        None => missing::<S>(known, &mut told),
+    }
 }
 
 /// Whether a state exists: it was added, and, if it depends on others, these have such values.
@@ -15,7 +27,23 @@ pub fn state_exists<S: States>(current: Option<Res<'_, State<S>>>) -> bool {
     current.is_some()
 }
 
-/// Whether a state exists and got a new value since the condition was last evaluated.
-pub fn state_changed<S: States>(current: Option<Res<'_, State<S>>>) -> bool {
-    current.is_some_and(|current| current.is_changed())
+/// Whether a state exists and got a new value since the condition was last asked.
+///
+/// # Errors
+/// When the app has no such state: it was never added. The condition says so once, and is false.
+pub fn state_changed<S: States>(
+    current: Option<Res<'_, State<S>>>,
+    known: Option<Res<'_, KnownStates>>,
+    mut told: Local<'_, bool>,
+) -> Result<bool, NoSuchState> {
+    match current {
+        Some(current) => Ok(current.is_changed()),
+        None => missing::<S>(known, &mut told),
+    }
+}
+
+/// What holds of a state that does not exist.
+fn missing<S: States>(known: Option<Res<'_, KnownStates>>, told: &mut bool) -> Result<bool, NoSuchState> {
+    let is_known = known.is_some_and(|known| known.contains::<S>());
+    if is_known || std::mem::replace(told, true) { Ok(false) } else { Err(NoSuchState::of::<S>()) }
 }

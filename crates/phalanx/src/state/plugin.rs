@@ -3,7 +3,11 @@
 //! The first state makes the schedule in which states change, and the app runs it from then on. A state is added once;
 //! adding it again changes nothing, or gives it another first value (`insert_state`).
 
+use std::any::TypeId;
+use std::collections::HashSet;
 use std::fmt;
+
+use phalanx_derive::Resource;
 
 use super::transition::{self, StateTransition};
 use super::{
@@ -12,9 +16,22 @@ use super::{
 };
 use crate::app::{App, Plugin};
 use crate::messages::Message;
+use crate::names::short_type_name;
 use crate::schedule::{Schedule, ScheduleLabel};
 use crate::tracking::Mut;
 use crate::world::{Commands, FromWorld, World};
+
+/// Which states were added, whether they exist at the moment or not. Neither a value nor a channel of a state tells: a
+/// sub-state comes and goes, and systems that read a channel make it.
+#[derive(Resource, Default)]
+#[resource(checkpoint = "skip", digest = "skip")]
+pub struct KnownStates(HashSet<TypeId>);
+
+impl KnownStates {
+    pub(super) fn contains<S: States>(&self) -> bool {
+        self.0.contains(&TypeId::of::<S>())
+    }
+}
 
 /// Makes the schedule in which states change. Adding a state does it, too: the plugin is there for programs that name
 /// it.
@@ -28,24 +45,27 @@ impl Plugin for StatesPlugin {
 }
 
 impl App {
-    /// Adds a state with its first value, unless the app has it. Its `OnEnter` runs before `PreStartup`.
+    /// Adds a state with its first value, unless the app has it. Its `OnEnter` runs before `PreStartup`; a value that the
+    /// world has already, as one that was loaded, stays and is not entered.
     pub fn init_state<S: FreelyMutableState + FromWorld>(&mut self) -> &mut Self {
-        if self.world().contains_resource::<State<S>>() {
-            return self;
+        if !self.world().contains_resource::<State<S>>() {
+            let first = S::from_world(self.world_mut());
+            return self.insert_state(first);
         }
-        let first = S::from_world(self.world_mut());
-        self.insert_state(first)
+        if self.add_transitions::<S>(transition::add_root::<S>) {
+            self.init_resource::<NextState<S>>();
+        }
+        self
     }
 
     /// Adds a state with this value; one that the app has gets it without being exited. Its `OnEnter` runs when states
     /// change next.
     pub fn insert_state<S: FreelyMutableState>(&mut self, state: S) -> &mut Self {
-        let world = self.world_mut();
-        if world.insert_resource(State::new(state.clone())).is_none() {
-            world.init_resource::<NextState<S>>();
-            self.add_transitions::<S>(transition::add_root::<S>);
+        self.insert_resource(State::new(state.clone()));
+        if self.add_transitions::<S>(transition::add_root::<S>) {
+            self.init_resource::<NextState<S>>();
         } else {
-            world.messages_mut::<StateTransitionEvent<S>>().clear();
+            self.world_mut().messages_mut::<StateTransitionEvent<S>>().clear();
         }
         self.tell_first(Some(state))
     }
@@ -88,7 +108,7 @@ impl App {
     /// Adds the systems of a state; false if they are there already.
     fn add_transitions<S: States>(&mut self, add: fn(&mut Schedule)) -> bool {
         self.register_checkpoint_of_local::<crate::messages::Cursor<StateTransitionEvent<S>>>();
-        if self.world().messages::<StateTransitionEvent<S>>().is_some() {
+        if !self.world_mut().get_resource_or_init::<KnownStates>().0.insert(TypeId::of::<S>()) {
             return false;
         }
         self.add_message::<StateTransitionEvent<S>>();
@@ -123,8 +143,7 @@ impl Commands<'_, '_> {
 }
 
 fn next<S: FreelyMutableState>(world: &mut World) -> Result<Mut<'_, NextState<S>>, NoSuchState> {
-    let state = std::any::type_name::<S>();
-    world.get_resource_mut().ok_or(NoSuchState { state })
+    world.get_resource_mut().ok_or(NoSuchState::of::<S>())
 }
 
 /// The app has no such state.
@@ -135,9 +154,19 @@ pub struct NoSuchState {
     pub state: &'static str,
 }
 
+impl NoSuchState {
+    pub(super) fn of<S: States>() -> Self {
+        Self { state: std::any::type_name::<S>() }
+    }
+}
+
 impl fmt::Display for NoSuchState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no state `{}`: add it with `app.init_state` or `app.add_sub_state`", self.state)
+        let (state, short) = (self.state, short_type_name(self.state));
+        write!(
+            f,
+            "there is no state `{state}`: add it with `app.init_state::<{short}>()`, or with `app.add_sub_state` if it depends on others"
+        )
     }
 }
 

@@ -121,10 +121,6 @@ pub(crate) struct Reactions {
     collectors: Vec<reactive::Collector>,
     /// Observers, in order, and sets that are notified of written values at sync points.
     polls: Vec<polls::Poll>,
-    /// What was announced to observers of archetypes.
-    archetypes: Option<crate::archetype::Cursor>,
-    /// What came before that, and was not announced when the world was restored.
-    untold: Vec<crate::archetype::Change>,
     /// Observers that were removed, and which a checkpoint may bring back.
     retired: Vec<image::Retired>,
     /// Whether something is announced at sync points.

@@ -8,6 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use phalanx::prelude::*;
 use phalanx::state::StateTransitionSystems;
 
+#[path = "states/known.rs"]
+mod known;
 #[path = "states/model.rs"]
 mod model;
 

@@ -243,6 +243,37 @@ fn archetypes_that_come_and_go_are_told_in_their_order() {
 }
 
 #[test]
+fn all_archetypes_are_told_though_many_come_at_once_and_queries_match_afresh() {
+    #[derive(Component)]
+    struct Hat;
+    #[derive(Component)]
+    struct Prefab;
+    #[derive(Resource, Default)]
+    struct Told(Vec<(bool, ArchetypeId)>);
+    let mut world = World::new();
+    world.init_resource::<Told>();
+    world.add_observer(|on: On<ArchetypeCreated>, mut told: ResMut<Told>| told.0.push((true, on.0)));
+    world.add_observer(|on: On<ArchetypeDropped>, mut told: ResMut<Told>| told.0.push((false, on.0)));
+    let e = world.spawn(Health(1)).id();
+    let health = world.archetype_of(e).unwrap();
+    // Lets all queries match afresh.
+    world.register_disabling_component::<Prefab>();
+    world.insert(e, Prefab).unwrap();
+    let prefab = world.archetype_of(e).unwrap();
+    world.flush();
+    assert_eq!(world.resource::<Told>().0, [(true, health), (true, prefab)]);
+    for _ in 0..1_000 {
+        world.insert(e, Hat).unwrap();
+        world.remove::<Hat>(e).unwrap();
+        world.drop_empty_archetypes();
+    }
+    world.flush();
+    let told = &world.resource::<Told>().0[2..];
+    assert_eq!(told.iter().filter(|(created, _)| *created).count(), 1_000);
+    assert_eq!(told.iter().filter(|(created, _)| !created).count(), 1_001, "the one of `Health` alone, too");
+}
+
+#[test]
 fn a_reactive_set_holds_each_living_entity_once_until_it_is_read() {
     let mut world = World::new();
     let read = world.register_system(|mut set: Reactive<(Insert<Health>, Remove<Wet>)>| {

@@ -1,5 +1,6 @@
 //! Paths of structural change that the model does not take: run-time components, values that panic, groups.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -175,4 +176,86 @@ fn a_listener_that_comes_later_hears_of_entities_that_were_there() {
     entities.iter().for_each(|&entity| assert!(world.despawn(entity)));
     assert_eq!(taken(&mut world), ["table", "set", "table", "set"]);
     world.check().unwrap();
+}
+
+thread_local! {
+    /// How many clones or drops there are until one panics; none panics at zero.
+    static LEFT: Cell<u32> = const { Cell::new(0) };
+}
+
+fn count_down(what: &str) {
+    let left = LEFT.get();
+    LEFT.set(left.saturating_sub(1));
+    assert!(left != 1, "{what}");
+}
+
+#[test]
+fn clones_that_are_cut_short_by_a_panic_are_announced_as_far_as_they_came() {
+    #[derive(Component)]
+    struct Frail;
+    impl Clone for Frail {
+        fn clone(&self) -> Self {
+            count_down("no clone");
+            Self
+        }
+    }
+    #[derive(Component)]
+    #[component(storage = "sparse")]
+    struct FrailApart;
+    impl Clone for FrailApart {
+        fn clone(&self) -> Self {
+            count_down("no clone");
+            Self
+        }
+    }
+    #[derive(Component, Clone)]
+    struct Firm;
+
+    let counts = |left: u32| {
+        let mut world = World::new();
+        world.init_resource::<Log>();
+        world.add_observer(|_: On<Add<Frail>>, mut log: ResMut<Log>| log.0.push("frail".into()));
+        world.add_observer(|_: On<Add<FrailApart>>, mut log: ResMut<Log>| log.0.push("apart".into()));
+        world.add_observer(|_: On<Add<Firm>>, mut log: ResMut<Log>| log.0.push("firm".into()));
+        let template = world.spawn((Frail, FrailApart, Firm)).id();
+        LEFT.set(left);
+        let outcome = catch_unwind(AssertUnwindSafe(|| world.spawn_clones(template, 3).len()));
+        LEFT.set(0);
+        let told = taken(&mut world);
+        let told = ["frail", "apart", "firm"].map(|name| told.iter().filter(|told| *told == name).count());
+        let (frail, apart) = (world.view::<&Frail>().count(), world.view::<&FrailApart>().count());
+        assert_eq!(told, [frail, apart, world.view::<&Firm>().count()], "{left} clones");
+        world.check().unwrap();
+        outcome.is_err()
+    };
+    let panics = (1..12).filter(|&left| counts(left)).count();
+    assert!(panics > 5, "each of the three is cloned twice at least: {panics}");
+}
+
+#[test]
+fn a_drop_that_panics_tells_nobody_that_an_entity_matches_which_did_before() {
+    #[derive(Component)]
+    struct Fuse;
+    impl Drop for Fuse {
+        fn drop(&mut self) {
+            count_down("no drop");
+        }
+    }
+    #[derive(Component)]
+    struct Lamp;
+    #[derive(Component)]
+    struct Wire;
+
+    let mut world = World::new();
+    world.init_resource::<Log>();
+    world.add_observer(|_: On<Matched<(&Fuse, &Wire)>>, mut log: ResMut<Log>| log.0.push("both".into()));
+    world
+        .add_observer(|_: On<Unmatched<(&Fuse, &Wire)>>, mut log: ResMut<Log>| log.0.push("not both".into()));
+    world.add_observer(|_: On<Matched<&Lamp>>, mut log: ResMut<Log>| log.0.push("lamp".into()));
+    let e = world.spawn((Fuse, Wire, Lamp)).id();
+    assert_eq!(taken(&mut world), ["both", "lamp"]);
+    LEFT.set(1);
+    catch_unwind(AssertUnwindSafe(|| world.remove::<Fuse>(e))).unwrap_err();
+    assert_eq!(taken(&mut world), ["not both"]);
+    assert!(world.get::<Fuse>(e).is_none());
 }

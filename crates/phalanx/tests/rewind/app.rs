@@ -297,3 +297,78 @@ fn what_cannot_be_captured_is_named_before_the_first_frame_of_a_history() {
     assert!(late.is_err() && app.history_len() == 0);
     app.step(0.1);
 }
+
+#[test]
+fn systems_keep_their_own_values_though_schedules_of_the_world_run_in_another_order() {
+    #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+    struct Turn(u32);
+    #[derive(Resource, Clone, Default, Debug, Digestible)]
+    struct Log(Vec<u32>);
+
+    /// Counts its runs, from a number of its own.
+    fn counting(first: u32) -> impl FnMut(Local<u32>, ResMut<Log>) + Clone {
+        move |mut runs, mut log| {
+            *runs += 1;
+            log.0.push(first + *runs);
+        }
+    }
+    let mut app = App::new();
+    app.init_resource::<Log>();
+    let mut random = 1_u32;
+    app.add_systems(Update, move |world: &mut World| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        world.run_schedule(Turn(random >> 30));
+    });
+    for turn in 0..4 {
+        app.add_systems(Turn(turn), counting(100 * turn));
+    }
+    app.keep_history(20);
+    let labels = |app: &mut App| {
+        let mut schedules = app.world_mut().resource_mut::<Schedules>();
+        schedules.iter().map(|(label, _)| label.to_string()).collect::<Vec<_>>()
+    };
+    let before = labels(&mut app);
+    (0..8).for_each(|_| app.step(0.02));
+    app.rewind(5).expect("kept");
+    let ran = app.world().resource::<Log>().0.clone();
+    (0..4).for_each(|turn| app.world_mut().run_schedule(Turn(turn)));
+    let count = |turn: u32| ran.iter().filter(|&&entry| entry / 100 == turn).map(|_| 1).sum::<u32>();
+    let next: Vec<u32> = (0..4).map(|turn| 100 * turn + count(turn) + 1).collect();
+    assert_eq!(app.world().resource::<Log>().0[ran.len()..], next);
+    assert_eq!(labels(&mut app), before, "schedules stand in the order in which they were added");
+}
+
+#[test]
+fn an_app_with_states_goes_back_to_before_its_first_frame() {
+    #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Digestible)]
+    enum Screen {
+        #[default]
+        Menu,
+        Game,
+    }
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Digestible)]
+    struct InMenu;
+    impl ComputedStates for InMenu {
+        type SourceStates = Screen;
+        fn compute(screen: Screen) -> Option<Self> {
+            (screen == Screen::Menu).then_some(Self)
+        }
+    }
+    let mut app = game();
+    app.init_state::<Screen>().add_computed_state::<InMenu>();
+    app.add_systems(OnExit(InMenu), once);
+    app.add_systems(OnEnter(Screen::Game), once);
+    app.add_systems(Update, |mut next: ResMut<NextState<Screen>>| next.set(Screen::Game));
+    let start = app.checkpoint();
+    let run = |app: &mut App| {
+        let frames = (0..6).map(|_| {
+            app.step(0.02);
+            (app.world().digest(), app.world().resource::<Score>().once)
+        });
+        frames.collect::<Vec<_>>()
+    };
+    let first = run(&mut app);
+    assert_eq!(first[5].1, 7);
+    app.restore(&start).expect("all systems were there");
+    assert_eq!(run(&mut app), first);
+}

@@ -4,7 +4,9 @@
 //! instances, so the rows of one kind are made as one batch; links and other values that name entities differ, and are
 //! put into place one by one.
 
-use phalanx_store::{Entity, Init};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use phalanx_store::{Entity, Init, TableId};
 
 use super::place::Made;
 use super::{Choice, EntityCloner};
@@ -33,7 +35,8 @@ impl World {
     /// ```
     ///
     /// # Panics
-    /// When the entity is dead, or entity indices run out.
+    /// When the entity is dead, or entity indices run out. When a value panics in its `Clone`: the clones that were
+    /// complete so far live, and so do those without the values that were not made.
     #[track_caller]
     pub fn spawn_clones(&mut self, template: Entity, count: usize) -> Vec<Entity> {
         if let Err(error) = self.get_entity(template) {
@@ -74,21 +77,38 @@ impl World {
         let edge = self.edge(ArchetypeId::EMPTY, target, |store, source, target| {
             store.insert_edge::<()>(source, target, (), &inits)
         });
-        let mut entities = Vec::with_capacity(count);
-        let rows =
-            self.store.spawn_batch(&edge, std::iter::repeat_n((), count), |entity| entities.push(entity));
-        match rows {
-            Ok(rows) if entities.is_empty() => {
-                entities.extend_from_slice(&self.store.table_entities(edge.target())[rows]);
-            }
-            Ok(_) => {}
-            Err(error) => panic!("{error}"),
-        }
-        for made in &sparse {
-            entities.iter().for_each(|&entity| self.put_made(entity, made.id, made.inits()));
-        }
         let ids: Signature = made.iter().map(|made| made.id).collect();
-        self.announce_spawned_made(&entities, &ids);
+        let before = self.store.table_entities(edge.target()).len();
+        let mut rowless = Vec::new();
+        let mut outcome = catch_unwind(AssertUnwindSafe(|| {
+            let values = std::iter::repeat_n((), count);
+            if let Err(error) = self.store.spawn_batch(&edge, values, |entity| rowless.push(entity)) {
+                panic!("{error}");
+            }
+        }));
+        let entities = if edge.target() == TableId::ROWLESS {
+            rowless
+        } else {
+            self.store.table_entities(edge.target())[before..].to_vec()
+        };
+        if outcome.is_ok() {
+            outcome = catch_unwind(AssertUnwindSafe(|| {
+                for made in &sparse {
+                    entities.iter().for_each(|&entity| self.put_made(entity, made.id, made.inits()));
+                }
+            }));
+        }
+        match outcome {
+            Ok(()) => self.announce_spawned_made(&entities, &ids),
+            Err(panic) => {
+                // Some have not got all values.
+                for &entity in &entities {
+                    let there = self.present_of(entity, &ids);
+                    self.announce_spawned_made(&[entity], &there);
+                }
+                resume_unwind(panic);
+            }
+        }
         entities
     }
 }

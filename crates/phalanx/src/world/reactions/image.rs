@@ -75,9 +75,7 @@ pub(super) struct Retired {
 impl World {
     /// What reactions are at the moment.
     pub(in crate::world) fn reactions_image(&mut self) -> ReactionsImage {
-        let pending = self.reactions.untold.iter().copied();
-        let news = self.reactions.archetypes.and_then(|cursor| self.archetypes.changes_since(cursor));
-        let archetypes = pending.chain(news.unwrap_or_default().iter().copied()).collect();
+        let archetypes = self.archetypes.followed().cloned().unwrap_or_default();
         let reactions = &mut self.reactions;
         let sets = reactions
             .collectors
@@ -110,8 +108,9 @@ impl World {
                 poll.since = told.remove(at).1;
             }
         }
-        reactions.archetypes = reactions.archetypes.map(|_| self.archetypes.cursor());
-        reactions.untold.clone_from(&image.archetypes);
+        if let Some(followed) = self.archetypes.followed() {
+            followed.clone_from(&image.archetypes);
+        }
         let nothing = LogImage::default();
         for id in &reactions.removals.logged {
             let then = image.logs.get(id.index()).filter(|_| image.logged.has(id));

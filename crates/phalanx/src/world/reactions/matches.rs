@@ -192,18 +192,24 @@ impl World {
         (crossings, looked_at)
     }
 
-    /// The listeners to entities that begin to match, if this one matches now; asked when a change did not happen as
-    /// foreseen.
+    /// Who hears of entities that begin to match, if this one matches now; asked when a change did not happen as
+    /// foreseen. Where it was told that the entity ceases to match, those who listen to the same query hear of it anew.
     pub(super) fn matching_now(&self, entity: Entity, told: &[Crossing]) -> Vec<Crossing> {
+        let matchers = &self.reactions.matchers;
+        let is_told = |matcher: &&Matcher| told.contains(&matcher.crossing());
+        let ended: Vec<&Condition> = matchers
+            .iter()
+            .filter(|matcher| matcher.border == Border::Ceases)
+            .filter(is_told)
+            .map(|matcher| &matcher.condition)
+            .collect();
         let matches = |matcher: &&Matcher| {
-            let ceased = told.iter().any(|(_, border)| *border == Border::Ceases);
-            let begins = told.contains(&matcher.crossing());
             matcher.border == Border::Begins
-                && (begins || ceased)
+                && (is_told(matcher) || ended.contains(&&matcher.condition))
                 && self.contains(entity)
                 && matcher.holds(self, &self.present_of(entity, &matcher.ids))
         };
-        self.reactions.matchers.iter().filter(matches).map(Matcher::crossing).collect()
+        matchers.iter().filter(matches).map(Matcher::crossing).collect()
     }
 
     /// Calls the observers on one side of the border, and puts the entities into sets.

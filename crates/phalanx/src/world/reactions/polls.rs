@@ -12,7 +12,7 @@ use super::events::{
     ArchetypeCreated, ArchetypeDropped, EntityComponentsTrigger, Heard, MutateEvent, OwnEvent, Run,
 };
 use super::reactive::Listener;
-use crate::archetype::{Change, Cursor};
+use crate::archetype::Change;
 use crate::component::RowTracked;
 use crate::query::Changed;
 use crate::signature::Signature;
@@ -61,10 +61,7 @@ impl World {
     pub(super) fn update_polled(&mut self) {
         let observers = &self.reactions.observers;
         let follows = observers.has_event::<ArchetypeCreated>() || observers.has_event::<ArchetypeDropped>();
-        self.reactions.archetypes = match self.reactions.archetypes {
-            Some(cursor) if follows => Some(cursor),
-            _ => follows.then(|| self.archetypes.cursor()),
-        };
+        self.archetypes.follow(follows);
         self.reactions.polled = follows || !self.reactions.polls.is_empty();
     }
 
@@ -79,9 +76,8 @@ impl World {
             self.sort_observers();
         }
         let mut panics = FirstPanic::default();
-        if let Some(cursor) = self.reactions.archetypes {
-            self.tell_of_archetypes(cursor, &mut panics);
-        }
+        let changes = self.archetypes.followed().map(std::mem::take).unwrap_or_default();
+        self.tell_of_archetypes(changes, &mut panics);
         let mut found = Vec::new();
         for at in 0..self.reactions.polls.len() {
             let Poll { ref listener, find, since } = self.reactions.polls[at];
@@ -102,10 +98,7 @@ impl World {
         panics.resume();
     }
 
-    fn tell_of_archetypes(&mut self, cursor: Cursor, panics: &mut FirstPanic) {
-        let mut changes = std::mem::take(&mut self.reactions.untold);
-        changes.extend(self.archetypes.changes_since(cursor).unwrap_or_default());
-        self.reactions.archetypes = Some(self.archetypes.cursor());
+    fn tell_of_archetypes(&mut self, changes: Vec<Change>, panics: &mut FirstPanic) {
         for change in changes {
             panics.guard(|| match change {
                 Change::Created(id) => self.trigger(ArchetypeCreated(id)),
