@@ -168,21 +168,51 @@ impl World {
         self.insert_bundle(entity, bundle, existing)
     }
 
-    #[inline]
+    // A part of the caller, so that what the paths need is saved by them.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
-    pub(crate) fn insert_bundle<B: Bundle>(
+    fn insert_bundle<B: Bundle>(
         &mut self,
         entity: Entity,
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        let (id, plain) = self.plain_bundle_for::<B>(entity)?;
+        match self.bundles.find_plain(B::bundle_key()) {
+            Some((id, true)) => self.insert_plain(entity, id, bundle, existing),
+            Some((id, false)) => self.insert_not_plain(entity, id, bundle, existing),
+            None => self.insert_new(entity, bundle, existing),
+        }
+    }
+
+    /// Inserts a bundle that was not met before.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn insert_new<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        match self.plain_bundle_for::<B>(entity)? {
+            (id, true) => self.insert_plain(entity, id, bundle, existing),
+            (id, false) => self.insert_not_plain(entity, id, bundle, existing),
+        }
+    }
+
+    /// Inserts a bundle to which nobody listens, and that brings nothing along.
+    #[inline(never)]
+    fn insert_plain<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
         if self.is_only_sparse::<B>(id) {
             self.insert_only_sparse(entity, bundle, existing)
-        } else if plain {
-            self.insert_parts_grouped(entity, id, bundle, existing)
         } else {
-            self.insert_not_plain(entity, id, bundle, existing)
+            self.insert_parts_grouped(entity, id, bundle, existing)
         }
     }
 

@@ -40,10 +40,35 @@ impl World {
         self.remove_bundle::<B>(entity)
     }
 
-    #[inline]
+    // A part of the caller, as for inserting.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
-    pub(crate) fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        let (bundle, plain) = self.plain_bundle_for::<B>(entity)?;
+    fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
+        match self.bundles.find_plain(B::bundle_key()) {
+            Some((bundle, false)) if !B::Sparse::ANY && !self.bundles.info(bundle).heard.is_empty() => {
+                self.remove_heard::<B>(entity, bundle)
+            }
+            Some(known) => self.remove_known::<B>(entity, known),
+            None => self.remove_new::<B>(entity),
+        }
+    }
+
+    /// Removes a bundle that was not met before.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn remove_new<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
+        let known = self.plain_bundle_for::<B>(entity)?;
+        self.remove_known::<B>(entity, known)
+    }
+
+    /// Removes a bundle of which it is known whether it is plain.
+    #[inline(never)]
+    fn remove_known<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        (bundle, plain): (BundleId, bool),
+    ) -> Result<(), ChangeError> {
         if self.is_only_sparse::<B>(bundle) {
             // Only the living are in sets, so nothing is taken from the dead.
             drop(B::Sparse::take(&mut self.store, &self.sets, entity));
