@@ -146,7 +146,8 @@ impl World {
     /// Sets how many events may be the cause of one another, each by a command that a handler of the one before
     /// queued; 64 unless set, and at least 1. The next one is not announced: an error that names the chain
     /// ([`EndlessReactions`]) goes to the error handler. The change itself, or what was queued beside it, happens.
-    /// Each event of a chain takes its part of the stack.
+    /// Each event of a chain takes its part of the stack. A panic does not end a chain: commands that it left behind are as
+    /// deep as they were queued.
     pub fn set_trigger_depth_limit(&mut self, limit: usize) {
         self.reactions.chain.set_limit(limit.max(1));
     }

@@ -6,7 +6,7 @@
 
 use phalanx_store::Entity;
 
-use super::Lifecycle;
+use super::{Lifecycle, Reactions};
 use crate::registry::ComponentId;
 
 /// How many events may be the cause of one another, unless it is set.
@@ -44,11 +44,13 @@ pub(super) struct Chain {
     /// Causes beyond the limit.
     beyond: Vec<Cause>,
     limit: usize,
+    /// The chain in which commands were queued that a panic left behind.
+    noted: Vec<Cause>,
 }
 
 impl Default for Chain {
     fn default() -> Self {
-        Self { places: Vec::new(), used: 0, beyond: Vec::new(), limit: LIMIT }
+        Self { places: Vec::new(), used: 0, beyond: Vec::new(), limit: LIMIT, noted: Vec::new() }
     }
 }
 
@@ -118,7 +120,38 @@ impl Chain {
         self.used += 1;
     }
 
+    fn len(&self) -> usize {
+        self.used + self.beyond.len()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Cause> {
         self.places[..self.used].iter().chain(&self.beyond)
+    }
+}
+
+impl Reactions {
+    /// How many causes there are.
+    pub(crate) fn chain_depth(&self) -> usize {
+        self.chain.len()
+    }
+
+    /// Takes note of the chain, in which commands were queued that are left behind.
+    pub(crate) fn note_chain(&mut self) {
+        self.chain.noted = self.chain.iter().copied().collect();
+    }
+
+    /// Goes on with the chain that was noted, as far as to this depth.
+    pub(crate) fn lengthen_chain(&mut self, depth: usize) {
+        while self.chain.len() < depth {
+            let noted = self.chain.noted.get(self.chain.len()).copied();
+            self.chain.push(noted.unwrap_or(Cause::event("what a panic left behind")));
+        }
+    }
+
+    /// Goes back to this depth.
+    pub(crate) fn shorten_chain(&mut self, depth: usize) {
+        while self.chain.len() > depth {
+            self.chain.pop();
+        }
     }
 }
