@@ -177,31 +177,17 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        match self.bundles.find_plain(B::bundle_key()) {
-            Some((id, true)) => self.insert_plain(entity, id, bundle, existing),
-            Some((id, false)) => self.insert_not_plain(entity, id, bundle, existing),
-            None => self.insert_new(entity, bundle, existing),
-        }
-    }
-
-    /// Inserts a bundle that was not met before.
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn insert_new<B: Bundle>(
-        &mut self,
-        entity: Entity,
-        bundle: B,
-        existing: Existing,
-    ) -> Result<(), ChangeError> {
-        match self.plain_bundle_for::<B>(entity)? {
-            (id, true) => self.insert_plain(entity, id, bundle, existing),
-            (id, false) => self.insert_not_plain(entity, id, bundle, existing),
+        // One call of each, so that the only one of a program may become a part of the caller as well.
+        let (id, plain) = self.plain_bundle_for::<B>(entity)?;
+        if plain {
+            self.insert_plain(entity, id, bundle, existing)
+        } else {
+            self.insert_not_plain(entity, id, bundle, existing)
         }
     }
 
     /// Inserts a bundle to which nobody listens, and that brings nothing along.
-    #[inline(never)]
+    #[inline]
     fn insert_plain<B: Bundle>(
         &mut self,
         entity: Entity,

@@ -44,31 +44,16 @@ impl World {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        match self.bundles.find_plain(B::bundle_key()) {
-            Some((bundle, false)) if !B::Sparse::ANY && !self.bundles.info(bundle).heard.is_empty() => {
-                self.remove_heard::<B>(entity, bundle)
-            }
-            Some(known) => self.remove_known::<B>(entity, known),
-            None => self.remove_new::<B>(entity),
+        let (bundle, plain) = self.plain_bundle_for::<B>(entity)?;
+        if !plain && !B::Sparse::ANY && !self.bundles.info(bundle).heard.is_empty() {
+            return self.remove_heard::<B>(entity, bundle);
         }
+        self.remove_known::<B>(entity, bundle)
     }
 
-    /// Removes a bundle that was not met before.
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn remove_new<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
-        let known = self.plain_bundle_for::<B>(entity)?;
-        self.remove_known::<B>(entity, known)
-    }
-
-    /// Removes a bundle of which it is known whether it is plain.
-    #[inline(never)]
-    fn remove_known<B: Bundle>(
-        &mut self,
-        entity: Entity,
-        (bundle, plain): (BundleId, bool),
-    ) -> Result<(), ChangeError> {
+    /// Removes a bundle of which sets have a part, or to which nobody listens.
+    #[inline]
+    fn remove_known<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
         if self.is_only_sparse::<B>(bundle) {
             // Only the living are in sets, so nothing is taken from the dead.
             drop(B::Sparse::take(&mut self.store, &self.sets, entity));
@@ -83,9 +68,9 @@ impl World {
             if let Some(link) = self.quiet_link(bundle) {
                 return self.remove_linked::<B>(entity, link);
             }
-        }
-        if !plain && !self.bundles.info(bundle).heard.is_empty() {
-            return self.remove_heard::<B>(entity, bundle);
+            if !self.bundles.info(bundle).heard.is_empty() {
+                return self.remove_heard::<B>(entity, bundle);
+            }
         }
         match self.grouped(entity, |world| world.detach_parts::<B>(entity, bundle, Kind::Remove)) {
             Ok((values, sparse)) => {
