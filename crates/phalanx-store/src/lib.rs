@@ -71,11 +71,13 @@
 //! - **I16 Levels.** No family of a tree names its parent as a child. The levels of a tree name each index of an entity as
 //!   a child at most once, and no entity as parent and child of one level. The parts of a level that exist at once name
 //!   different children.
+//! - **I17 Boxed values.** The type id beside a boxed value is that of the value's type.
 //!
 //! "Fresh" means made by the same store since it last dropped a table, which one comparison of stamps tells: a stamp is
 //! given once in the life of the process.
 //! References exist only at the edge of the crate: inside, rows are reached through raw pointers.
 
+mod boxed_value;
 mod bulk;
 mod cached_location;
 mod check;
@@ -116,6 +118,7 @@ mod tuples;
 mod values;
 mod view;
 
+pub use boxed_value::BoxedValue;
 pub use cached_location::{CachedLocation, LocationReader};
 pub use column::BLOCK_ROWS;
 pub use column_id::{AnyColId, ColCell, ColId, ThreadSafe};

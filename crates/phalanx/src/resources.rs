@@ -27,7 +27,9 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use phalanx_store::{FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, ThreadSafe, Tick};
+use phalanx_store::{
+    BoxedValue, FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, ThreadSafe, Tick,
+};
 
 use crate::capture::{CanCopy, Capture, Copying, Digest, DigestHasher, Shown};
 use crate::tracking::{ComponentTicks, Mut, Readable, Tracked};
@@ -110,7 +112,7 @@ pub struct Resources {
 }
 
 pub(crate) struct Occupied {
-    value: Box<dyn Any + Send + Sync>,
+    value: BoxedValue,
     ticks: ResourceTicks,
     /// The copy that the value is equal to, until it is lent for writing.
     copy: Option<Arc<image::Copied>>,
@@ -193,7 +195,7 @@ impl Resources {
     pub fn remove<R: Resource>(&mut self) -> Option<R> {
         let id = self.id::<R>()?;
         let occupied = self.slot_mut(id).take()?;
-        Some(*occupied.value.downcast().expect(TYPED))
+        Some(*occupied.value.into_box().downcast().expect(TYPED))
     }
 
     /// Drops all values, though some panic.
@@ -352,7 +354,7 @@ impl SharedResources<'_> {
 
 impl Occupied {
     fn new<R: Resource>(value: R, now: Tick) -> Self {
-        Self { value: Box::new(value), ticks: ResourceTicks { added: now, changed: now }, copy: None }
+        Self { value: BoxedValue::new(value), ticks: ResourceTicks { added: now, changed: now }, copy: None }
     }
 
     /// The value, for writing.

@@ -103,13 +103,19 @@ impl Edges {
         index: usize,
         archetype: impl FnOnce(TableId) -> ArchetypeId,
     ) -> Option<usize> {
-        let last = self.last[kind as usize];
-        if last.table == table && last.index == index {
-            return Some(last.position);
+        if let Some(position) = self.last_position(kind, table, index) {
+            return Some(position);
         }
         let position = self.position(kind, archetype(table), index)?;
         self.last[kind as usize] = Last { table, index, position };
         Some(position)
+    }
+
+    /// The position of the edge that was asked for last, if it is this one.
+    #[inline(always)]
+    pub(crate) fn last_position(&self, kind: Kind, table: TableId, index: usize) -> Option<usize> {
+        let last = self.last[kind as usize];
+        (last.table == table && last.index == index).then_some(last.position)
     }
 
     #[inline]

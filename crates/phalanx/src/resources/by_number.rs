@@ -47,11 +47,11 @@ impl Resources {
             Some(occupied) => {
                 occupied.ticks.changed = now;
                 occupied.copy = None;
-                Some(std::mem::replace(&mut occupied.value, value))
+                Some(std::mem::replace(&mut occupied.value, value.into()).into_box())
             }
             vacant => {
                 let ticks = ResourceTicks { added: now, changed: now };
-                *vacant = Some(Occupied { value, ticks, copy: None });
+                *vacant = Some(Occupied { value: value.into(), ticks, copy: None });
                 None
             }
         }

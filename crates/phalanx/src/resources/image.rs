@@ -87,7 +87,8 @@ impl Resources {
                 (None, ..) => gone.extend(slot.take()),
                 (Some((_, ticks)), None, Some(occupied)) => occupied.ticks = *ticks,
                 (Some((copy, ticks)), Some(value), _) => {
-                    let occupied = Occupied { value, ticks: *ticks, copy: Some(Arc::clone(copy)) };
+                    let occupied =
+                        Occupied { value: value.into(), ticks: *ticks, copy: Some(Arc::clone(copy)) };
                     gone.extend(slot.replace(occupied));
                 }
                 (Some(_), None, None) => {}

@@ -26,6 +26,7 @@ mod command_queue;
 mod entity;
 mod entry;
 mod flush;
+mod left_behind;
 pub(super) mod merge;
 mod queue;
 mod traits;

@@ -39,6 +39,7 @@ pub use removed::RemovedComponentLogs;
 
 mod announce;
 mod by_key;
+mod chain;
 mod deferred;
 mod events;
 mod foresee;
@@ -128,9 +129,8 @@ pub(crate) struct Reactions {
     /// How many handlers run, one inside the other.
     handling: usize,
     /// What is being announced, outermost first.
-    chain: Vec<announce::Cause>,
-    depth_limit: announce::DepthLimit,
-    /// What went wrong in handlers, to be reported when the change is complete.
+    chain: chain::Chain,
+    /// What went wrong in handlers, to be told when the change is complete.
     errors: Vec<SystemError>,
 }
 

@@ -232,3 +232,61 @@ fn the_depth_of_reactions_can_be_set() {
     world.trigger(Echo(1));
     assert_eq!(taken(&mut world).len(), 2, "what is not caused by a reaction is always announced");
 }
+
+/// Triggers itself, behind a command that panics.
+#[derive(Event)]
+struct Relapse(u32);
+
+fn relapsing() -> World {
+    let mut world = logging();
+    world.set_error_handler(|world: &mut World, error: phalanx::world::SystemError| {
+        world.resource_mut::<Log>().0.push(error.to_string());
+    });
+    world.set_trigger_depth_limit(5);
+    world.add_observer(|on: On<Relapse>, mut commands: Commands, mut log: ResMut<Log>| {
+        log.0.push(on.0.to_string());
+        commands.queue(|_: &mut World| panic!("the command"));
+        commands.trigger(Relapse(on.0 + 1));
+    });
+    world
+}
+
+/// Flushes until nothing panics, and says how often something did.
+fn flushed(world: &mut World) -> usize {
+    let panics = (0..100).take_while(|_| catch_unwind(AssertUnwindSafe(|| world.flush())).is_err()).count();
+    assert!(panics < 100, "the chain has no end");
+    panics
+}
+
+#[test]
+fn a_chain_that_panics_at_each_link_comes_to_its_limit() {
+    for order in [FlushOrder::Recorded, FlushOrder::Staged] {
+        let mut world = relapsing();
+        world.set_flush_order(order);
+        assert!(catch_unwind(AssertUnwindSafe(|| world.trigger(Relapse(1)))).is_err());
+        assert_eq!(flushed(&mut world), 4);
+        let log = taken(&mut world);
+        assert_eq!((log.len(), log[..5].concat().as_str()), (6, "12345"));
+        assert!(log[5].contains("6 events caused one another") && log[5].contains("Relapse"), "{log:?}");
+        world.check().unwrap();
+    }
+}
+
+#[test]
+fn what_a_panic_leaves_behind_makes_nothing_else_deeper() {
+    let mut world = relapsing();
+    for _ in 0..20 {
+        // The first command panics: what waits beside it was queued by nobody's reaction.
+        world.commands().queue(|_: &mut World| panic!("beside"));
+        world.commands().queue(|world: &mut World| world.resource_mut::<Log>().0.push("other".into()));
+        assert!(catch_unwind(AssertUnwindSafe(|| world.flush())).is_err());
+    }
+    world.flush();
+    assert_eq!(taken(&mut world).len(), 20);
+    // The chain that was left behind came to its end, and the next one begins at its beginning.
+    assert!(catch_unwind(AssertUnwindSafe(|| world.trigger(Relapse(1)))).is_err());
+    assert_eq!(flushed(&mut world), 4);
+    assert_eq!(taken(&mut world).len(), 6);
+    assert!(catch_unwind(AssertUnwindSafe(|| world.trigger(Relapse(1)))).is_err());
+    assert_eq!(taken(&mut world), ["1"]);
+}

@@ -168,25 +168,41 @@ impl World {
         self.insert_bundle(entity, bundle, existing)
     }
 
-    #[inline]
+    // A part of the caller, so that what the paths need is saved by them.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
-    pub(crate) fn insert_bundle<B: Bundle>(
+    fn insert_bundle<B: Bundle>(
         &mut self,
         entity: Entity,
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
+        // One call of each, so that the only one of a program may become a part of the caller as well.
         let (id, plain) = self.plain_bundle_for::<B>(entity)?;
-        if self.is_only_sparse::<B>(id) {
-            self.insert_only_sparse(entity, bundle, existing)
-        } else if plain {
-            self.insert_parts_grouped(entity, id, bundle, existing)
+        if plain {
+            self.insert_plain(entity, id, bundle, existing)
         } else {
             self.insert_not_plain(entity, id, bundle, existing)
         }
     }
 
-    /// Inserts a bundle that has listeners, or that brings others along into sets.
+    /// Inserts a bundle to which nobody listens, and that brings nothing along.
+    #[inline]
+    fn insert_plain<B: Bundle>(
+        &mut self,
+        entity: Entity,
+        id: BundleId,
+        bundle: B,
+        existing: Existing,
+    ) -> Result<(), ChangeError> {
+        if self.is_only_sparse::<B>(id) {
+            self.insert_only_sparse(entity, bundle, existing)
+        } else {
+            self.insert_parts_grouped(entity, id, bundle, existing)
+        }
+    }
+
+    /// Inserts a bundle to which somebody listens, or that brings others along into sets.
     #[inline(never)]
     #[track_caller]
     fn insert_not_plain<B: Bundle>(

@@ -40,10 +40,20 @@ impl World {
         self.remove_bundle::<B>(entity)
     }
 
-    #[inline]
+    // A part of the caller, as for inserting.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
-    pub(crate) fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
+    fn remove_bundle<B: Bundle>(&mut self, entity: Entity) -> Result<(), ChangeError> {
         let (bundle, plain) = self.plain_bundle_for::<B>(entity)?;
+        if !plain && !B::Sparse::ANY && !self.bundles.info(bundle).heard.is_empty() {
+            return self.remove_heard::<B>(entity, bundle);
+        }
+        self.remove_known::<B>(entity, bundle)
+    }
+
+    /// Removes a bundle of which sets have a part, or to which nobody listens.
+    #[inline]
+    fn remove_known<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
         if self.is_only_sparse::<B>(bundle) {
             // Only living entities are in sets, so nothing is taken from dead ones.
             drop(B::Sparse::take(&mut self.store, &self.sets, entity));
@@ -58,9 +68,9 @@ impl World {
             if let Some(link) = self.quiet_link(bundle) {
                 return self.remove_linked::<B>(entity, link);
             }
-        }
-        if !plain && !self.bundles.info(bundle).heard.is_empty() {
-            return self.remove_heard::<B>(entity, bundle);
+            if !self.bundles.info(bundle).heard.is_empty() {
+                return self.remove_heard::<B>(entity, bundle);
+            }
         }
         match self.grouped(entity, |world| world.detach_parts::<B>(entity, bundle, Kind::Remove)) {
             Ok((values, sparse)) => {

@@ -114,11 +114,11 @@ impl World {
             }
             let mut work = std::mem::take(&mut self.commands.spare);
             std::mem::swap(&mut work, &mut self.commands.queue);
+            let depth = self.reactions.chain_depth();
             let outcome = catch_unwind(AssertUnwindSafe(|| apply_all(self, &mut work)));
             if let Err(panic) = outcome {
                 work.steps.retain(|step| step.what != What::Done);
-                work.append(&mut self.commands.queue);
-                self.commands.queue = work;
+                self.leave_behind(work, depth);
                 resume_unwind(panic);
             }
             work.clear();
@@ -233,6 +233,9 @@ fn is_endless(rounds: usize, waiting: usize) -> bool {
 fn apply_all(world: &mut World, work: &mut Queue) {
     // Before listeners are looked up: relations, and hooks that a component declares, come with it.
     work.meet_kinds(world);
+    if work.has_depths {
+        return apply_left_behind(world, work);
+    }
     match world.commands.order {
         FlushOrder::Recorded => {
             let mut at = 0;
@@ -252,6 +255,32 @@ fn apply_all(world: &mut World, work: &mut Queue) {
                 call(world, work, at);
             }
         }
+    }
+}
+
+/// As `apply_all`, where a panic left some behind: those of one depth and their functions after one another.
+#[cold]
+fn apply_left_behind(world: &mut World, work: &mut Queue) {
+    if world.commands.order == FlushOrder::Staged {
+        let deepest = work.steps.iter().copied().max_by_key(|step| step.depth);
+        if let Some(deepest) = deepest {
+            world.at_depth(deepest, |world| apply_run(world, work, 0..work.steps.len()));
+        }
+        for at in 0..work.steps.len() {
+            world.at_depth(work.steps[at], |world| call(world, work, at));
+        }
+        return;
+    }
+    let mut at = 0;
+    while at < work.steps.len() {
+        let first = work.steps[at];
+        let is_alike = |step: &Step| step.depth == first.depth && !matches!(step.what, What::Call(_));
+        let alike = work.steps[at..].iter().take_while(|step| is_alike(step)).count();
+        world.at_depth(first, |world| match alike {
+            0 => call(world, work, at),
+            _ => apply_run(world, work, at..at + alike),
+        });
+        at += alike.max(1);
     }
 }
 

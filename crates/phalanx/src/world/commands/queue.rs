@@ -55,11 +55,13 @@ pub(crate) struct Step {
     pub(crate) what: What,
     /// Whether it is not to be reported when the entity is dead.
     pub(crate) quiet: bool,
+    /// How deep in a chain of reactions it was queued, if a panic left it behind.
+    pub(super) depth: u16,
 }
 
 impl Step {
     fn new(entity: Entity, what: What) -> Self {
-        Self { entity, what, quiet: false }
+        Self { entity, what, quiet: false, depth: 0 }
     }
 }
 
@@ -229,6 +231,8 @@ pub(crate) struct Queue {
     met: usize,
     /// Behind a lock that is never taken: functions need not be `Sync`, and a world is.
     calls: Mutex<Vec<Option<Call>>>,
+    /// Whether some of the steps say how deep they were queued.
+    pub(super) has_depths: bool,
 }
 
 impl Queue {
@@ -319,6 +323,7 @@ impl Queue {
             (self.met, other.met) = (0, 0);
             return;
         }
+        self.has_depths |= std::mem::take(&mut other.has_depths);
         // Where each kind of `other` goes, and after how many bundles.
         let mut places = Vec::with_capacity(other.kinds.len());
         for (of, kind) in other.types.iter().zip(&mut other.kinds) {
@@ -353,6 +358,7 @@ impl Queue {
     /// Forgets all commands; the memory stays. What they carried is dropped.
     pub(crate) fn clear(&mut self) {
         self.steps.clear();
+        self.has_depths = false;
         for kind in &mut self.kinds {
             kind.clear();
         }

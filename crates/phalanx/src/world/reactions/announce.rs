@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use phalanx_store::{Entity, FirstPanic};
 
+use super::chain::{Cause, CauseKind};
 use super::hooks::Hook;
 use super::matches::{Border, Crossing};
 use super::plan::Plan;
@@ -23,24 +24,7 @@ use crate::signature::Signature;
 use crate::world::failure::{Failed, SystemError};
 use crate::world::{Queue, World};
 
-/// How many changes may be the cause of one another.
-#[derive(Clone, Copy)]
-pub(super) struct DepthLimit(usize);
-
-impl DepthLimit {
-    #[inline]
-    pub(super) fn get(self) -> usize {
-        self.0
-    }
-}
-
-impl Default for DepthLimit {
-    fn default() -> Self {
-        Self(64)
-    }
-}
-
-/// What a change does to the components of its entities that have listeners.
+/// What a change does to the components of its entities to which somebody listens.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     /// Whether the entities are despawned.
@@ -71,8 +55,8 @@ impl Changes {
         self.discard.is_empty() && self.remove.is_empty() && self.insert.is_empty()
     }
 
-    /// The first event, to tell why something happened.
-    pub(super) fn first(&self) -> (Lifecycle, Option<ComponentId>) {
+    /// The first event, for whoever asks why something happened.
+    pub(super) fn first(&self) -> CauseKind {
         let events = [
             (Lifecycle::Despawn, if self.despawns { self.remove.iter().next() } else { None }),
             (Lifecycle::Remove, self.remove.iter().next()),
@@ -80,17 +64,9 @@ impl Changes {
             (Lifecycle::Insert, self.insert.iter().next()),
         ];
         let first = events.into_iter().find(|(_, id)| id.is_some());
-        first.unwrap_or((Lifecycle::Discard, self.discard.iter().next()))
+        let (event, id) = first.unwrap_or((Lifecycle::Discard, self.discard.iter().next()));
+        id.map_or(CauseKind::Event("a change"), |id| CauseKind::Change(event, id))
     }
-}
-
-/// Why handlers run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Cause {
-    /// A change.
-    Change(Lifecycle, Option<ComponentId>, Entity),
-    /// An event of this type that a program triggered.
-    Event(&'static str),
 }
 
 /// Handlers whose commands make changes whose handlers make changes, further than any program means to.
@@ -170,14 +146,15 @@ impl World {
     /// Sets how many events may be the cause of one another, each by a command that a handler of the one before
     /// queued; 64 unless set, and at least 1. The next one is not announced: an error that names the chain
     /// ([`EndlessReactions`]) goes to the error handler. The change itself, or what was queued beside it, happens.
-    /// Each event of a chain takes its part of the stack.
+    /// Each event of a chain takes its part of the stack. A panic does not end a chain: commands that it left behind are as
+    /// deep as they were queued.
     pub fn set_trigger_depth_limit(&mut self, limit: usize) {
-        self.reactions.depth_limit = DepthLimit(limit.max(1));
+        self.reactions.chain.set_limit(limit.max(1));
     }
 
     /// How many events may be the cause of one another; see [`World::set_trigger_depth_limit`].
     pub fn trigger_depth_limit(&self) -> usize {
-        self.reactions.depth_limit.0
+        self.reactions.chain.limit()
     }
 
     /// Makes a change of one entity, and announces it.
@@ -234,7 +211,7 @@ impl World {
     fn end_begun(&mut self, begun: Begun, entity: Entity) {
         // Asked first: the others need no speed.
         if let Begun::Planned(plan) = begun {
-            self.after_planned(plan, entity);
+            self.end_planned(plan, entity);
         } else if let Begun::Foreseen(foretold) = begun {
             self.end_foreseen(foretold, entity);
         }
@@ -258,7 +235,7 @@ impl World {
     fn end_begun_by_panic(&mut self, begun: Begun, entity: Entity, panic: Box<dyn Any + Send>) -> ! {
         let round = match begun {
             Begun::Planned(plan) => {
-                self.after_planned_panic(plan, entity);
+                self.end_planned_panic(plan, entity);
                 Round::PLAIN
             }
             Begun::Unheard => resume_unwind(panic),
@@ -336,8 +313,7 @@ impl World {
     }
 
     fn begin_round(&mut self, entity: Entity, changes: &Changes) -> Round {
-        let (event, component) = changes.first();
-        self.begin(Cause::Change(event, component, entity))
+        self.begin(Cause { kind: changes.first(), entity })
     }
 
     /// Begins an announcement.
@@ -346,7 +322,7 @@ impl World {
             self.sort_observers();
         }
         self.reactions.chain.push(cause);
-        let heard = self.reactions.chain.len() <= self.reactions.depth_limit.0;
+        let heard = self.reactions.chain.is_within_limit();
         if !heard {
             self.note_endless();
         }
@@ -386,11 +362,11 @@ impl World {
     #[cold]
     fn note_endless(&mut self) {
         let name = |id: ComponentId| self.components.info(id).name();
-        let chain = self.reactions.chain.iter().map(|cause| match *cause {
-            Cause::Change(event, component, entity) => {
-                format!("{}<{}> of {entity}", event.name(), component.map_or("?", name))
+        let chain = self.reactions.chain.iter().map(|cause| match cause.kind {
+            CauseKind::Change(event, component) => {
+                format!("{}<{}> of {}", event.name(), name(component), cause.entity)
             }
-            Cause::Event(event) => event.to_owned(),
+            CauseKind::Event(event) => event.to_owned(),
         });
         let chain: Vec<String> = chain.collect();
         let last = chain.last().cloned().unwrap_or_default();

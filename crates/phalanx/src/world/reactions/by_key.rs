@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use phalanx_store::Entity;
 
 use super::Lifecycle;
-use super::announce::Cause;
+use super::chain::Cause;
 use super::events::Event;
 use super::observers::{NewObserver, ObserverId, Who};
 use crate::registry::ComponentId;
@@ -214,7 +214,7 @@ impl World {
         if !is_trigger || (*trigger).type_id() != key.trigger {
             return Err(WrongEventType { event: key.name, is_trigger });
         }
-        let round = self.begin(Cause::Event(key.name));
+        let round = self.begin(Cause::event(key.name));
         let mut outcome = Ok(());
         if round.heard {
             let components: Signature = components.iter().copied().collect();

@@ -236,17 +236,15 @@ impl World {
         }
     }
 
-    /// As `call_matchers`, for one entity and for listeners to all, and to this side alone.
+    /// As `call_matchers`, for one entity and a listener that hears of all.
     #[inline(always)]
-    pub(super) fn call_planned_matchers(&mut self, entity: Entity, crossings: &[Crossing], side: Border) {
-        for (listener, _) in crossings {
-            match listener {
-                Listener::Observer(id) => {
-                    let (mut event, mut trigger) = crossed(side, entity, Run::One(entity));
-                    self.call_observer_inline(id.slot, Heard::Own(&mut event, &mut trigger));
-                }
-                Listener::Set(set) => self.put_into_set(set, &[entity]),
+    pub(super) fn call_planned_matcher(&mut self, entity: Entity, listener: &Listener, side: Border) {
+        match listener {
+            Listener::Observer(id) => {
+                let (mut event, mut trigger) = crossed(side, entity, Run::One(entity));
+                self.call_observer_inline(id.slot, Heard::Own(&mut event, &mut trigger));
             }
+            Listener::Set(set) => self.put_into_set(set, &[entity]),
         }
     }
 

@@ -488,6 +488,10 @@ impl World {
             }
         }
         self.reactions.observers.by_entity.remove(&entity);
+        if !self.reactions.observers.has_entities() {
+            // From now on the table of an entity tells more.
+            self.reactions.plans.forget();
+        }
         self.update_active();
     }
 }

@@ -12,16 +12,19 @@
 
 use phalanx_store::{Entity, Existing, SetId, TableId};
 
-use super::announce::{Begun, Cause, Round};
-use super::events::{EntityComponentsTrigger, Heard, OwnEvent, Run};
+use super::announce::Begun;
+use super::chain::{Cause, CauseKind};
 use super::hooks::Hook;
 use super::matches::{Border, Crossing};
-use super::{Changes, Lifecycle, foresee};
+use super::reactive::Listener;
+use super::{Changes, Lifecycle, Reactions, foresee};
 use crate::archetype::Kind;
 use crate::bundles::BundleId;
 use crate::registry::ComponentId;
 use crate::signature::Signature;
 use crate::world::World;
+
+mod carry_out;
 
 /// How a change is made, and with it what its plan is kept with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,20 +69,46 @@ pub(crate) struct Plan {
     /// How often plans had been forgotten when it was made.
     made: u64,
     changes: Changes,
-    /// The first event, to tell why something happened.
-    first: (Lifecycle, Option<ComponentId>),
-    /// What goes, and what comes, where there are listeners.
-    leaving: Box<[Telling]>,
-    coming: Box<[Telling]>,
-    /// The listeners to the entity's beginning or ceasing to match: all, those on this side of the change, and on the
-    /// other.
+    /// The first event, for whoever asks why something happened.
+    first: CauseKind,
+    /// Who hears that the entity begins or ceases to match, single entities' watchers included.
     crossings: Vec<Crossing>,
-    ceasing: Box<[Crossing]>,
-    beginning: Box<[Crossing]>,
+    /// Whom to tell, in order, before the change and after it.
+    before: Box<[Step]>,
+    after: Box<[Step]>,
     /// The sets in which an entity is not, if this is what its change announces.
     sets: Box<[SetId]>,
-    /// Whether there is no listener.
-    silent: bool,
+    /// Whether there is somebody to tell, and this is what the change of every entity announces.
+    is_plain: bool,
+}
+
+impl Plan {
+    /// Whether there is nobody to tell.
+    fn is_silent(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty()
+    }
+
+    /// The events of what comes.
+    fn coming(&self) -> impl Iterator<Item = &Telling> {
+        self.after.iter().filter_map(Step::telling)
+    }
+}
+
+/// Somebody to tell.
+enum Step {
+    /// Of an event.
+    Event(Telling),
+    /// That the entity begins or ceases to match.
+    Match(Listener),
+}
+
+impl Step {
+    fn telling(&self) -> Option<&Telling> {
+        match self {
+            Self::Event(telling) => Some(telling),
+            Self::Match(_) => None,
+        }
+    }
 }
 
 /// One event, and all its listeners.
@@ -104,6 +133,15 @@ impl World {
         bundle: BundleId,
         existing: Existing,
     ) -> Option<Begun> {
+        let way = if existing == Existing::Replace { Way::Replace } else { Way::Keep };
+        match self.plan_at_hand(way, Kind::Insert, entity, bundle) {
+            Some(plan) => self.begin_at_hand(plan, entity),
+            None => self.look_insertion_up(entity, bundle, existing),
+        }
+    }
+
+    #[inline(never)]
+    fn look_insertion_up(&mut self, entity: Entity, bundle: BundleId, existing: Existing) -> Option<Begun> {
         let table = self.store.locate(entity)?.table;
         let at = self.archetypes.edge_position(Kind::Insert, table, bundle.index())?;
         let way = if existing == Existing::Replace { Way::Replace } else { Way::Keep };
@@ -113,6 +151,14 @@ impl World {
     /// Begins to announce that a bundle is removed, if that is known.
     #[inline(never)]
     pub(crate) fn begin_removal(&mut self, entity: Entity, bundle: BundleId) -> Option<Begun> {
+        match self.plan_at_hand(Way::Remove, Kind::RemoveHeard, entity, bundle) {
+            Some(plan) => self.begin_at_hand(plan, entity),
+            None => self.look_removal_up(entity, bundle),
+        }
+    }
+
+    #[inline(never)]
+    fn look_removal_up(&mut self, entity: Entity, bundle: BundleId) -> Option<Begun> {
         let table = self.store.locate(entity)?.table;
         let at = self.archetypes.edge_position(Kind::RemoveHeard, table, bundle.index())?;
         self.begin_planned(Way::Remove, at, entity, table, Some(bundle))
@@ -125,7 +171,32 @@ impl World {
         self.begin_planned(Way::Despawn, table.index(), entity, table, None)
     }
 
+    /// Begins a change that is made as the last one of its kind was, where its plan can be carried out as it is. The plan
+    /// is taken out, and nothing was told so far. Calls nothing, so that nothing is saved for it.
     #[inline(always)]
+    fn plan_at_hand(&mut self, way: Way, kind: Kind, entity: Entity, bundle: BundleId) -> Option<Box<Plan>> {
+        let table = self.store.locate(entity)?.table;
+        let edges = &self.archetypes.edges;
+        let at = edges.last_position(kind, table, bundle.index())?;
+        let Reactions { plans, chain, handling, .. } = &mut self.reactions;
+        if !self.commands.queue.is_empty() || *handling != 0 || plans.edges != edges.cleared() {
+            return None;
+        }
+        let place = chain.vacant_place()?;
+        let plan = plans.kept[way as usize].get_mut(at)?.take_if(|plan| plan.is_plain)?;
+        *place = Cause { kind: plan.first, entity };
+        chain.occupy();
+        #[cfg(debug_assertions)]
+        self.check_plan(&plan, table, Some(bundle));
+        Some(plan)
+    }
+
+    /// Tells of what goes, if there is somebody to tell.
+    #[inline(always)]
+    fn begin_at_hand(&mut self, plan: Box<Plan>, entity: Entity) -> Option<Begun> {
+        if plan.before.is_empty() { Some(Begun::Planned(plan)) } else { self.tell_before(plan, entity) }
+    }
+
     fn begin_planned(
         &mut self,
         way: Way,
@@ -135,18 +206,18 @@ impl World {
         bundle: Option<BundleId>,
     ) -> Option<Begun> {
         let plan = self.take_plan(way, at, entity, table, bundle)?;
-        if plan.silent || !self.begins_plainly() {
+        if plan.is_silent() || !self.begins_plainly() {
             return Some(self.not_as_planned(plan, entity));
         }
-        self.before_planned(&plan, entity);
-        Some(Begun::Planned(plan))
+        self.reactions.chain.push(Cause { kind: plan.first, entity });
+        self.tell_before(plan, entity)
     }
 
     /// Begins a change without listeners, or that is part of a longer announcement.
     #[inline(never)]
     fn not_as_planned(&mut self, plan: Box<Plan>, entity: Entity) -> Begun {
-        // Without listeners, it is the cause of nothing. What is part of a chain counts all the same.
-        if plan.silent && (self.reactions.chain.is_empty() || plan.changes.is_empty()) {
+        // Nobody hears of it: it is the cause of nothing. What is part of a chain counts all the same.
+        if plan.is_silent() && (self.reactions.chain.is_empty() || plan.changes.is_empty()) {
             self.put_back(plan);
             return Begun::Unheard;
         }
@@ -155,12 +226,12 @@ impl World {
             self.put_back(plan);
             return self.begin_foreseen(entity, changes);
         }
-        self.before_planned(&plan, entity);
+        self.reactions.chain.push(Cause { kind: plan.first, entity });
+        self.tell_steps(&plan.before, entity, Border::Ceases);
         Begun::Planned(plan)
     }
 
     /// Takes a plan out, to be put back. It is made where it is missing, and left where it is not for this entity.
-    #[inline(always)]
     fn take_plan(
         &mut self,
         way: Way,
@@ -258,11 +329,11 @@ impl World {
                 sets.push(self.set_of(id)?);
             }
         }
-        let tellings = |world: &mut Self, events: &[(Lifecycle, &Signature)]| -> Box<[Telling]> {
-            events.iter().filter_map(|&(event, ids)| world.telling(event, ids)).collect()
+        let tellings = |world: &mut Self, events: &[(Lifecycle, &Signature)]| -> Vec<Step> {
+            events.iter().filter_map(|&(event, ids)| world.telling(event, ids).map(Step::Event)).collect()
         };
         let despawned = if changes.despawns { changes.remove.clone() } else { Signature::empty() };
-        let leaving = tellings(
+        let mut before_it = tellings(
             self,
             &[
                 (Lifecycle::Despawn, &despawned),
@@ -270,29 +341,30 @@ impl World {
                 (Lifecycle::Remove, &changes.remove),
             ],
         );
-        let coming = tellings(self, &[(Lifecycle::Add, &changes.add), (Lifecycle::Insert, &changes.insert)]);
-        // Observers of single entities do not watch one without observers.
-        let called = |side: Border| -> Box<[Crossing]> {
-            let of_all = |(listener, border): &&Crossing| {
-                *border == side && listener.hears_of_all(&self.reactions.observers)
-            };
-            crossings.iter().filter(of_all).cloned().collect()
+        let mut after_it =
+            tellings(self, &[(Lifecycle::Add, &changes.add), (Lifecycle::Insert, &changes.insert)]);
+        // Whoever watches single entities does not watch one that nobody observes.
+        let observers = &self.reactions.observers;
+        let called = |side: Border| {
+            let of_all =
+                move |(listener, border): &&Crossing| *border == side && listener.hears_of_all(observers);
+            crossings.iter().filter(of_all).map(|(listener, _)| Step::Match(listener.clone()))
         };
-        let (ceasing, beginning) = (called(Border::Ceases), called(Border::Begins));
-        let silent = leaving.is_empty() && coming.is_empty() && ceasing.is_empty() && beginning.is_empty();
+        before_it.extend(called(Border::Ceases));
+        after_it.extend(called(Border::Begins));
+        let is_silent = before_it.is_empty() && after_it.is_empty();
+        let is_plain = !is_silent && sets.is_empty() && !observers.has_entities();
         Some(Plan {
             way,
             at,
             made: self.reactions.plans.forgotten,
             first: changes.first(),
             changes,
-            leaving,
-            coming,
             crossings,
-            ceasing,
-            beginning,
+            before: before_it.into(),
+            after: after_it.into(),
             sets: sets.into(),
-            silent,
+            is_plain,
         })
     }
 
@@ -313,143 +385,10 @@ impl World {
         heard.then(|| Telling { event, ids: ids.clone(), hooks, observers, logged, collected })
     }
 
-    /// Announces entities that came with a bundle, as planned. False, and nothing happens, when that is not known.
-    pub(super) fn announced_bundle(&mut self, entities: &[Entity], bundle: BundleId) -> bool {
-        let Some(&first) = entities.first() else { return true };
-        if !self.begins_plainly() {
-            return false;
-        }
-        let observers = &self.reactions.observers;
-        if observers.has_entities() && entities.iter().any(|&entity| observers.observes(entity)) {
-            return false;
-        }
-        // The table does not matter: a spawned entity comes from none.
-        let plan = self.take_plan(Way::Spawn, bundle.index(), first, TableId::DEAD, Some(bundle));
-        let Some(plan) = plan else { return false };
-        if plan.silent && self.reactions.chain.is_empty() {
-            self.put_back(plan);
-            return true;
-        }
-        self.before_planned(&plan, first);
-        if entities.len() > 1 {
-            self.tell_run(&plan, entities);
-            self.call_matchers(entities, &plan.beginning, Border::Begins);
-            self.put_back(plan);
-            self.end_round(Round::PLAIN, Ok(()));
-        } else {
-            self.after_planned(plan, first);
-        }
-        true
-    }
-
     /// Whether an announcement begins while no command waits, no handler runs, and the limit of depth is not reached.
     #[inline]
     fn begins_plainly(&self) -> bool {
-        self.commands.queue.is_empty()
-            && self.reactions.handling == 0
-            && self.reactions.chain.len() < self.reactions.depth_limit.get()
-    }
-
-    #[inline(always)]
-    fn before_planned(&mut self, plan: &Plan, entity: Entity) {
-        let (event, component) = plan.first;
-        self.reactions.chain.push(Cause::Change(event, component, entity));
-        for telling in &plan.leaving {
-            self.tell_planned(telling, entity);
-        }
-        self.call_planned_matchers(entity, &plan.ceasing, Border::Ceases);
-    }
-
-    /// The other half, when the change was made.
-    #[inline(always)]
-    pub(super) fn after_planned(&mut self, plan: Box<Plan>, entity: Entity) {
-        for telling in &plan.coming {
-            self.tell_planned(telling, entity);
-        }
-        self.call_planned_matchers(entity, &plan.beginning, Border::Begins);
-        self.put_back(plan);
-        if self.commands.queue.is_empty() && self.reactions.errors.is_empty() {
-            self.reactions.chain.pop();
-        } else {
-            self.end_round(Round::PLAIN, Ok(()));
-        }
-    }
-
-    /// The other half, when the change panicked: it may have happened or not.
-    pub(super) fn after_planned_panic(&mut self, plan: Box<Plan>, entity: Entity) {
-        self.announce_what_is_there(entity, &plan.changes);
-        let crossings = self.matching_now(entity, &plan.crossings);
-        self.call_matchers(&[entity], &crossings, Border::Begins);
-        self.put_back(plan);
-    }
-
-    fn tell_planned(&mut self, telling: &Telling, entity: Entity) {
-        let Telling { event, ids, logged, collected, .. } = telling;
-        if matches!(event, Lifecycle::Add | Lifecycle::Insert) {
-            self.call_planned_hooks(telling, entity);
-            self.call_planned(telling, entity, |_| true);
-        } else {
-            self.call_planned(telling, entity, |_| true);
-            self.call_planned_hooks(telling, entity);
-        }
-        if *logged {
-            self.log_removals(entity, ids);
-        }
-        if *collected {
-            self.collect(*event, entity, ids);
-        }
-    }
-
-    /// Tells of entities that came at once: those that want that as one, after the others.
-    fn tell_run(&mut self, plan: &Plan, entities: &[Entity]) {
-        let collected = || plan.coming.iter().filter(|telling| telling.collected);
-        if collected().next().is_some() {
-            for &entity in entities {
-                collected().for_each(|telling| self.collect(telling.event, entity, &telling.ids));
-            }
-        }
-        let singly = |telling: &&Telling| {
-            !telling.hooks.is_empty() || telling.observers.iter().any(|(_, takes_runs)| !takes_runs)
-        };
-        if plan.coming.iter().any(|telling| singly(&telling)) {
-            for &entity in entities {
-                for telling in &plan.coming {
-                    self.call_planned_hooks(telling, entity);
-                    self.call_planned(telling, entity, |takes_runs| !takes_runs);
-                }
-            }
-        }
-        for telling in &plan.coming {
-            let mut slots = telling.observers.iter().filter(|(_, takes_runs)| *takes_runs).peekable();
-            if slots.peek().is_none() {
-                continue;
-            }
-            let (first, entities) = (entities[0], Run::Many(entities.to_vec()));
-            let mut trigger = EntityComponentsTrigger { components: telling.ids.clone(), entities };
-            let mut event = OwnEvent::lifecycle(telling.event, first);
-            slots.for_each(|&(slot, _)| self.call_observer(slot, Heard::Own(&mut event, &mut trigger)));
-        }
-    }
-
-    fn call_planned_hooks(&mut self, telling: &Telling, entity: Entity) {
-        for &(id, hook) in &telling.hooks {
-            self.call_hook(telling.event, hook, entity, id);
-        }
-    }
-
-    #[inline]
-    fn call_planned(&mut self, telling: &Telling, entity: Entity, which: impl Fn(bool) -> bool) {
-        if telling.observers.is_empty() {
-            return;
-        }
-        let mut trigger =
-            EntityComponentsTrigger { components: telling.ids.clone(), entities: Run::One(entity) };
-        let mut event = OwnEvent::lifecycle(telling.event, entity);
-        for &(slot, takes_runs) in &telling.observers {
-            if which(takes_runs) {
-                self.call_observer_inline(slot, Heard::Own(&mut event, &mut trigger));
-            }
-        }
+        self.commands.queue.is_empty() && self.reactions.handling == 0 && self.reactions.chain.has_room()
     }
 
     /// Compares a plan with what would be worked out now.
@@ -465,15 +404,22 @@ impl World {
                 let hooks: Vec<_> = hooks.iter().map(|(id, hook)| (id, hook.run as usize)).collect();
                 format!("{event:?} {ids:?} {hooks:?} {observers:?} {logged} {collected}")
             };
-            plan.leaving.iter().chain(&plan.coming).map(text).collect()
+            plan.before.iter().chain(&plan.after).filter_map(Step::telling).map(text).collect()
         };
+        fn matchers(steps: &[Step]) -> impl Iterator<Item = &Listener> {
+            steps.iter().filter_map(|step| match step {
+                Step::Match(listener) => Some(listener),
+                Step::Event(_) => None,
+            })
+        }
         assert_eq!(tellings(plan), tellings(&now), "who hears of a change is not what was planned");
         assert_eq!(format!("{:?}", plan.changes), format!("{:?}", now.changes));
         assert!(
             plan.crossings == now.crossings
-                && plan.ceasing == now.ceasing
-                && plan.beginning == now.beginning
-                && plan.sets == now.sets,
+                && matchers(&plan.before).eq(matchers(&now.before))
+                && matchers(&plan.after).eq(matchers(&now.after))
+                && plan.sets == now.sets
+                && plan.is_plain == now.is_plain,
             "who hears of a match is not what was planned"
         );
     }

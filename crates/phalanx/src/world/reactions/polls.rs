@@ -7,7 +7,7 @@
 use phalanx_store::{Entity, FirstPanic, Tick};
 
 use super::ObserverId;
-use super::announce::Cause;
+use super::chain::Cause;
 use super::events::{
     ArchetypeCreated, ArchetypeDropped, EntityComponentsTrigger, Heard, MutateEvent, OwnEvent, Run,
 };
@@ -112,7 +112,7 @@ impl World {
         if !self.reactions.observers.contains(observer) {
             return;
         }
-        let round = self.begin(Cause::Event("Mutate"));
+        let round = self.begin(Cause::event("Mutate"));
         if round.heard {
             entities.retain(|&entity| self.reactions.observers.watches(observer.slot, entity));
             if self.reactions.observers.is_batched(observer.slot) {

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use phalanx_store::Entity;
 
 use super::DeferredWorld;
-use super::announce::Cause;
+use super::chain::Cause;
 use super::events::{EntityEvent, Event, Trigger};
 use crate::world::{Commands, EntityCommands, EntityWorldMut, World};
 
@@ -49,7 +49,7 @@ impl World {
 
     /// As [`World::trigger_with`], of an event and a trigger that are looked at afterwards.
     pub fn trigger_ref_with<E: Event>(&mut self, event: &mut E, trigger: &mut E::Trigger) {
-        let round = self.begin(Cause::Event(std::any::type_name::<E>()));
+        let round = self.begin(Cause::event(std::any::type_name::<E>()));
         let mut outcome = Ok(());
         if round.heard {
             // Observers are guarded one by one; a trigger or a traversal of the user's is not.
