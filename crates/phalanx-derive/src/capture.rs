@@ -12,6 +12,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, Member, Path, Result, Typ
 
 use crate::attr::{self, CaptureAttr, CheckpointAttr, DigestAttr};
 use crate::column::quiet;
+use crate::names;
 use crate::target::Target;
 
 /// The fields of a struct or of one variant: a pattern that binds them, and what is known of each.
@@ -23,10 +24,24 @@ struct Bound {
 struct One {
     member: Member,
     ty: Type,
+    /// Whether the type is a number, a `bool` or a `char`, of which nothing has to be asked.
+    plain: bool,
     local: Ident,
     name: String,
     digest: DigestAttr,
     span: Span,
+}
+
+impl One {
+    /// An expression that takes the field in, and tells whether it could be.
+    fn digest(&self, p: &TokenStream) -> TokenStream {
+        let local = &self.local;
+        match &self.digest {
+            // The compiler looks a method up for long where it is asked which trait has it.
+            DigestAttr::Asked if self.plain => quote!({ #p::Digestible::digest(#local, __hasher); true }),
+            how => digest_of(p, how, &quote!(#local)),
+        }
+    }
 }
 
 /// An expression of `Capture<Self>`: what can be done with whole values of the type.
@@ -151,12 +166,16 @@ fn copying(p: &TokenStream, variants: &Option<Vec<Bound>>) -> TokenStream {
     let Some(variants) = variants else { return own };
     let arms = variants.iter().map(|Bound { pattern, fields }| {
         let make = pattern_path(pattern);
-        let values = fields.iter().map(|One { member, local, .. }| {
+        let values = fields.iter().map(|One { member, local, plain, .. }| {
+            if *plain {
+                return quote!(#member: *#local);
+            }
             quote!(#member: #p::copied((&&#p::CaptureProbe::of(#local)).__copied(#local)))
         });
         quote!(#pattern => #make { #(#values),* },)
     });
-    let types = variants.iter().flat_map(|bound| bound.fields.iter().map(|one| &one.ty));
+    let asked = variants.iter().flat_map(|bound| bound.fields.iter().filter(|one| !one.plain));
+    let types = asked.map(|one| &one.ty);
     let all_copy = types.map(|ty| quote!(&& (&&#p::CaptureProbe::<#ty>::new()).__is_copy()));
     quote!(#p::by_fields(#own, true #(#all_copy)*, |__value: &Self| match *__value { #(#arms)* }))
 }
@@ -172,8 +191,7 @@ fn by_fields(p: &TokenStream, variants: &[Bound], is_enum: bool) -> (TokenStream
     let digests = variants.iter().zip(0u64..).map(|(Bound { pattern, fields }, number)| {
         let number = is_enum.then(|| quote!(#p::DigestHasher::number(__hasher, #number);));
         let all = fields.iter().map(|one| {
-            let local = &one.local;
-            let digest = digest_of(p, &one.digest, &quote!(#local));
+            let digest = one.digest(p);
             quote!(&& #digest)
         });
         quote!(#pattern => { #number true #(#all)* })
@@ -184,8 +202,11 @@ fn by_fields(p: &TokenStream, variants: &[Bound], is_enum: bool) -> (TokenStream
     } else {
         let arms = variants.iter().map(|Bound { pattern, fields }| {
             let all = fields.iter().map(|one| {
-                let local = &one.local;
-                shown(p, &one.name, &quote!(#local), &one.digest)
+                let (local, name) = (&one.local, &one.name);
+                match &one.digest {
+                    DigestAttr::Asked if one.plain => quote!(#p::show_plain(__fields, #name, #local);),
+                    how => shown(p, name, &quote!(#local), how),
+                }
             });
             quote!(#pattern => { #(#all)* })
         });
@@ -264,7 +285,8 @@ fn bound(target: &Target, path: &TokenStream, fields: &Fields) -> Result<Bound> 
         let local = format_ident!("__f{at}", span = Span::mixed_site());
         let span = field.ty.span().resolved_at(Span::call_site());
         let ty = target.without_self(&field.ty)?;
-        Ok(One { member, ty, local, name, digest: DigestAttr::parse(&field.attrs)?, span })
+        let plain = names::is_primitive(&quote!(#ty).to_string());
+        Ok(One { member, ty, plain, local, name, digest: DigestAttr::parse(&field.attrs)?, span })
     });
     let fields: Vec<One> = all.collect::<Result<_>>()?;
     let members = fields.iter().map(|one| &one.member);

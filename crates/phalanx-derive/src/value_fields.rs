@@ -35,7 +35,7 @@ pub fn describe_whole(target: &Target, input: &DeriveInput) -> (TokenStream, Tok
     };
     let (get, get_mut) = (arms(quote!(&)), arms(quote!(&mut)));
     let statements = quote! {
-        #p::Descriptor::value::<Self>(__descriptor, ::std::vec![#(#fields),*], {
+        #p::Descriptor::value::<Self>(__descriptor, &[#(#fields),*], {
             use #p::{DebugFound as _, DebugMissing as _};
             (&#p::Probe::<Self>(::core::marker::PhantomData)).debug_fn()
         });

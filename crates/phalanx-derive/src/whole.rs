@@ -90,7 +90,7 @@ fn emit(
     };
     // Halves of relations are not written in place.
     let in_place = attr.relation.is_none() && !attr.immutable;
-    let any = in_place.then(|| quote!(#p::Descriptor::any::<Self>(__descriptor);));
+    let any = in_place.then(|| quote!(#p::Descriptor::any(__descriptor, #id);));
     let parts = Parts {
         types: vec![owner.clone()],
         ids: vec![id.clone()],

@@ -10,9 +10,11 @@
 //! rows. Columns that a query leaves out are not lent. A cell stays on its thread. An [`EntityPeek`] is
 //! the same for reading: there may be several of one entity.
 
+use std::any::Any;
 use std::marker::PhantomData;
 
 use crate::column_id::AnyColId;
+use crate::column_value::ErasedColumn;
 use crate::entity::Entity;
 use crate::fetch::{Access, Fetch, ReadFetch};
 use crate::location::{EntityLocation, TableId};
@@ -147,6 +149,17 @@ impl<'s> EntityCell<'s> {
         // which are those of many rows, are atomic.
         unsafe { self.store.get_unchecked::<F>(self.entity, ids, self.now) }
     }
+
+    /// The value of a column, to be written, without its type. `None` when the entity lacks it, or it is not lent.
+    pub fn into_erased_mut(self, column: ErasedColumn) -> Option<&'s mut dyn Any> {
+        if !column.is_apart_from(self.except) {
+            return None;
+        }
+        // SAFETY: the cell is gone, or borrowed exclusively by the caller, so that nothing else uses the value and the tick of
+        // its entity for `'s` (I6). Other cells are of other entities, which have other rows (I5, I10), and nothing else uses
+        // columns that are lent (I8).
+        unsafe { self.store.erased_unchecked(self.entity, column, self.now).map(|value| &mut *value) }
+    }
 }
 
 /// Whether a fetch reaches no column that is left out, no whole entity, and no other entity: another cell may write that.
@@ -208,6 +221,12 @@ impl<'s> EntityPeek<'s> {
             Some(set) => self.store.set_row(set, self.entity).is_some(),
             None => self.store.table_has(self.table(), column),
         }
+    }
+
+    /// The value of a column, without its type. `None` when the entity lacks it, or it is not lent.
+    pub fn erased(&self, column: ErasedColumn) -> Option<&'s dyn Any> {
+        // Nothing writes a column that is lent.
+        if column.is_apart_from(self.except) { self.store.erased(self.entity, column) } else { None }
     }
 
     /// Reads columns of the entity. `None` when it lacks one that is not optional, or one is not lent.

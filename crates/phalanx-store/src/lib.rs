@@ -122,6 +122,7 @@ pub use boxed_value::BoxedValue;
 pub use cached_location::{CachedLocation, LocationReader};
 pub use column::BLOCK_ROWS;
 pub use column_id::{AnyColId, ColCell, ColId, ThreadSafe};
+pub use column_value::ErasedColumn;
 pub use duplicate::Duplicate;
 pub use entities::{ClaimError, DirectoryError, DirectoryState, Entities, Exhausted, Rowless, SlotState};
 pub use entity::Entity;

@@ -429,7 +429,7 @@ impl<'w, F: Fetch> View<'w, F> {
             // Pointers first: loaded after the mark, their addresses would be worked out twice.
             let ptrs = F::ptrs(self.cells, at);
             F::mark(self.cells, at, Marked::Run(start, len), self.now);
-            Chunk::new(ptrs, self.meta(table).owners.data.cast(), start, len, self.since)
+            Chunk::new(ptrs, meta_of(self.metas, table).owners.data.cast(), start, len, self.since)
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) use copying::{Boxed, Copier};
 pub use phalanx_derive::Component;
 
 pub use copying::{CopyByClone, CopyNothing, CopyProbe, EntityMap, EntityMapper, MapEntities};
-pub(crate) use descriptor::{AnyAccess, Attached, DeclareSet};
+pub(crate) use descriptor::{Attached, DeclareSet};
 pub use descriptor::{Descriptor, FieldDescriptor, Layout, Requirement, Track};
 pub(crate) use disabling::disabling_name;
 pub use disabling::{Disabled, DisabledByTree, DisabledTree};

@@ -254,7 +254,7 @@ pub mod __private {
     };
     pub use crate::capture::probe::{
         CopyBytes, CopyClone, CopyNot, DigestHash, DigestNot, DigestOwn, FieldCopied, FieldKept,
-        Probe as CaptureProbe, ShowDebug, ShowNot, by_fields, copied, shown,
+        Probe as CaptureProbe, ShowDebug, ShowNot, by_fields, copied, show_plain, shown,
     };
     pub use crate::capture::{Capture, Copying, DigestHasher, Digestible, Shown};
     pub use crate::component::{

@@ -450,7 +450,7 @@ impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a Query<'_, '_, D, F> 
 
     #[inline]
     fn into_iter(self) -> QueryIter<'a, D::ReadOnly, F> {
-        self.iter()
+        self.as_readonly().into_iter()
     }
 }
 
@@ -460,7 +460,7 @@ impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a mut Query<'_, '_, D,
 
     #[inline]
     fn into_iter(self) -> QueryIter<'a, D, F> {
-        self.iter_mut()
+        self.reborrow().into_iter()
     }
 }
 

@@ -28,10 +28,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use hashbrown::{Equivalent, HashMap};
-use phalanx_store::{AnyColId, ColId, Duplicate, Init, Tick};
+use phalanx_store::{AnyColId, ColId, Duplicate, ErasedColumn, Init, Tick};
 
 use crate::capture::{Capture, ColumnCapture, Copying};
-use crate::component::{AnyAccess, AnyComponent, Attached, Copier, DeclareSet, Descriptor, Layout, Track};
+use crate::component::{AnyComponent, Attached, Copier, DeclareSet, Descriptor, Layout, Track};
 use crate::fields::{FieldKind, NamedField, ValueField, WholeValue};
 use crate::schema::{Schema, SchemaError, StorageKind};
 use crate::signature::Signature;
@@ -105,7 +105,7 @@ pub struct ComponentInfo {
     /// What can be done with the values of each field.
     captures: Vec<ColumnCapture>,
     type_id: Option<TypeId>,
-    any: Option<AnyAccess>,
+    any: Option<ErasedColumn>,
     #[cfg(feature = "serde")]
     saving: Option<crate::component::ComponentSaving>,
 }
@@ -209,7 +209,7 @@ impl ComponentInfo {
     }
 
     /// How values are reached without naming their type, where they are kept whole.
-    pub(crate) fn any_access(&self) -> Option<AnyAccess> {
+    pub(crate) fn any_access(&self) -> Option<ErasedColumn> {
         self.any
     }
 
@@ -461,6 +461,10 @@ impl Components {
         if captures.len() == fields.len() {
             captures.extend(ticks.clone().map(tick));
         }
+        let changed = descriptor.ticks.map(|(_, changed)| changed.typed().expect("row ticks are ticks"));
+        // Tags have no value that could be written.
+        let marks = descriptor.track != Track::None && descriptor.layout != Layout::Tag;
+        let any = descriptor.any.map(|column| column.marking(marks, changed));
         let info = ComponentInfo {
             id: ComponentId::from_index(self.len()),
             name: descriptor.name,
@@ -478,7 +482,7 @@ impl Components {
             attached: descriptor.attached,
             captures,
             type_id: descriptor.type_id,
-            any: descriptor.any,
+            any,
             #[cfg(feature = "serde")]
             saving: descriptor.saving,
         };

@@ -7,10 +7,11 @@
 
 use phalanx_store::{
     AnyColId, ColId, Entity, Existing, Fetch, HasCol, HasSet, InSet, Member, NotMember, Read, ReadFetch,
-    RowTick, SetFetch, SetPlan, SetWriter, Store, Tick, Values,
+    RowTick, SetFetch, SetId, SetPlan, SetWriter, Store, Tick, Values,
 };
 
-use crate::component::AnyComponent;
+use crate::component::{AnyComponent, DeclareSet};
+use crate::schema::StorageKind;
 
 mod sealed {
     pub trait Sealed {}
@@ -37,6 +38,10 @@ pub trait Storage: sealed::Sealed + Sized + 'static {
     /// The part of a component's values that goes into a set.
     type Part<C: AnyComponent<Storage = Self>>: SparseParts;
 
+    /// The kind of set that a component lives in, and how a store learns of it; `None` where it lives in tables. By type,
+    /// since the compiler goes through the branches of an `if` for each component.
+    #[doc(hidden)]
+    fn declaration<C: AnyComponent<Storage = Self>>() -> Option<(StorageKind, DeclareSet)>;
     /// The column ids of [`Storage::With`].
     fn with_ids(key: AnyColId) -> <Self::With as Fetch>::Ids;
     /// The column ids of [`Storage::Without`].
@@ -73,6 +78,9 @@ impl Storage for TableStorage {
     type Values<V: Values> = V;
     type Part<C: AnyComponent<Storage = Self>> = ();
 
+    fn declaration<C: AnyComponent<Storage = Self>>() -> Option<(StorageKind, DeclareSet)> {
+        None
+    }
     fn with_ids(_: AnyColId) {}
     fn without_ids(_: AnyColId) {}
     #[inline(always)]
@@ -103,6 +111,10 @@ macro_rules! set_storage {
             type Values<V: Values> = ();
             type Part<C: AnyComponent<Storage = Self>> = SparsePart<C>;
 
+            fn declaration<C: AnyComponent<Storage = Self>>() -> Option<(StorageKind, DeclareSet)> {
+                let kind = if $stable { StorageKind::Stable } else { StorageKind::Sparse };
+                Some((kind, declare_set::<C>))
+            }
             fn with_ids(key: AnyColId) -> AnyColId {
                 key
             }
@@ -124,6 +136,13 @@ macro_rules! set_storage {
 }
 set_storage!(SparseStorage, stable: false);
 set_storage!(StableStorage, stable: true);
+
+/// Declares the set of a component.
+fn declare_set<C: AnyComponent>(store: &mut Store, columns: &[AnyColId]) -> (SetId, Option<SetPlan>) {
+    let set = if C::Storage::STABLE { store.declare_stable_set(columns) } else { store.declare_set(columns) };
+    let plan = store.set_plan::<C::ColumnValues>(set, C::column_ids());
+    (set, Some(plan.expect("a component's leaves are its columns")))
+}
 
 /// Storage in sparse sets, of either kind.
 pub trait SetStorage: Storage {}

@@ -62,15 +62,23 @@ impl Block {
 /// Values that are dropped one by one, all of them though some panic.
 struct Rows<T>(Vec<T>);
 
+impl<T> Rows<T> {
+    /// A constant, so that nothing is compiled for types without drop glue, and nothing looked through.
+    const DROP: Option<fn(&mut Vec<T>)> = if needs_drop::<T>() { Some(drop_rows::<T>) } else { None };
+}
+
 impl<T> Drop for Rows<T> {
     fn drop(&mut self) {
-        // Evaluated before code is made: nothing is compiled for types without drop glue.
-        if const { needs_drop::<T>() } {
-            let mut panics = FirstPanic::default();
-            self.0.drain(..).for_each(|value| panics.guard(|| drop(value)));
-            panics.resume_unless_panicking();
+        if let Some(drop_rows) = Self::DROP {
+            drop_rows(&mut self.0);
         }
     }
+}
+
+fn drop_rows<T>(rows: &mut Vec<T>) {
+    let mut panics = FirstPanic::default();
+    rows.drain(..).for_each(|value| panics.guard(|| drop(value)));
+    panics.resume_unless_panicking();
 }
 
 /// What is done with the values of a column by type.

@@ -41,8 +41,8 @@ impl Visited<'_> {
 impl<'w> Along<'w> {
     /// Along a visited table.
     #[inline(always)]
-    pub(super) fn table<F: Fetch>(ptrs: F::Ptrs) -> Self {
-        Self { set: TableId::NOWHERE, careful: F::SETS_ALONE && !F::is_marked(ptrs), visited: None }
+    pub(super) fn table(careful: bool) -> Self {
+        Self { set: TableId::NOWHERE, careful, visited: None }
     }
 
     /// Along no rows.

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::View;
 use super::along::{Along, careful_row};
+use super::{View, meta_of};
 use crate::column::BLOCK_ROWS;
 use crate::entities::Rowless;
 use crate::entity::Entity;
@@ -87,7 +87,10 @@ impl<'w, F: Fetch> Chunk<'w, F> {
             next: self.start,
             end: self.start + self.len,
             since: self.since,
-            along: Along::table::<F>(self.ptrs),
+            along: match ChunkRows::<F>::CAREFUL {
+                Some(is_careful) => Along::table(is_careful(self.ptrs)),
+                None => Along::nothing(),
+            },
             access: PhantomData,
         }
     }
@@ -106,8 +109,8 @@ impl<'w, F: Fetch> Chunk<'w, F> {
 pub struct ChunkRows<'w, F: Fetch> {
     ptrs: MaybeUninit<F::Ptrs>,
     owners: *const Entity,
-    next: usize,
-    end: usize,
+    pub(super) next: usize,
+    pub(super) end: usize,
     since: Tick,
     along: Along<'w>,
     access: PhantomData<&'w ()>,
@@ -119,7 +122,17 @@ unsafe impl<F: Fetch> Send for ChunkRows<'_, F> {}
 // SAFETY: through `&ChunkRows` nothing is lent.
 unsafe impl<F: Fetch> Sync for ChunkRows<'_, F> {}
 
+/// Whether rows of a fetch that asks for sets alone are marked one by one.
+#[inline(always)]
+fn marks_rows<F: Fetch>(ptrs: F::Ptrs) -> bool {
+    !F::is_marked(ptrs)
+}
+
 impl<'w, F: Fetch> ChunkRows<'w, F> {
+    /// Whether care has to be taken of the rows of a visited table. A constant, so that the compiler does not look through
+    /// what most fetches have no use for.
+    const CAREFUL: Option<fn(F::Ptrs) -> bool> = if F::SETS_ALONE { Some(marks_rows::<F>) } else { None };
+
     /// The rows that are left, while this is borrowed.
     pub(super) fn remaining(&mut self) -> ChunkRows<'_, F> {
         ChunkRows { access: PhantomData, ..*self }
@@ -336,7 +349,7 @@ impl<'w, F: Fetch> Chunks<'w, F> {
         while let Some(&table) = self.view.tables.get(self.next) {
             self.next += 1;
             // SAFETY: a table that a fresh query visits exists (I6).
-            let len = unsafe { self.view.table_len(table) };
+            let len = unsafe { meta_of(self.view.metas, table).len as usize };
             if len > 0 {
                 return Some((table, len));
             }

@@ -64,12 +64,22 @@ impl<'w, F: Fetch> Rows<'w, F> {
     /// million rows come from memory (docs/performance.md).
     const FILLS_REGISTERS: bool = size_of::<F::Ptrs>() > 4 * size_of::<usize>();
 
+    // What only some fetches need is chosen by constants that hold a function. Behind an `if` the compiler would go through
+    // all that it calls for every query of a program, in order to leave it out.
+
+    /// Where a walk begins, if not with the first table.
+    const BEGIN: Option<Begin<'w, F>> = if F::DENSE { None } else { Some(begin::<F>) };
+
+    /// The next item, where more is asked of a row than its number, or entities without a row are visited.
+    const NEXT: Option<fn(&mut Self) -> Option<F::Item<'w>>> =
+        if F::ROWED && F::DENSE && !F::SKIPS { None } else { Some(Self::next_of_some) };
+
     #[inline]
     pub(super) fn new(mut view: View<'w, F>, anywhere: bool) -> Self {
-        let (mut run, mut driven) = (ChunkRows::empty(), None);
-        if !F::DENSE {
-            (run, driven) = begin(&mut view, anywhere);
-        }
+        let (run, driven) = match Self::BEGIN {
+            Some(begin) => begin(&mut view, anywhere),
+            None => (ChunkRows::empty(), None),
+        };
         Self { chunks: Chunks::new(view), run, driven }
     }
 
@@ -91,7 +101,50 @@ impl<'w, F: Fetch> Rows<'w, F> {
     fn driven(&self) -> Option<&Driven<'w>> {
         if F::DENSE { None } else { self.driven.as_ref() }
     }
+
+    /// The next item of a fetch that has sparse parts, passes over rows, or visits entities without a row.
+    #[inline(always)]
+    #[expect(clippy::question_mark, reason = "`?` is two more functions per query in debug builds")]
+    fn next_of_some(&mut self) -> Option<F::Item<'w>> {
+        loop {
+            if F::DENSE && !F::SKIPS {
+                if self.run.rows_left() > 0 {
+                    // SAFETY: as in `next` (I6).
+                    return Some(unsafe { self.run.take_dense() });
+                }
+            } else if let Some(item) = self.run.next() {
+                return Some(item);
+            }
+            if !F::DENSE
+                && let Some(driven) = &mut self.driven
+            {
+                return if F::SETS_ALONE { None } else { driven.next(&self.chunks.view) };
+            }
+            seldom();
+            if F::SETS_ALONE {
+                // SAFETY: the chunks that are kept take the place of those that were copied, and the run is of the same view.
+                // Each chunk comes once (I6).
+                unsafe {
+                    let (chunks, chunk) = self.chunks.same().split_first();
+                    self.chunks = chunks;
+                    let Some(chunk) = chunk else { return None };
+                    self.run.go_on(&chunk);
+                }
+            } else if F::ROWED && !F::SKIPS {
+                // As in `next`.
+                let Some((table, len)) = self.chunks.next_table() else { return None };
+                // SAFETY: as above (I6).
+                self.run = unsafe { self.chunks.view.chunk(table, 0, len) }.rows();
+            } else {
+                let Some(chunk) = self.chunks.next() else { return None };
+                self.run = chunk.rows();
+            }
+        }
+    }
 }
+
+/// The function that finds out where a walk begins.
+type Begin<'w, F> = fn(&mut View<'w, F>, bool) -> (ChunkRows<'w, F>, Option<Driven<'w>>);
 
 /// Where a walk begins: with the set that drives it, if one does.
 fn begin<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> (ChunkRows<'w, F>, Option<Driven<'w>>) {
@@ -124,48 +177,28 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
     #[inline(always)]
     #[expect(clippy::question_mark, reason = "`?` is two more functions per query in debug builds")]
     fn next(&mut self) -> Option<F::Item<'w>> {
+        if let Some(next) = Self::NEXT {
+            return next(self);
+        }
         loop {
-            if F::DENSE && !F::SKIPS && Self::FILLS_REGISTERS {
-                // Without an `Option` in between: the compiler would check again whether the item is there.
-                if self.run.rows_left() > 0 {
+            if Self::FILLS_REGISTERS {
+                // Without an `Option` in between: the compiler would ask anew whether the item is there.
+                if self.run.end - self.run.next > 0 {
                     // SAFETY: a row is left, which is yielded once (I6).
                     return Some(unsafe { self.run.take_dense() });
                 }
                 // At once: the compiler passes this on to the branch above only where nothing else is asked in between, not
                 // even something that is known when compiling.
                 seldom();
-            } else if F::DENSE && !F::SKIPS {
-                if self.run.rows_left() > 0 {
-                    // SAFETY: as above (I6).
-                    return Some(unsafe { self.run.take_dense() });
-                }
-            } else if let Some(item) = self.run.next() {
-                return Some(item);
-            }
-            if !F::DENSE
-                && let Some(driven) = &mut self.driven
-            {
-                return if F::SETS_ALONE { None } else { driven.next(&self.chunks.view) };
+            } else if self.run.end - self.run.next > 0 {
+                // SAFETY: as above (I6).
+                return Some(unsafe { self.run.take_dense() });
             }
             seldom();
-            if F::SETS_ALONE {
-                // SAFETY: the chunks that are kept take the place of those that were copied, and the run is of the same view.
-                // Each chunk comes once (I6).
-                unsafe {
-                    let (chunks, chunk) = self.chunks.same().split_first();
-                    self.chunks = chunks;
-                    let Some(chunk) = chunk else { return None };
-                    self.run.go_on(&chunk);
-                }
-            } else if F::ROWED && !F::SKIPS {
-                // By table: whether there is a chunk would be asked of its first pointer.
-                let Some((table, len)) = self.chunks.next_table() else { return None };
-                // SAFETY: the rows are in range, and each table comes once (I6).
-                self.run = unsafe { self.chunks.view.chunk(table, 0, len) }.rows();
-            } else {
-                let Some(chunk) = self.chunks.next() else { return None };
-                self.run = chunk.rows();
-            }
+            // By table: whether there is a chunk would be asked of its first pointer.
+            let Some((table, len)) = self.chunks.next_table() else { return None };
+            // SAFETY: the rows are in range, and each table comes once (I6).
+            self.run = unsafe { self.chunks.view.chunk(table, 0, len) }.rows();
         }
     }
 

@@ -183,6 +183,14 @@ pub fn shown<T>(
     with_digest(Shown { text, ..Shown::unknown::<T>(field) }, has_digest, &hasher)
 }
 
+/// One field that is a number, a `bool` or a `char`, shown.
+pub fn show_plain<T: Digestible + Debug>(fields: &mut Vec<Shown>, field: &'static str, value: &T) {
+    let mut hasher = DigestHasher::new();
+    value.digest(&mut hasher);
+    let shown = Shown { text: Some(format!("{value:?}")), ..Shown::unknown::<T>(field) };
+    fields.push(with_digest(shown, true, &hasher));
+}
+
 fn with_digest(shown: Shown, has_digest: bool, hasher: &DigestHasher) -> Shown {
     Shown { digest: has_digest.then(|| hasher.finish()), ..shown }
 }

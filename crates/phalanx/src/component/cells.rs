@@ -7,7 +7,7 @@
 
 use std::any::Any;
 
-use phalanx_store::{AnyColId, ColId, ColumnSink, Entity, Existing, FirstPanic, OpenColumn, Store, Write};
+use phalanx_store::{AnyColId, ColId, ColumnSink, Entity, Existing, FirstPanic, OpenColumn, Store};
 
 /// A value that is not kept.
 type Leftover = Box<dyn Any + Send + Sync>;
@@ -45,7 +45,7 @@ impl<T: Send + Sync + 'static> Cell for Typed<T> {
     #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
     fn replace(&mut self, store: &mut Store, entity: Entity) -> Option<Leftover> {
         let Some(value) = self.value.take() else { return None };
-        leftover(match store.get_mut::<Write<T>>(entity, self.id) {
+        leftover(match store.row_value_mut(entity, self.id) {
             Some(place) => std::mem::replace(place, value),
             None => value,
         })

@@ -6,14 +6,14 @@
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 
-use super::{AnyComponent, Component};
+use super::AnyComponent;
 use crate::capture::{Capture, ColumnCapture};
 use crate::fields::{DebugFn, Fields, ValueField, WholeValue};
 use crate::registry::ComponentId;
 use crate::registry::{Components, RegisterError};
 use crate::schema::StorageKind;
 use crate::storage::Storage;
-use phalanx_store::{AnyColId, ColId, Entity, EntityCell, EntityPeek, Init, SetId, SetPlan, Store, Tick};
+use phalanx_store::{AnyColId, ColId, ErasedColumn, Init, SetId, SetPlan, Store, Tick};
 
 /// How a component is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,56 +71,17 @@ pub struct Descriptor {
     /// In the order of the fields' columns.
     pub(crate) captures: Vec<ColumnCapture>,
     pub(crate) type_id: Option<TypeId>,
-    pub(crate) any: Option<AnyAccess>,
+    /// How values that are kept whole are reached without naming their type.
+    pub(crate) any: Option<ErasedColumn>,
     #[cfg(feature = "serde")]
     pub(crate) saving: Option<super::ComponentSaving>,
 }
 
-/// How the value of a whole component is reached without naming its type.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AnyAccess {
-    pub(crate) get: for<'a> fn(&'a Store, Entity) -> Option<&'a dyn Any>,
-    pub(crate) get_mut: for<'a> fn(&'a mut Store, Entity) -> Option<&'a mut dyn Any>,
-    pub(crate) peek: for<'s> fn(EntityPeek<'s>) -> Option<&'s dyn Any>,
-    pub(crate) cell: for<'s> fn(EntityCell<'s>) -> Option<&'s mut dyn Any>,
-}
-
-/// Something that a component declares, and that a layer above the registry understands.
+/// Something that a component declares, and that somebody above the registry understands.
 pub(crate) type Attached = Box<dyn Any + Send + Sync>;
 
 /// Declares a sparse component's set to a store, and plans how values of a Rust type go in and out.
 pub(crate) type DeclareSet = fn(&mut Store, &[AnyColId]) -> (SetId, Option<SetPlan>);
-
-// Functions and not closures, for which a second function each would be compiled that calls it; and no `?`, which is
-// compiled for each type as well.
-
-fn get<C: Component>(store: &Store, entity: Entity) -> Option<&dyn Any> {
-    match store.get::<C::Read>(entity, C::ids()) {
-        Some(row) => Some(C::wrap_ref(row)),
-        None => None,
-    }
-}
-
-fn get_mut<C: Component>(store: &mut Store, entity: Entity) -> Option<&mut dyn Any> {
-    match store.get_mut::<C::Write>(entity, C::ids()) {
-        Some(row) => Some(C::wrap_mut(row, Tick::ZERO).into_inner()),
-        None => None,
-    }
-}
-
-fn peek<C: Component>(peek: EntityPeek<'_>) -> Option<&dyn Any> {
-    match peek.get::<C::Read>(C::ids()) {
-        Some(row) => Some(C::wrap_ref(row)),
-        None => None,
-    }
-}
-
-fn cell<C: Component>(cell: EntityCell<'_>) -> Option<&mut dyn Any> {
-    match cell.into_get_mut::<C::Write>(C::ids()) {
-        Some(row) => Some(C::wrap_mut(row, Tick::ZERO).into_inner()),
-        None => None,
-    }
-}
 
 impl Descriptor {
     pub(crate) fn new() -> Self {
@@ -162,9 +123,9 @@ impl Descriptor {
         self.push("", column)
     }
 
-    /// Declares that values are kept whole, so that they can be lent without naming their type.
-    pub fn any<C: Component>(&mut self) -> &mut Self {
-        self.any = Some(AnyAccess { get: get::<C>, get_mut: get_mut::<C>, peek: peek::<C>, cell: cell::<C> });
+    /// Declares that values are kept whole, in this column, so that they can be lent without naming their type.
+    pub fn any<C: Send + Sync + 'static>(&mut self, column: ColId<C>) -> &mut Self {
+        self.any = Some(ErasedColumn::of(column));
         self
     }
 
@@ -175,8 +136,8 @@ impl Descriptor {
     }
 
     /// Tells which fields a whole value has, in the order of [`Fields`], and how a value is printed, if it can be.
-    pub fn value<C: Fields>(&mut self, fields: Vec<ValueField>, debug: Option<DebugFn>) -> &mut Self {
-        self.value = Some(WholeValue::of::<C>(fields, debug));
+    pub fn value<C: Fields>(&mut self, fields: &[ValueField], debug: Option<DebugFn>) -> &mut Self {
+        self.value = Some(WholeValue::of::<C>(fields.to_vec(), debug));
         self
     }
 
@@ -207,17 +168,9 @@ impl Descriptor {
 
     /// Declares that the component lives where `C::Storage` says.
     pub fn storage<C: AnyComponent>(&mut self) -> &mut Self {
-        if C::Storage::SPARSE {
-            self.storage = if C::Storage::STABLE { StorageKind::Stable } else { StorageKind::Sparse };
-            self.set = Some(|store, columns| {
-                let set = if C::Storage::STABLE {
-                    store.declare_stable_set(columns)
-                } else {
-                    store.declare_set(columns)
-                };
-                let plan = store.set_plan::<C::ColumnValues>(set, C::column_ids());
-                (set, Some(plan.expect("a component's leaves are its columns")))
-            });
+        if let Some((storage, declare)) = C::Storage::declaration::<C>() {
+            self.storage = storage;
+            self.set = Some(declare);
         }
         self
     }

@@ -61,7 +61,20 @@ impl<Marker, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> {
     }
 }
 
+type State<P> = <P as SystemParam>::State;
+/// Whether what the guards of parameters lend can be had.
+type Check<P> = for<'w> fn(&mut <P as SystemParam>::Guard<'w>) -> Result<(), ParamError>;
+
 impl<Marker: 'static, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> {
+    // Constants: behind an `if` the compiler would look through each of them for each system of a program.
+    const CHECK: Option<Check<F::Param>> = if F::Param::ACTIVE { Some(F::Param::check) } else { None };
+    const APPLY: Option<fn(&mut State<F::Param>, &mut World)> =
+        if F::Param::ACTIVE { Some(F::Param::apply) } else { None };
+    const DISCARD: Option<fn(&mut State<F::Param>)> =
+        if F::Param::ACTIVE { Some(F::Param::discard) } else { None };
+    const VISIT_STATE: Option<fn(&mut State<F::Param>, &mut dyn StateVisitor)> =
+        if F::Param::ACTIVE { Some(F::Param::visit_state) } else { None };
+
     #[inline(always)]
     fn call(
         &mut self,
@@ -73,8 +86,8 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> FunctionSystem<Marker, F> 
         let run = Run { name: self.meta.name(), now, since: self.last_run };
         let out = {
             let mut guard = F::Param::lock(state, world, run);
-            if F::Param::ACTIVE {
-                F::Param::check(&mut guard)?;
+            if let Some(check) = Self::CHECK {
+                check(&mut guard)?;
             }
             self.function.run(input, F::Param::item(&mut guard))
         };
@@ -165,25 +178,19 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         run_in_own_session(self, world, |system, shared, now| system.call(input, shared, now))
     }
     fn apply(&mut self, world: &mut World) {
-        if F::Param::ACTIVE
-            && let Some(state) = &mut self.state
-        {
-            F::Param::apply(state, world);
+        if let (Some(apply), Some(state)) = (Self::APPLY, &mut self.state) {
+            apply(state, world);
         }
     }
     fn discard(&mut self) {
-        if F::Param::ACTIVE
-            && let Some(state) = &mut self.state
-        {
-            F::Param::discard(state);
+        if let (Some(discard), Some(state)) = (Self::DISCARD, &mut self.state) {
+            discard(state);
         }
     }
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         visit_tick(&mut self.last_run, visitor);
-        if F::Param::ACTIVE
-            && let Some(state) = &mut self.state
-        {
-            F::Param::visit_state(state, visitor);
+        if let (Some(visit_state), Some(state)) = (Self::VISIT_STATE, &mut self.state) {
+            visit_state(state, visitor);
         }
     }
     fn forget_state(&mut self) {
