@@ -97,6 +97,8 @@ mod flags;
 mod image;
 mod leaving;
 mod location;
+#[doc(hidden)]
+pub mod order;
 mod panics;
 mod plan;
 mod prepared;

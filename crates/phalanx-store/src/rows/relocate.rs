@@ -50,14 +50,29 @@ impl Store {
         edge: &Edge,
         values: impl FnOnce(usize) -> R,
     ) -> R {
+        // SAFETY: forwarded: the target has room for one more row (I3), which `values` gets before the rest is copied.
+        unsafe {
+            let to = self.next_row_of(edge.target);
+            let result = values(to);
+            self.end_plain_move(entity, row, to, edge);
+            result
+        }
+    }
+
+    /// What `relocate_plainly` does when the values are written or taken. Unoptimised, it is compiled once instead of for
+    /// each type of values.
+    ///
+    /// # Safety
+    /// As for `relocate`; the edge is plain, `to` is the next row of its target, and `values` have had their turn.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(debug_assertions, inline(never))]
+    unsafe fn end_plain_move(&mut self, entity: Entity, row: usize, to: usize, edge: &Edge) {
         self.moves += 1;
         let tick = self.tick;
         // SAFETY: both tables live, with the columns that the edge names (I7): the source row and the last one are in
         // range (I5), the target has room for one more (I3). Each of its columns is written, by the copies or by
-        // `values` (I7); what is not copied is taken by `values`, before the last row is put in its place (I2).
+        // `values` (I7); what is not copied was taken by `values`, before the last row is put in its place (I2).
         unsafe {
-            let to = self.next_row_of(edge.target);
-            let result = values(to);
             let last = self.meta_of(edge.source).len as usize - 1;
             for (from, into) in edge.copies() {
                 let from = from.rows();
@@ -77,7 +92,6 @@ impl Store {
             if let Some(moved) = self.meta_of(edge.source).pop_row(row.get(), tick) {
                 self.entities.set_row(moved.index(), row);
             }
-            result
         }
     }
 
@@ -93,30 +107,60 @@ impl Store {
         edge: &Edge,
         values: impl FnOnce(usize) -> R,
     ) -> R {
-        let (source, target) = (edge.source, edge.target);
-        if source == target {
+        if edge.source == edge.target {
             // Values without columns, such as those of sparse components alone, touch no row.
-            if source != TableId::ROWLESS && !edge.present.is_empty() {
-                self.mark_rows(source, row, 1);
+            if edge.source != TableId::ROWLESS && !edge.present.is_empty() {
+                self.mark_rows(edge.source, row, 1);
             }
             return values(row);
         }
+        // SAFETY: forwarded: the functions that make values have run when `values` get their turn, which panics before the row
+        // counts or not at all.
+        unsafe {
+            let to = self.begin_careful_move(entity, row, edge);
+            let result = values(to);
+            self.end_careful_move(entity, row, to, edge);
+            result
+        }
+    }
+
+    /// What `relocate_with_care` does before the values are written or taken: it makes and copies what the row in the target
+    /// has, which does not count yet. Returns that row. Unoptimised, it is compiled once instead of for each type of values.
+    ///
+    /// # Safety
+    /// As for `relocate`; the tables of the edge differ.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(debug_assertions, inline(never))]
+    unsafe fn begin_careful_move(&mut self, entity: Entity, row: usize, edge: &Edge) -> usize {
         self.moves += 1;
         let mut to = entity.index() as usize;
         // SAFETY: forwarded: the edge is fresh, and the entity is at its source. There is room for the row in the target, which
         // does not count yet, when the functions run (I2, I3). Copies are of the same column in different tables that live
-        // (I1, I7): the source row is in range (I5). Then each column of the target was copied, made or given (I7), and that
-        // is where the entity stands. Of the row in the source, values were copied away, taken, or are removed, and then
-        // lie behind the end (I7), where nothing else refers to them (I2).
+        // (I1, I7): the source row is in range (I5).
         unsafe {
-            if target != TableId::ROWLESS {
-                to = self.next_row(target);
+            if edge.target != TableId::ROWLESS {
+                to = self.next_row(edge.target);
                 self.run_inits(edge, to).keep();
             }
             for (from, into) in edge.copies() {
                 from.rows().copy(row, into.rows(), to);
             }
-            let result = values(to);
+        }
+        to
+    }
+
+    /// What `relocate_with_care` does when the values are written or taken: the new row counts, the old one does no more.
+    ///
+    /// # Safety
+    /// As for `relocate`; `to` is what `begin_careful_move` returned, and `values` have had their turn.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(debug_assertions, inline(never))]
+    unsafe fn end_careful_move(&mut self, entity: Entity, row: usize, to: usize, edge: &Edge) {
+        let (source, target) = (edge.source, edge.target);
+        // SAFETY: each column of the target was copied, made or given (I7), and that is where the entity stands. Of the row in
+        // the source, values were copied away, taken, or are removed, and then lie behind the end (I7), where nothing else
+        // refers to them (I2).
+        unsafe {
             if target != TableId::ROWLESS {
                 self.push_row(target, entity);
             }
@@ -128,7 +172,6 @@ impl Store {
                     self.drop_removed(source, &edge.removed, 1).resume();
                 }
             }
-            result
         }
     }
 

@@ -6,6 +6,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use phalanx_store::order;
+
 use super::ArchetypeId;
 
 static NEXT_JOURNAL: AtomicU64 = AtomicU64::new(1);
@@ -116,7 +118,7 @@ impl Journal {
 
     pub(super) fn check(&self, existing: impl Iterator<Item = ArchetypeId>) -> Result<(), String> {
         let mut living = self.living.clone();
-        living.sort_unstable();
+        order::sort(&mut living);
         if living.iter().copied().eq(existing) {
             Ok(())
         } else {

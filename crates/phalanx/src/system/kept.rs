@@ -27,19 +27,26 @@ pub(crate) struct LocalCopies(HashMap<TypeId, (CopyFn, SwapFn)>);
 
 impl Default for LocalCopies {
     fn default() -> Self {
-        let mut copies = Self(HashMap::new());
+        // One list, so that no function is compiled for adding each; and numbers are exchanged without `swap`.
         macro_rules! known {
-            ($($type:ty)*) => {$(
-                copies.add::<$type>();
-                copies.add::<Option<$type>>();
-                copies.add::<Vec<$type>>();
-                copies.add::<[$type; 2]>();
-                copies.add::<[$type; 3]>();
-                copies.add::<[$type; 4]>();
-            )*};
+            ($($type:ty)*) => {[$(
+                (TypeId::of::<$type>(), (copy_plain::<$type> as CopyFn, put_plain::<$type> as SwapFn)),
+                (TypeId::of::<Option<$type>>(), (copy_plain::<Option<$type>>, put_plain::<Option<$type>>)),
+                (TypeId::of::<[$type; 2]>(), (copy_plain::<[$type; 2]>, put_plain::<[$type; 2]>)),
+                (TypeId::of::<[$type; 3]>(), (copy_plain::<[$type; 3]>, put_plain::<[$type; 3]>)),
+                (TypeId::of::<[$type; 4]>(), (copy_plain::<[$type; 4]>, put_plain::<[$type; 4]>)),
+                (TypeId::of::<Vec<$type>>(), (copy::<Vec<$type>>, swap::<Vec<$type>>)),
+            )*]};
         }
-        known!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char String Entity Tick Duration);
+        let plain = known!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char Entity Tick Duration);
+        let mut copies = Self(plain.into_iter().collect());
         copies.add::<()>();
+        copies.add::<String>();
+        copies.add::<Option<String>>();
+        copies.add::<Vec<String>>();
+        copies.add::<[String; 2]>();
+        copies.add::<[String; 3]>();
+        copies.add::<[String; 4]>();
         copies
     }
 }
@@ -64,6 +71,21 @@ fn copy<T: Clone + Send + 'static>(value: &dyn Any) -> Option<Box<dyn Any + Send
 fn swap<T: 'static>(one: &mut dyn Any, other: &mut dyn Any) {
     if let (Some(one), Some(other)) = (one.downcast_mut::<T>(), other.downcast_mut::<T>()) {
         std::mem::swap(one, other);
+    }
+}
+
+/// As `copy`, without `Clone`.
+fn copy_plain<T: Copy + Send + 'static>(value: &dyn Any) -> Option<Box<dyn Any + Send>> {
+    match value.downcast_ref::<T>() {
+        Some(value) => Some(Box::new(*value)),
+        None => None,
+    }
+}
+
+/// As `swap`, for a value whose old one need not be kept, because nothing happens when it is dropped.
+fn put_plain<T: Copy + 'static>(one: &mut dyn Any, other: &mut dyn Any) {
+    if let (Some(one), Some(other)) = (one.downcast_mut::<T>(), other.downcast_ref::<T>()) {
+        *one = *other;
     }
 }
 
@@ -144,7 +166,7 @@ impl StateVisitor for Counting {
     }
 }
 
-/// Exchanges what systems keep with copies, in the same order.
+/// Exchanges what systems keep with copies, in the same order. What the copies are afterwards does not matter.
 pub(crate) struct Exchanging<'c> {
     pub(crate) copies: &'c LocalCopies,
     pub(crate) kept: std::slice::IterMut<'c, Kept>,

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use phalanx_store::order;
 use phalanx_store::{AnyColId, ColId, Entity, InSet, Read, Tick, Write};
 
 use super::fields::unknown_field;
@@ -325,7 +326,7 @@ impl World {
 /// A field that is given twice.
 fn repeated<'f>(fields: &[(&'f str, Value)]) -> Option<&'f str> {
     let mut names: Vec<&str> = fields.iter().map(|&(field, _)| field).collect();
-    names.sort_unstable_by(|a, b| {
+    order::sort_by(&mut names, |a, b| {
         steps::count();
         a.cmp(b)
     });
