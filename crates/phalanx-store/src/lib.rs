@@ -97,8 +97,6 @@ mod flags;
 mod image;
 mod leaving;
 mod location;
-#[doc(hidden)]
-pub mod order;
 mod panics;
 mod plan;
 mod prepared;

@@ -21,7 +21,6 @@ use std::mem::{MaybeUninit, needs_drop};
 use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
-use crate::order;
 use crate::plan::Edge;
 use crate::store::Store;
 use crate::table::TableMeta;
@@ -301,8 +300,8 @@ impl Store {
             unsafe { (line.list)(&line.pointers, &mut kept) };
             let sized = table.columns.iter().filter(|column| column.size > 0);
             let mut columns: Vec<*mut u8> = sized.map(Column::data).collect();
-            order::sort(&mut kept);
-            order::sort(&mut columns);
+            kept.sort_unstable();
+            columns.sort_unstable();
             if kept != columns {
                 return Err(format!("I12: a spawn cursor knows other columns than {:?} has", line.table));
             }

@@ -28,7 +28,6 @@
 
 use std::fmt;
 
-use phalanx_store::order;
 use phalanx_store::{GroupGone, SetGroupId};
 
 pub use parts::{Get, Group, GroupFilter, GroupParts, Own};
@@ -143,7 +142,7 @@ impl Groups {
     /// The groups with their names, in the order of the names.
     pub(crate) fn by_name(&self) -> Vec<(&str, SetGroupId)> {
         let mut named: Vec<_> = self.names.iter().map(|(id, name)| (name.as_str(), *id)).collect();
-        order::sort_by_key(&mut named, |(name, _)| *name);
+        named.sort_by_key(|(name, _)| *name);
         named
     }
 

@@ -27,7 +27,6 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use phalanx_store::order;
 use phalanx_store::{FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, ThreadSafe, Tick};
 
 use crate::capture::{CanCopy, Capture, Copying, Digest, DigestHasher, Shown};
@@ -148,7 +147,7 @@ impl Resources {
     /// The numbers of all types seen, in the order of their names: the same in every world with the same types.
     pub(crate) fn ids_by_name(&self) -> Vec<ResourceId> {
         let mut ids: Vec<ResourceId> = (0..self.names.len()).map(ResourceId).collect();
-        order::sort_by_key(&mut ids, |id| self.names[id.0]);
+        ids.sort_by_key(|id| self.names[id.0]);
         ids
     }
 

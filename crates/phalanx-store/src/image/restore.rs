@@ -20,7 +20,6 @@ use super::{BLOCK_ROWS, Image, TableImage, rows_in};
 use crate::column_id::{AnyColId, ColumnType};
 use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
-use crate::order;
 use crate::panics::FirstPanic;
 use crate::rows::AnyValues;
 use crate::store::Store;
@@ -265,7 +264,7 @@ impl Store {
     unsafe fn create_table(&mut self, table: TableId, target: &TableImage) {
         let columns = target.columns.iter().map(|column| column.id);
         let mut ids: Vec<_> = columns.chain(target.tags.iter().map(|&(tag, _)| tag)).collect();
-        order::sort(&mut ids);
+        ids.sort_unstable();
         debug_assert!(!target.is_set, "sets live as long as their store");
         let record = Table::new(&ids, target.shape.as_ref());
         self.tables[table.index()] = Table { serial: target.serial, ..record };
@@ -368,7 +367,7 @@ impl Store {
     fn restore_free_tables(&mut self, image: &Image) {
         let mut free = std::mem::take(&mut self.free_tables);
         free.retain(|(id, _)| id.index() >= image.tables.len());
-        order::sort_by_key(&mut free, |(id, _)| std::cmp::Reverse(*id));
+        free.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
         free.extend(image.free_tables.iter().cloned());
         self.free_tables = free;
     }

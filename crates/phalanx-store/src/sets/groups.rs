@@ -17,7 +17,6 @@
 use super::{Entry, PinnedSet, SetId, SparseSet};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
-use crate::order;
 use crate::store::Store;
 
 mod image;
@@ -57,10 +56,10 @@ pub struct GroupTerms {
 
 impl GroupTerms {
     fn sort(&mut self) {
-        order::sort(&mut self.owned);
-        order::sort(&mut self.seen);
-        order::sort(&mut self.without_sets);
-        order::sort(&mut self.without);
+        self.owned.sort_unstable();
+        self.seen.sort_unstable();
+        self.without_sets.sort_unstable();
+        self.without.sort_unstable();
     }
 }
 

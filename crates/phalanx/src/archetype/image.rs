@@ -5,7 +5,6 @@
 //! and have been restored when this is called. Whatever was derived from the set is worked out again.
 
 use phalanx_store::TableId;
-use phalanx_store::order;
 
 use super::room::Room;
 use super::{ArchetypeId, Archetypes, Home, hash_of};
@@ -27,7 +26,7 @@ impl ArchetypesImage {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (TableId, PoolId, &Signature)> {
         let mut living: Vec<usize> =
             (0..self.tables.len()).filter(|&at| self.tables[at] != TableId::DEAD).collect();
-        order::sort_by_key(&mut living, |&at| self.homes[at]);
+        living.sort_by_key(|&at| self.homes[at]);
         living.into_iter().map(|at| (self.tables[at], self.homes[at].pool, &self.signatures[at]))
     }
 }
@@ -65,7 +64,7 @@ impl Archetypes {
         self.holders.iter_mut().for_each(Vec::clear);
         self.pools.forget_archetypes();
         let mut living: Vec<ArchetypeId> = self.iter().collect();
-        order::sort_by_key(&mut living, |id| self.homes[id.index()]);
+        living.sort_by_key(|id| self.homes[id.index()]);
         for &id in &living {
             self.index_table(id);
             let pool = self.homes[id.index()].pool;
@@ -83,7 +82,7 @@ impl Archetypes {
                 self.by_signature.insert_unique(fingerprint, id, |id| hash_of(&signatures[id.index()]));
             }
         }
-        order::sort_by_key(&mut living, |id| self.homes[id.index()].born);
+        living.sort_by_key(|id| self.homes[id.index()].born);
         self.journal.restart(living);
         self.edges.clear();
         self.pools.forget_edges();

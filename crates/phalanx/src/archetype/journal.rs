@@ -6,8 +6,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use phalanx_store::order;
-
 use super::ArchetypeId;
 
 static NEXT_JOURNAL: AtomicU64 = AtomicU64::new(1);
@@ -118,7 +116,7 @@ impl Journal {
 
     pub(super) fn check(&self, existing: impl Iterator<Item = ArchetypeId>) -> Result<(), String> {
         let mut living = self.living.clone();
-        order::sort(&mut living);
+        living.sort_unstable();
         if living.iter().copied().eq(existing) {
             Ok(())
         } else {

@@ -8,7 +8,6 @@
 use std::fmt;
 
 use phalanx_store::AnyColId;
-use phalanx_store::order;
 
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::pool::{PoolId, Pools};
@@ -221,7 +220,7 @@ impl Scope {
         match (self, other) {
             (Self::AllBut(some), Self::AllBut(more)) => {
                 let mut all = [some.as_slice(), more].concat();
-                order::sort(&mut all);
+                all.sort_unstable();
                 all.dedup();
                 Some(Self::AllBut(all))
             }
@@ -309,10 +308,9 @@ impl Filter {
     /// Brings alternatives into one order, without those that cannot be met or that another one implies.
     fn normal(mut alternatives: Vec<Alternative>) -> Self {
         alternatives.retain(|one| !one.all.overlaps(&one.none));
-        order::sort_by(&mut alternatives, |a, b| {
-            let sizes = a.size().cmp(&b.size());
-            let ids = || a.all.iter().cmp(&b.all).then_with(|| a.none.iter().cmp(&b.none));
-            sizes.then_with(ids).then_with(|| a.scope.cmp(&b.scope))
+        alternatives.sort_by_cached_key(|one| {
+            let ids = |set: &Signature| set.iter().collect::<Vec<_>>();
+            (one.size(), ids(&one.all), ids(&one.none), one.scope.clone())
         });
         alternatives.dedup();
         let mut kept: Vec<Alternative> = Vec::with_capacity(alternatives.len());
@@ -375,7 +373,7 @@ impl Filter {
             found.extend(pools.passing(pool, pools.record(pool).test(&one.all, &one.none)));
         }
         if masked.len() > 1 || !open.is_empty() {
-            order::sort_by_key(&mut found, |&id| archetypes.home(id));
+            found.sort_unstable_by_key(|&id| archetypes.home(id));
             found.dedup();
         }
         found

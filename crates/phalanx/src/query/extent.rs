@@ -12,7 +12,6 @@
 //! ```
 
 use phalanx_store::AnyColId;
-use phalanx_store::order;
 
 use super::condition::Condition;
 use crate::component::{AnyComponent, Disabled};
@@ -44,7 +43,7 @@ impl Extent {
         let parts = [condition.clone()].into_iter().chain(condition.enabled(&disabled)).collect();
         let mut alternatives = alternatives(&Condition::All(parts));
         if let Some(alternatives) = &mut alternatives {
-            order::sort(alternatives);
+            alternatives.sort();
             alternatives.dedup();
         }
         Self { condition: condition.clone(), alternatives }

@@ -7,8 +7,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use phalanx_store::order;
-
 use super::error::OrderCycle;
 use super::graph::{Constraints, Graph, Stands};
 use super::sync::{self, ApplyDeferred, SyncPoints};
@@ -75,7 +73,7 @@ fn with_gates(systems: &[usize], gated: &[Vec<usize>], count: usize) -> Vec<usiz
             Some((first?, Reverse(gated[gate].len()), gate))
         })
         .collect();
-    order::sort(&mut gates);
+    gates.sort_unstable();
     let mut gates = gates.into_iter().peekable();
     let mut order = Vec::with_capacity(systems.len() + gated.len());
     for (place, &node) in systems.iter().enumerate() {

@@ -15,8 +15,6 @@ use std::sync::atomic::AtomicU32;
 
 use hashbrown::HashMap;
 
-use phalanx_store::order;
-
 use super::conflicts::{self, Apart};
 use super::graph::{Gate, Node};
 use super::sort::Sorted;
@@ -138,7 +136,7 @@ impl<'a> Source<'a> {
             web.followers[from as usize].push(to);
         }
         // Last in the order first: followers of a joint are done with when its turn comes.
-        order::sort_by_key(&mut between, |&node| std::cmp::Reverse(self.sorted.ranks[node]));
+        between.sort_unstable_by_key(|&node| std::cmp::Reverse(self.sorted.ranks[node]));
         let joints: Vec<u32> = between.iter().filter_map(|&node| self.places[node]).collect();
         web.drop_dead_ends(&joints);
         web.multiply_out(&joints);

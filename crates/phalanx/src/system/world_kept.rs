@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use phalanx_store::FirstPanic;
-use phalanx_store::order;
 
 use super::kept::{self, Exchanging, Kept, LocalCopies, StateVisitor, Taking};
 use super::registered::{Place, Registered};
@@ -63,7 +62,7 @@ impl WorldKept {
         let unused = registered.take_unused();
         all.cached.clone_from(&registered.cached);
         let mut numbers: Vec<u64> = registered.kept().keys().copied().collect();
-        order::sort(&mut numbers);
+        numbers.sort_unstable();
         for number in numbers {
             let Some(Place { system: Some(system), token, .. }) = registered.kept().get_mut(&number) else {
                 continue;

@@ -13,7 +13,6 @@
 
 use std::fmt;
 
-use phalanx_store::order;
 use phalanx_store::{BLOCK_ROWS, Entity, TableId};
 
 use super::World;
@@ -96,7 +95,7 @@ impl World {
     pub(super) fn named_components(&self, archetype: ArchetypeId) -> Vec<&ComponentInfo> {
         let ids = self.archetypes.signature(archetype).iter();
         let mut infos: Vec<&ComponentInfo> = ids.map(|id| self.components.info(id)).collect();
-        order::sort_by_key(&mut infos, |info| info.name());
+        infos.sort_by_key(|info| info.name());
         infos
     }
 
@@ -110,7 +109,7 @@ impl World {
     pub(super) fn named_sparse(&self) -> Vec<&ComponentInfo> {
         let ids = self.components.sparse().iter();
         let mut infos: Vec<&ComponentInfo> = ids.map(|id| self.components.info(id)).collect();
-        order::sort_by_key(&mut infos, |info| info.name());
+        infos.sort_by_key(|info| info.name());
         infos
     }
 }

@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use phalanx_store::order;
 use phalanx_store::{AnyColId, ColId, Entity, InSet, Read, Tick, Write};
 
 use super::fields::unknown_field;
@@ -326,7 +325,7 @@ impl World {
 /// A field that is given twice.
 fn repeated<'f>(fields: &[(&'f str, Value)]) -> Option<&'f str> {
     let mut names: Vec<&str> = fields.iter().map(|&(field, _)| field).collect();
-    order::sort_by(&mut names, |a, b| {
+    names.sort_unstable_by(|a, b| {
         steps::count();
         a.cmp(b)
     });

@@ -6,7 +6,6 @@
 
 use std::cmp::Ordering;
 
-use phalanx_store::order::{self, arrange, sorted};
 use phalanx_store::{Entity, GroupGone, GroupTerms, SetId};
 
 use super::World;
@@ -116,7 +115,7 @@ impl World {
     ) -> String {
         let names = |ids: &[ComponentId]| {
             let mut names: Vec<&str> = ids.iter().map(|&id| self.components.info(id).name()).collect();
-            order::sort(&mut names);
+            names.sort_unstable();
             names.join(", ")
         };
         format!("the group of Own<({})>, Get<({})>, Without<({})>", names(owned), names(seen), names(without))
@@ -130,6 +129,27 @@ impl World {
         self.store.remove_group(group.id)?;
         self.groups.remove(group.id);
         Ok(())
+    }
+}
+
+/// The positions of `len` things in stable ascending order.
+pub(super) fn sorted(len: usize, mut compare: impl FnMut(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..len).collect();
+    order.sort_by(|&a, &b| compare(a, b));
+    order
+}
+
+/// Brings things into an order by exchanging two at a time: each place gets what stood at `order[place]`.
+pub(crate) fn arrange(mut order: Vec<usize>, mut swap: impl FnMut(usize, usize)) {
+    for start in 0..order.len() {
+        // Along a circle of places, what stood at its start is passed on until it is where it belongs.
+        let mut at = start;
+        while order[at] != start {
+            let from = std::mem::replace(&mut order[at], at);
+            swap(at, from);
+            at = from;
+        }
+        order[at] = at;
     }
 }
 

@@ -3,10 +3,10 @@
 //! Everything here was checked before: which entity has which component, in which pool, in which order. Hooks,
 //! observers and commands do not run.
 
-use phalanx_store::order::arrange;
 use phalanx_store::{AnyColId, ColumnRows, Entity, SetGroupId, SetId, TableId};
 
 use super::World;
+use super::groups::arrange;
 use crate::component::{Leftover, LoadedColumns};
 use crate::pool::{PoolId, PoolMark, pooled};
 use crate::registry::ComponentId;

@@ -7,9 +7,9 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
-use phalanx_store::order::{arrange, sorted};
 use phalanx_store::{Entity, Existing, SetId};
 
+use super::groups::{arrange, sorted};
 use super::{ChangeError, ComponentMissing, NoSuchEntity, World};
 use crate::bundle::Bundle;
 use crate::component::AnyComponent;

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use phalanx_store::Entity;
-use phalanx_store::order;
 
 use super::Lifecycle;
 use super::by_key::EventKey;
@@ -326,15 +325,15 @@ impl Observers {
         let lists = lifecycle.iter_mut().flat_map(|list| list.by_component.iter_mut().chain([&mut list.any]));
         // Each list is sorted for itself, so it does not matter in which order that happens.
         for list in by_event.values_mut().chain(by_entity.values_mut()) {
-            order::sort_by_key(list, rank);
+            list.sort_by_key(rank);
         }
-        lists.for_each(|list| order::sort_by_key(list, rank));
+        lists.for_each(|list| list.sort_by_key(rank));
     }
 
     /// All observers in the order in which they were registered.
     pub(super) fn list(&self) -> Vec<(ObserverId, &NewObserver)> {
         let mut all: Vec<_> = self.iter().collect();
-        order::sort_by_key(&mut all, |(born, ..)| *born);
+        all.sort_unstable_by_key(|(born, ..)| *born);
         let id = |slot: u32| ObserverId { slot, generation: self.slots[slot as usize].generation };
         all.into_iter().map(|(_, slot, observer)| (id(slot), observer)).collect()
     }
@@ -384,7 +383,7 @@ impl Observers {
             lists += usize::from(found.len() > before);
         }
         if lists > 1 {
-            order::sort_by_key(&mut found, |&slot| self.kept(slot).map_or(0, |kept| kept.rank));
+            found.sort_unstable_by_key(|&slot| self.kept(slot).map_or(0, |kept| kept.rank));
             found.dedup();
         }
         found
