@@ -54,13 +54,13 @@
 //!   of each of these, in one order, and none of the sets has holes; a set has one owner at most. Where it owns none,
 //!   members are the rows of a set without columns, which only this group writes, and no group names.
 //! - **I14 Fetches.** A fetch is what its constants say: `DENSE`, in a row of a visited table nothing is missed,
-//!   whichever entity it is of, and slices can be lent (rows may still be passed over because of their ticks); `ROWED`,
-//!   it is present in no place without rows; `TABLELESS`, it reaches no column of the visited table, and is found in
-//!   any; `IN_SETS`, only entities of some set are found; `SETS_ALONE`, nothing but sets and the entity itself is
-//!   reached; `SINGLE`, `visit` reports one column, and no other is reached; `MARKS`, `mark` writes ticks; not
-//!   `WRITES`, it only reads; not `FAR`, no row of another entity is reached. Where `is_marked` says so, `item` marks
-//!   nothing; `rowless` leaves that answer as it is. `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's
-//!   store, ids, ticks and numbers, which may be used on any thread; sparse rows of no size are units.
+//!   whichever entity it is of, and slices can be lent (rows may still be skipped because of their ticks); `ROWED`, it is
+//!   present in no place without rows; `TABLELESS`, its pointers lead to no column of the visited table, and it is found in
+//!   any; `IN_SETS`, only entities of some set are found; `SETS_ALONE`, all that it reaches is found in the pages of sets or
+//!   by the id of the entity; `SINGLE`, `visit` reports one column, and no other is reached; `MARKS`, `mark` writes ticks;
+//!   not `WRITES`, it only reads; not `FAR`, no row of another entity is reached. Where `is_marked` says so, `item` marks
+//!   nothing; `rowless` leaves that answer as it is. `Cells`, `Ptrs` and `SparseRows` are pointers into the fetch's store,
+//!   ids, ticks and numbers, which may be used on any thread; sparse rows of no size are units.
 //! - **I15 Images.** Each change of the owner of a row, each row that comes and each that goes marks the block of the owners
 //!   with the store's tick. The clock only rises; where it is set back, the base is forgotten, or the store becomes equal to
 //!   another image, its new base. So a block of owners whose tick is before the base's, and which has as many rows, is as in

@@ -27,7 +27,9 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use phalanx_store::{FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, ThreadSafe, Tick};
+use phalanx_store::{
+    BoxedValue, FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, ThreadSafe, Tick,
+};
 
 use crate::capture::{CanCopy, Capture, Copying, Digest, DigestHasher, Shown};
 use crate::tracking::{ComponentTicks, Mut, Readable, Tracked};

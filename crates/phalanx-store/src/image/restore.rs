@@ -263,7 +263,7 @@ impl Store {
     /// There is no table with this id, and its meta has no memory.
     unsafe fn create_table(&mut self, table: TableId, target: &TableImage) {
         let columns = target.columns.iter().map(|column| column.id);
-        let mut ids: Vec<_> = columns.chain(target.tags.iter().map(|&(tag, _)| tag)).collect();
+        let mut ids: Vec<_> = columns.chain(target.tags.iter().map(|tag| tag.id)).collect();
         ids.sort_unstable();
         debug_assert!(!target.is_set, "sets live as long as their store");
         let record = Table::new(&ids, target.shape.as_ref());

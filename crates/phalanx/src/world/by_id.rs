@@ -40,14 +40,14 @@ impl World {
     /// assert_eq!(health.downcast_ref(), Some(&Health(3)));
     /// ```
     pub fn get_by_id(&self, entity: Entity, id: ComponentId) -> Option<&dyn Any> {
-        self.store.erased(entity, self.components.get(id)?.any_access()?)
+        self.store.erased(entity, self.components.get_info(id)?.any_access()?)
     }
 
     /// Writes a whole component by its id, and marks it as changed.
     ///
     /// `None` as for [`World::get_by_id`].
     pub fn get_mut_by_id(&mut self, entity: Entity, id: ComponentId) -> Option<&mut dyn Any> {
-        self.store.erased_mut(entity, self.components.get(id)?.any_access()?)
+        self.store.erased_mut(entity, self.components.get_info(id)?.any_access()?)
     }
 
     /// Changes a whole component by its id; `None` as for [`World::get_by_id`].

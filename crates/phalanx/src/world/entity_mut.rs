@@ -231,7 +231,7 @@ impl<'w> EntityMut<'w> {
 
     /// As [`EntityMut::get_mut_by_id`], for as long as the entity is lent.
     pub fn into_mut_by_id(self, id: ComponentId) -> Option<&'w mut dyn Any> {
-        self.cell.into_erased_mut(self.components.get(id)?.any_access()?)
+        self.cell.into_erased_mut(self.components.get_info(id)?.any_access()?)
     }
 
     /// When a component with row ticks came and was last written.

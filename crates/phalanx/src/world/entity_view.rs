@@ -102,7 +102,7 @@ impl<'w> FilteredEntityRef<'w> {
     ///
     /// `None` when the entity lacks it or it cannot be read here, and for a component that is kept by fields.
     pub fn get_by_id(&self, id: ComponentId) -> Option<&'w dyn Any> {
-        self.peek.erased(self.components.get(id)?.any_access()?)
+        self.peek.erased(self.components.get_info(id)?.any_access()?)
     }
 
     /// Reads what a query would yield for the entity.
