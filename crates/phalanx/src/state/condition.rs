@@ -1,20 +1,20 @@
 //! Conditions about states.
 //!
-//! A state that does not exist at the moment fails all of them. One that was never added is an error, which each condition
-//! tells once; [`state_exists`] is for programs in which it may be missing.
+//! A state that does not exist at the moment fails all of them. One that was never added does, too, and each condition warns
+//! of it once; [`state_exists`] is for programs in which it may be missing.
 
 use super::plugin::{KnownStates, NoSuchState};
 use super::{State, States};
 use crate::system::{Local, Res};
+use crate::world::{AnyError, Result, Severity};
 
 /// Whether a state has this value.
 ///
 /// # Errors
-/// When the app has no such state: it was never added. The condition says so once, and is false.
+/// Once, of [`Severity::Warning`], when the app has no such state: it was never added. The condition is false.
 pub fn in_state<S: States>(
     state: S,
-) -> impl FnMut(Option<Res<'_, State<S>>>, Option<Res<'_, KnownStates>>) -> Result<bool, NoSuchState> + Clone
-{
+) -> impl FnMut(Option<Res<'_, State<S>>>, Option<Res<'_, KnownStates>>) -> Result<bool> + Clone {
     let mut told = false;
     move |current, known| match current {
         Some(current) => Ok(*current == state),
@@ -30,12 +30,12 @@ pub fn state_exists<S: States>(current: Option<Res<'_, State<S>>>) -> bool {
 /// Whether a state exists and got a new value since the condition was last asked.
 ///
 /// # Errors
-/// When the app has no such state: it was never added. The condition says so once, and is false.
+/// Once, of [`Severity::Warning`], when the app has no such state: it was never added. The condition is false.
 pub fn state_changed<S: States>(
     current: Option<Res<'_, State<S>>>,
     known: Option<Res<'_, KnownStates>>,
     mut told: Local<'_, bool>,
-) -> Result<bool, NoSuchState> {
+) -> Result<bool> {
     match current {
         Some(current) => Ok(current.is_changed()),
         None => missing::<S>(known, &mut told),
@@ -43,7 +43,10 @@ pub fn state_changed<S: States>(
 }
 
 /// What holds of a state that does not exist.
-fn missing<S: States>(known: Option<Res<'_, KnownStates>>, told: &mut bool) -> Result<bool, NoSuchState> {
+fn missing<S: States>(known: Option<Res<'_, KnownStates>>, told: &mut bool) -> Result<bool> {
     let is_known = known.is_some_and(|known| known.contains::<S>());
-    if is_known || std::mem::replace(told, true) { Ok(false) } else { Err(NoSuchState::of::<S>()) }
+    if is_known || std::mem::replace(told, true) {
+        return Ok(false);
+    }
+    Err(AnyError::new(Severity::Warning, NoSuchState::of::<S>()))
 }

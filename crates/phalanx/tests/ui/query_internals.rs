@@ -13,7 +13,6 @@ fn worlds(one: &mut World, two: &mut World) {
 }
 
 fn states(one: &mut QueryState<&'static Health>, two: &mut QueryState<&'static Health>) {
-    std::mem::swap(one.archetypes(), two.archetypes());
     std::mem::swap(one.filter(), two.filter());
     std::mem::swap(&mut one.fetch, &mut two.fetch);
 }

@@ -40,11 +40,16 @@ fn a_condition_about_a_state_that_was_never_added_says_so_once() {
 }
 
 #[test]
-#[should_panic(expected = "app.init_state::<Screen>()")]
-fn without_a_handler_a_condition_about_a_state_that_was_never_added_panics() {
+fn a_condition_about_a_state_that_was_never_added_is_false_and_a_warning() {
     let mut app = app();
+    app.init_resource::<Reports>();
+    app.set_error_handler(|world: &mut World, error: SystemError| {
+        world.resource_mut::<Reports>().0.push(format!("{:?}", error.severity()));
+    });
     app.add_systems(Update, say("game").run_if(in_state(Screen::Game)));
     app.step(0.1);
+    assert_eq!(app.world().resource::<Reports>().0, ["Warning"]);
+    assert!(log(&mut app).is_empty());
 }
 
 #[test]
