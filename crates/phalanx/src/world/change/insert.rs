@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    /// Inserts a bundle to which nobody listens, and that brings nothing along.
+    /// Inserts a bundle without listeners that brings nothing along.
     #[inline]
     fn insert_plain<B: Bundle>(
         &mut self,

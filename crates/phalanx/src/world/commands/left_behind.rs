@@ -25,7 +25,7 @@ impl World {
     pub(super) fn leave_behind(&mut self, mut work: Queue, began: usize) {
         let Self { commands, reactions, .. } = self;
         if !commands.queue.has_depths {
-            // Whoever handles the panic further out finds them noted.
+            // Where the panic is handled further out, they are noted already.
             reactions.note_chain();
         }
         commands.queue.note_depth(reactions.chain_depth());

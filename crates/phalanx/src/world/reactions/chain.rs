@@ -38,7 +38,7 @@ impl Cause {
 
 /// What is being announced.
 pub(super) struct Chain {
-    /// Places for causes, at most as many as the limit; the first of them are in use.
+    /// Places for causes, of which the first are in use. No more than the limit, unless it was lowered while more were in use.
     places: Vec<Cause>,
     used: usize,
     /// Causes beyond the limit.
@@ -74,14 +74,10 @@ impl Chain {
         self.limit
     }
 
+    /// Causes that are in use stay where they are, so that each is popped as it was pushed.
     pub(super) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
         self.places.truncate(limit.max(self.used));
-        if self.used > limit {
-            let mut beyond = self.places.split_off(limit);
-            beyond.append(&mut self.beyond);
-            (self.beyond, self.used) = (beyond, limit);
-        }
     }
 
     pub(super) fn push(&mut self, cause: Cause) {
@@ -111,7 +107,7 @@ impl Chain {
     /// The place of the next cause, if there is one already. What is put there counts when it is taken into use.
     #[inline(always)]
     pub(super) fn vacant_place(&mut self) -> Option<&mut Cause> {
-        self.places.get_mut(self.used)
+        if self.has_room() { self.places.get_mut(self.used) } else { None }
     }
 
     /// Takes the vacant place into use.
@@ -153,5 +149,26 @@ impl Reactions {
         while self.chain.len() > depth {
             self.chain.pop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_lowered_in_a_chain_holds_for_what_comes_after() {
+        let mut chain = Chain::default();
+        (0..3).for_each(|_| chain.push(Cause::event("outer")));
+        chain.set_limit(1);
+        assert!(chain.vacant_place().is_none() && !chain.has_room());
+        (0..3).for_each(|_| chain.pop_within_limit());
+        assert!(chain.is_empty() && chain.is_within_limit());
+        chain.push(Cause::event("first"));
+        chain.push(Cause::event("second"));
+        assert!(!chain.is_within_limit());
+        chain.pop();
+        chain.pop();
+        assert!(chain.is_empty() && chain.is_within_limit());
     }
 }
