@@ -20,6 +20,8 @@ mod soundness_ways;
 mod spawn_cursors;
 mod spawn_cursors_model;
 mod splits;
+#[path = "../../phalanx/tests/common/steps.rs"]
+mod steps;
 mod store;
 mod walks;
 

@@ -9,6 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx_store::*;
 
+use crate::steps::model_steps;
+
 static A: ColCell<u32> = ColCell::new();
 static B: ColCell<String> = ColCell::new();
 static C: ColCell<[u64; 3]> = ColCell::new();
@@ -127,8 +129,7 @@ impl Scene {
 
 #[test]
 fn random_histories_keep_every_group_right() {
-    let steps: usize =
-        std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(6_000);
+    let steps = model_steps(3_000, 6_000);
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     let mut scene = Scene::new();
     let (mut ids, mut groups): (Vec<Entity>, Vec<(SetGroupId, GroupTerms)>) = Default::default();

@@ -13,6 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx_store::*;
 
+use crate::steps::model_steps;
+
 thread_local! {
     static LEDGER: RefCell<BTreeSet<u32>> = const { RefCell::new(BTreeSet::new()) };
     static SIZELESS: Cell<usize> = const { Cell::new(0) };
@@ -375,7 +377,7 @@ fn history(seed: u64, steps: usize, panics: bool) {
 }
 
 fn steps() -> usize {
-    std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
+    model_steps(600, 600)
 }
 
 #[test]

@@ -21,6 +21,8 @@ use phalanx_store::*;
 use sides::*;
 use walks::{sets, walk};
 
+use crate::steps::model_steps;
+
 #[path = "soundness_ways/sides.rs"]
 mod sides;
 #[path = "soundness_ways/walks.rs"]
@@ -321,7 +323,7 @@ fn history(seed: u64, steps: usize, with_panics: bool) {
 }
 
 fn steps() -> usize {
-    std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(4_000)
+    model_steps(4_000, 4_000)
 }
 
 #[test]

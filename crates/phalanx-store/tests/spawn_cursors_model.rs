@@ -7,6 +7,8 @@
 
 use phalanx_store::*;
 
+use crate::steps::model_steps;
+
 static KEY: ColCell<u64> = ColCell::new();
 static WIDE: ColCell<[u8; 12]> = ColCell::new();
 static NAME: ColCell<String> = ColCell::new();
@@ -320,7 +322,7 @@ fn play(seed: u64, steps: usize) -> usize {
 
 #[test]
 fn cursors_do_what_edges_do_whatever_else_happens() {
-    let steps = std::env::var("PHALANX_MODEL_STEPS").map_or(20_000, |steps| steps.parse().unwrap());
+    let steps = model_steps(7_000, 20_000);
     let through: usize = (0..10).map(|seed| play(seed, steps / 10)).sum();
     assert!(through > steps / 10, "{through} of {steps}");
 }

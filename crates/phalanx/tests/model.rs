@@ -4,8 +4,8 @@
 //! recorded commands, reserved, stale and made-up ids: each step does one of them to both worlds, lets the
 //! real one check itself, and compares. A ledger proves that each value with drop glue is dropped once.
 //!
-//! `PHALANX_MODEL_STEPS` sets the number of steps in all, `PHALANX_MODEL_SEED` one seed instead of the
-//! usual ones. A failure tells its seed and step. The operations stand in a table in `model/operations.rs`,
+//! `PHALANX_MODEL_STEPS` sets the number of steps in all (`full`: those of CI), `PHALANX_MODEL_SEED` one seed instead
+//! of the usual ones. A failure tells its seed and step. The operations stand in a table in `model/operations.rs`,
 //! the components in `model/parts.rs`.
 #![forbid(unsafe_code)]
 
@@ -23,25 +23,22 @@ mod queries;
 mod rng;
 #[path = "model/run.rs"]
 mod run;
+#[path = "common/steps.rs"]
+mod steps;
 
 use operations::OPERATIONS;
 use run::Run;
+use steps::{model_steps, setting};
 
-const STEPS: u64 = 30_000;
 const SEEDS: u64 = 12;
 
 /// From this many steps on, each operation must have done something.
 const ENOUGH: u64 = 20_000;
 
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
-}
-
 // O-071, O-073, O-094, O-097, O-098, O-116, O-134, O-145, O-156; hazards 4 to 6, 8, 13, 14, 20, 24, 26, 27.
 #[test]
 fn random_histories_agree_with_the_naive_world() {
-    let steps = setting("PHALANX_MODEL_STEPS").unwrap_or(STEPS);
+    let steps = model_steps(10_000, 30_000) as u64;
     let seeds = match setting("PHALANX_MODEL_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..SEEDS.min(steps),

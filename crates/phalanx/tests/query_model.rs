@@ -5,12 +5,13 @@
 //! entity by entity, and compared with rows, folds, tables, chunks, count, contains, get, parallel and dynamic
 //! iteration. The state that the world keeps, one kept outside and often asleep, and one built afresh must agree.
 //!
-//! `PHALANX_MODEL_STEPS` sets the number of steps in all, `PHALANX_MODEL_SEED` one seed instead of the usual
-//! ones. A failure tells its seed and step.
+//! `PHALANX_MODEL_STEPS` sets the number of steps in all (`full`: those of CI), `PHALANX_MODEL_SEED` one seed instead
+//! of the usual ones. A failure tells its seed and step.
 #![forbid(unsafe_code)]
 
 mod common {
     pub mod cast;
+    pub mod steps;
 }
 #[path = "query_naive/asked.rs"]
 mod asked;
@@ -24,19 +25,14 @@ mod naive;
 mod terms;
 
 use changes::Run;
+use common::steps::{model_steps, setting};
 
-const STEPS: u64 = 16_000;
 const SEEDS: u64 = 8;
-
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
-}
 
 // O-157 to O-160, O-167, O-185, O-188; Z-045, Z-050; hazards 26, 28, 34, 37, 40.
 #[test]
 fn random_queries_over_random_worlds_give_the_naive_answer() {
-    let steps = setting("PHALANX_MODEL_STEPS").unwrap_or(STEPS);
+    let steps = model_steps(5_000, 16_000) as u64;
     let seeds = match setting("PHALANX_MODEL_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..SEEDS.min(steps),

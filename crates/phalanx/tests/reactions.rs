@@ -6,6 +6,8 @@
 
 #[path = "common/random.rs"]
 mod random;
+#[path = "common/steps.rs"]
+mod steps;
 
 #[path = "reactions/beyond.rs"]
 mod beyond;

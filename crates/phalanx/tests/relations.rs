@@ -6,6 +6,8 @@
 
 #[path = "common/random.rs"]
 mod random;
+#[path = "common/steps.rs"]
+mod steps;
 
 #[path = "relations/children.rs"]
 mod children;

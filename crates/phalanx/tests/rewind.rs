@@ -16,6 +16,8 @@ mod parts;
 mod random;
 #[path = "rewind/reactions.rs"]
 mod reactions;
+#[path = "common/steps.rs"]
+mod steps;
 #[path = "rewind/tables.rs"]
 mod tables;
 #[path = "rewind/within.rs"]

@@ -5,6 +5,8 @@
 mod counting;
 #[path = "common/random.rs"]
 mod random;
+#[path = "common/steps.rs"]
+mod steps;
 
 #[path = "save/app.rs"]
 mod app;

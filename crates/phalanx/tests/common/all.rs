@@ -8,4 +8,5 @@ pub mod movers;
 pub mod pool_kinds;
 pub mod random;
 pub mod sparse_twins;
+pub mod steps;
 pub mod zoo;

@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use phalanx::prelude::*;
 use phalanx::world::ClaimError;
 
+use crate::common::steps::model_steps;
+
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
 struct Health(u32);
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
@@ -114,7 +116,7 @@ impl Naive {
 
 #[test]
 fn random_histories_agree_with_a_map() {
-    let steps = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(400);
+    let steps = model_steps(400, 400);
     let (mut claimed, mut taken, mut past) = (0, 0, 0);
     for seed in 1..9_u64 {
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::random::Random;
+use crate::common::steps::model_steps;
 use phalanx::prelude::*;
 use phalanx::world::ChangeError;
 
@@ -542,7 +543,7 @@ impl Run {
 // Z-113, Z-114, Z-115, Z-116.
 #[test]
 fn random_histories_over_pools_agree_with_the_naive_world() {
-    let steps = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(6_000);
+    let steps = model_steps(2_000, 6_000) as u64;
     let seeds = 8;
     let mut refused = 0;
     for seed in 0..seeds {

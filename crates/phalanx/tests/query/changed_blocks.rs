@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use crate::common::cast::{Armour, Frozen, Health, Label, label};
 use crate::common::random::Random;
+use crate::common::steps::model_steps;
 use phalanx::component::RowTracked;
 use phalanx::prelude::{Added, Changed, Component, Entity, Or, Ref, Tick, World};
 
@@ -147,7 +148,7 @@ fn step(world: &mut World, random: &mut Random, ids: &mut Vec<Entity>) {
 
 #[test]
 fn no_row_that_is_new_is_passed_over() {
-    let steps = std::env::var("PHALANX_MODEL_STEPS").map_or(30, |text| text.parse::<usize>().unwrap() / 100);
+    let steps = model_steps(1_000, 3_000) / 100;
     let mut random = Random::new(7);
     let mut world = World::new();
     let mut ids: Vec<Entity> = Vec::new();

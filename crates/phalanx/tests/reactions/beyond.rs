@@ -7,6 +7,7 @@ use phalanx::archetype::ArchetypeId;
 use phalanx::prelude::*;
 
 use crate::random::Random;
+use crate::steps::model_steps;
 
 #[derive(Component, Clone, Debug, PartialEq)]
 #[component(track = "row")]
@@ -154,8 +155,7 @@ struct Matching(BTreeSet<Entity>, BTreeSet<Entity>);
 
 #[test]
 fn matches_that_were_told_are_those_that_a_scan_finds() {
-    let steps: usize =
-        std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000);
+    let steps = model_steps(1_000, 2_000);
     let mut world = World::new();
     world.init_resource::<Matching>();
     world.add_observer(

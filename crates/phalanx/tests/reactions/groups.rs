@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use phalanx::prelude::*;
 
 use crate::random::Random;
+use crate::steps::model_steps;
 
 #[derive(Component)]
 #[component(storage = "sparse")]
@@ -73,8 +74,7 @@ impl Listed {
 // E-070.
 #[test]
 fn a_group_can_be_built_of_listeners_and_agrees_with_that_of_the_store() {
-    let steps =
-        std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(2000);
+    let steps = model_steps(1_000, 2_000);
     let mut world = World::new();
     let kept = world.group::<Own<(A, B)>, Get<()>, ()>().unwrap();
     world.init_resource::<Listed>();

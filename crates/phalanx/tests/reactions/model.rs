@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use phalanx::prelude::*;
 
 use crate::random::Random;
+use crate::steps::model_steps;
 use expected::{Readers, Step};
 use listeners::{Event, Grouped, Heard, Observing, Open, PANIC, Trace, matches};
 use naive::{A, B, C, D, Naive, PARTS, S, T, Tag, value};
@@ -133,7 +134,7 @@ impl Pair {
 
 #[test]
 fn hooks_and_observers_hear_what_a_naive_world_works_out() {
-    let steps: u64 = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(4_500);
+    let steps = model_steps(1_500, 4_500) as u64;
     for seed in 0..steps.div_ceil(300) {
         let mut pair = Pair::new(seed);
         for step in 0..300 {

@@ -10,6 +10,7 @@ use phalanx::prelude::*;
 use phalanx::world::SystemError;
 
 use crate::random::Random;
+use crate::steps::model_steps;
 
 #[derive(Component, Clone)]
 #[component(track = "row")]
@@ -169,7 +170,7 @@ fn trace(seed: u64, threads: usize) -> Vec<String> {
 
 #[test]
 fn random_apps_react_the_same_for_every_number_of_threads() {
-    let frames: usize = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(360);
+    let frames = model_steps(120, 360);
     let mut told = 0;
     for seed in 0..frames.div_ceil(FRAMES) as u64 {
         let one = trace(seed, 1);

@@ -6,6 +6,7 @@ use phalanx::component::DisabledByTree;
 use phalanx::prelude::*;
 
 use crate::random::Random;
+use crate::steps::model_steps;
 
 #[derive(Component, Clone, Debug, PartialEq)]
 struct Mark(u32);
@@ -77,7 +78,7 @@ fn step(world: &mut World, all: &mut Vec<Entity>, random: &mut Random) {
 
 #[test]
 fn quiet_and_observed_relations_are_kept_alike() {
-    for seed in 0..20 {
+    for seed in 0..model_steps(6, 20).min(20) as u64 {
         let mut worlds = [false, true].map(|observed| {
             let (mut world, errors) = world(observed);
             let all: Vec<Entity> = (0..6).map(|n| world.spawn(Mark(n)).id()).collect();

@@ -8,6 +8,7 @@ use phalanx::world::{EntityCloner, LinkError, LinkedBy, Links};
 
 use crate::hazards::{flush_despite_panics, panic_in_command};
 use crate::random::Random;
+use crate::steps::model_steps;
 
 #[derive(Component, Clone, Debug, PartialEq)]
 #[relationship(many)]
@@ -257,7 +258,7 @@ type Edges = BTreeMap<(Entity, Entity), u32>;
 
 #[test]
 fn random_histories_of_edges_agree_with_the_naive_world() {
-    let steps: u64 = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
+    let steps = model_steps(300, 600) as u64;
     for seed in 0..4 {
         let mut random = Random::new(seed);
         let mut world = World::new();

@@ -13,6 +13,7 @@ use phalanx::world::{CascadeOrder, Checkpoint, EntityCloner};
 use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
+use crate::steps::{model_steps, setting};
 
 #[path = "model_steps.rs"]
 mod steps;
@@ -434,13 +435,9 @@ impl Model {
     }
 }
 
-fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 #[test]
 fn random_histories_of_relations_agree_with_the_naive_world() {
-    let steps = setting("PHALANX_MODEL_STEPS").unwrap_or(12_000);
+    let steps = model_steps(4_000, 12_000) as u64;
     let seeds = match setting("PHALANX_MODEL_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..20,

@@ -13,6 +13,7 @@ use phalanx::prelude::*;
 use phalanx::world::Checkpoint;
 
 use super::random::Random;
+use super::steps::model_steps;
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 struct Plain {
@@ -424,7 +425,7 @@ fn same(expected: &str, found: &str) {
 }
 
 fn steps() -> u64 {
-    std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(1_000)
+    model_steps(400, 1_000) as u64
 }
 
 fn play(seed: u64, steps: u64) {
@@ -481,7 +482,7 @@ fn play(seed: u64, steps: u64) {
     assert_eq!(Arc::strong_count(&count), 1, "each copy is dropped once");
 }
 
-// Issue 19; hazards 81, 83.
+// Hazards 81, 83.
 #[test]
 fn random_histories_are_restored_bit_for_bit() {
     for seed in 0..4 {

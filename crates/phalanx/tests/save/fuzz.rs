@@ -2,8 +2,8 @@
 //!
 //! What the fuzzer finds becomes a file of the corpus, which is loaded here in every run.
 
-use super::hostile::rounds;
 use super::random::Random;
+use super::steps::model_steps;
 
 #[path = "../../../../fuzz/fuzz_targets/forms.rs"]
 mod forms;
@@ -34,7 +34,7 @@ fn the_corpus_is_loaded_without_harm() {
 #[test]
 fn mutations_of_the_corpus_are_loaded_without_harm() {
     let (corpus, mut random) = (corpus(), Random::new(19));
-    for round in 0..rounds(3_000) {
+    for round in 0..model_steps(1_000, 3_000) {
         let mut bytes = corpus[random.below(corpus.len())].1.clone();
         for _ in 0..=random.below(4) {
             mutate(&mut bytes, &corpus, &mut random);

@@ -8,6 +8,7 @@ use super::cast::*;
 use super::dump::{dump, groups};
 use super::model::Sim;
 use super::random::Random;
+use super::steps::model_steps;
 
 /// A small world with a bit of everything.
 fn sample() -> World {
@@ -36,10 +37,6 @@ fn probe(bytes: &[u8], load: impl FnOnce(&[u8]) -> Result<World, LoadError>) -> 
     }
 }
 
-pub fn rounds(default: usize) -> usize {
-    std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 #[test]
 fn a_save_that_ends_at_any_byte_is_an_error() {
     let (types, world) = (registry(), sample());
@@ -59,7 +56,7 @@ fn flipped_bits_and_other_bytes_never_break_a_world() {
     let (types, mut random) = (registry(), Random::new(3));
     let compact = to_postcard(&sample());
     let text = to_json(&sample());
-    for round in 0..rounds(900) {
+    for round in 0..model_steps(900, 900) {
         let form = if round % 4 == 0 { &text } else { &compact };
         let mut bytes = form.clone();
         for _ in 0..=random.below(3) {

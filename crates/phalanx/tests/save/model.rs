@@ -6,12 +6,13 @@ use phalanx::prelude::*;
 use super::cast::*;
 use super::dump::{dump, groups};
 use super::random::Random;
+use super::steps::model_steps;
 
 /// Between two saves.
 const STRIDE: usize = 60;
 
 fn steps() -> usize {
-    std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(6_000)
+    model_steps(2_000, 6_000)
 }
 
 pub struct Sim {

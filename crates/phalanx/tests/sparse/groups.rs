@@ -7,6 +7,8 @@
 use phalanx::group::GroupError;
 use phalanx::prelude::*;
 
+use crate::common::steps::model_steps;
+
 macro_rules! sparse_components {
     ($($name:ident)*) => {$(
         #[derive(Component, Clone, Debug, PartialEq)]
@@ -418,7 +420,7 @@ fn sorted(mut entities: Vec<Entity>) -> Vec<Entity> {
 // Hazard 43, E-023, E-024.
 #[test]
 fn random_histories_keep_every_group_right() {
-    let steps: u64 = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(4_000);
+    let steps = model_steps(2_000, 4_000) as u64;
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
     let mut roll = move |n: u64| {
         random ^= random << 13;

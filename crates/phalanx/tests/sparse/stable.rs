@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::ledger::{Event, Ledger, Serial, panic_of};
+use crate::common::steps::model_steps;
 use phalanx::group::OrderError;
 use phalanx::prelude::*;
 
@@ -362,7 +363,7 @@ fn random_history(seed: u64, steps: usize, faults: bool) {
 }
 
 fn steps() -> usize {
-    std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(800)
+    model_steps(400, 800)
 }
 
 #[test]

@@ -13,6 +13,7 @@ use phalanx::prelude::*;
 use phalanx::system::{RegisteredSystemError, SystemHandle};
 
 use crate::common::random::Random;
+use crate::common::steps::model_steps;
 
 /// What a step does. Systems are named by the order in which they were registered, modulo how many there are.
 #[derive(Debug)]
@@ -467,7 +468,7 @@ fn random_op(random: &mut Random, depth: usize) -> Op {
 
 #[test]
 fn random_histories_of_registered_systems_agree_with_a_model() {
-    let steps = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(60);
+    let steps = model_steps(60, 60);
     let mut seen = std::collections::BTreeMap::<String, usize>::new();
     for seed in 0..150 {
         let mut random = Random::new(seed);

@@ -11,6 +11,7 @@ use phalanx::prelude::*;
 use super::{Log, log, say};
 
 use crate::common::random::Random;
+use crate::common::steps::model_steps;
 
 #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Root {
@@ -243,7 +244,7 @@ fn play(seed: u64, steps: usize) {
 
 #[test]
 fn random_histories_agree_with_a_naive_list() {
-    let steps = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(6_000);
+    let steps = model_steps(6_000, 6_000);
     for seed in 0..10 {
         play(seed, steps / 10);
     }

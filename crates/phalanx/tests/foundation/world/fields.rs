@@ -8,6 +8,7 @@ use phalanx::prelude::*;
 use phalanx::world::FieldError;
 
 use crate::common::random::Random;
+use crate::common::steps::model_steps;
 
 #[derive(Component, Debug, Default, PartialEq)]
 struct Unit {
@@ -212,7 +213,7 @@ fn a_default_value_comes_with_what_it_requires() {
 /// Random writes by name to table, sparse and soa components agree with a map.
 #[test]
 fn random_writes_by_name_agree_with_a_map() {
-    let steps = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(2000);
+    let steps = model_steps(2_000, 2_000);
     let mut random = Random::new(0x51ED_270B_9F3A_77C1);
     let mut world = World::new();
     let ids = [

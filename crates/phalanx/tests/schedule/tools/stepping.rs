@@ -4,6 +4,7 @@ use super::*;
 use phalanx::schedule::Stepping;
 
 use crate::common::random::Random;
+use crate::common::steps::model_steps;
 
 fn a(mut log: ResMut<Log>) {
     log.0.push("a");
@@ -208,7 +209,7 @@ fn say(stepping: &mut Stepping, at: usize, said: Said) {
 
 #[test]
 fn random_sessions_agree_with_a_naive_walk() {
-    let steps = std::env::var("PHALANX_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_000);
+    let steps = model_steps(4_000, 4_000);
     for seed in 0..10 {
         let mut random = Random::new(seed);
         let mut app = stepped();
