@@ -90,7 +90,7 @@ fn emit(
     };
     // Halves of relations are not written in place.
     let in_place = attr.relation.is_none() && !attr.immutable;
-    let any = in_place.then(|| quote!(#p::Descriptor::any(__descriptor, #id);));
+    let any = if in_place { quote!(any) } else { quote!(any_shared) };
     let parts = Parts {
         types: vec![owner.clone()],
         ids: vec![id.clone()],
@@ -100,7 +100,7 @@ fn emit(
         together: quote!(__value),
         columns: quote! {
             #p::Descriptor::#declare(__descriptor, #p::ColId::any(#id));
-            #any
+            #p::Descriptor::#any(__descriptor, #id);
             #value
         },
         captures: vec![capture::whole(input, target, &attr.capture)?],

@@ -154,11 +154,11 @@ impl Store {
 
     /// Sets the clock, for loading a saved world and for tests. One that is set to 2^63 or more cannot move on.
     pub fn set_tick(&mut self, tick: Tick) {
-        if tick < self.tick {
-            // Older ticks would tell nothing about what is written from now on (I15).
-            self.base = None;
-        }
+        // Older ticks would tell nothing about what is written from now on (I15).
+        let forgotten = if tick < self.tick { self.base.take() } else { None };
         self.set_now(tick);
+        // Last: it may have values, whose drop is the user's code.
+        drop(forgotten);
     }
 
     /// How often a single entity has gone from one set of columns to another so far.

@@ -106,6 +106,8 @@ pub struct ComponentInfo {
     captures: Vec<ColumnCapture>,
     type_id: Option<TypeId>,
     any: Option<ErasedColumn>,
+    /// Whether values are written in place without naming their type.
+    in_place: bool,
     #[cfg(feature = "serde")]
     saving: Option<crate::component::ComponentSaving>,
 }
@@ -208,9 +210,14 @@ impl ComponentInfo {
         self.type_id
     }
 
-    /// How values are reached without naming their type, where they are kept whole.
+    /// How values are read without naming their type, where they are kept whole.
     pub(crate) fn any_access(&self) -> Option<ErasedColumn> {
         self.any
+    }
+
+    /// As [`ComponentInfo::any_access`], to write them in place.
+    pub(crate) fn any_access_mut(&self) -> Option<ErasedColumn> {
+        self.any.filter(|_| self.in_place)
     }
 
     /// How values are saved, where they are.
@@ -483,6 +490,7 @@ impl Components {
             captures,
             type_id: descriptor.type_id,
             any,
+            in_place: descriptor.in_place,
             #[cfg(feature = "serde")]
             saving: descriptor.saving,
         };

@@ -8,6 +8,8 @@ use phalanx::prelude::*;
 
 #[derive(Resource)]
 struct Missing;
+#[derive(Component)]
+struct Part;
 
 fn needs(_: Res<Missing>) {}
 fn both(_: ResMut<Missing>, _: Res<Missing>) {}
@@ -62,6 +64,7 @@ fn panics_point_at_the_line_that_called() {
     assert_eq!(line_of(|| _ = world.resource::<Missing>()), line!());
     assert_eq!(line_of(|| _ = world.resource_mut::<Missing>()), line!());
     assert_eq!(line_of(|| world.resource_scope(|_, _: Mut<Missing>| ())), line!());
+    assert_eq!(line_of(|| _ = world.add_observer(|_: On<Add<Part>>, _: &mut World| {})), line!());
     let mut schedule = Schedule::default();
     schedule.add_systems(needs);
     assert_eq!(line_of(|| schedule.run(&mut world)), line!());

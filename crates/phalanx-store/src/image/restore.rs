@@ -221,6 +221,8 @@ impl Restoring<'_> {
         store.restore_free_tables(&image);
         // SAFETY: all rows are as they were when the image was taken (I15).
         unsafe { store.restore_groups(&image.groups) };
+        // The old base may have the last copies of values: they go with what is left over.
+        leftovers.base = store.base.take();
         store.set_tick(image.tick);
         store.base = Some(image);
         leftovers
@@ -406,6 +408,8 @@ impl OwnersBefore for [Entity] {
 #[must_use = "the values are dropped when this is"]
 pub struct Leftovers {
     rows: Vec<RawRows>,
+    /// The image from which the store was known to differ little.
+    base: Option<Arc<Image>>,
     /// Whether tables were dropped or made: edges and queries are stale then.
     pub tables_changed: bool,
 }
@@ -428,6 +432,7 @@ impl Leftovers {
     /// Drops the values, all of them though some panic.
     pub fn drop_all(mut self, panics: &mut FirstPanic) {
         self.rows.drain(..).for_each(|rows| panics.guard(|| drop(rows)));
+        panics.guard(|| drop(self.base.take()));
     }
 }
 

@@ -73,6 +73,8 @@ pub struct Descriptor {
     pub(crate) type_id: Option<TypeId>,
     /// How values that are kept whole are reached without naming their type.
     pub(crate) any: Option<ErasedColumn>,
+    /// Whether these are written in place.
+    pub(crate) in_place: bool,
     #[cfg(feature = "serde")]
     pub(crate) saving: Option<super::ComponentSaving>,
 }
@@ -100,6 +102,7 @@ impl Descriptor {
             captures: Vec::new(),
             type_id: None,
             any: None,
+            in_place: false,
             #[cfg(feature = "serde")]
             saving: None,
         }
@@ -125,6 +128,12 @@ impl Descriptor {
 
     /// Declares that values are kept whole, in this column, so that they can be lent without naming their type.
     pub fn any<C: Send + Sync + 'static>(&mut self, column: ColId<C>) -> &mut Self {
+        self.in_place = true;
+        self.any_shared(column)
+    }
+
+    /// As [`Descriptor::any`], of values that are lent to be read and never written in place.
+    pub fn any_shared<C: Send + Sync + 'static>(&mut self, column: ColId<C>) -> &mut Self {
         self.any = Some(ErasedColumn::of(column));
         self
     }

@@ -79,6 +79,11 @@ impl<O, G, F> Clone for Group<O, G, F> {
 impl<O, G, F> Copy for Group<O, G, F> {}
 
 /// The part of a group that names components: `Own<(A, B)>`, `Get<(A, B)>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no part of a group",
+    label = "expected `Own<(..)>` or `Get<(..)>` with a tuple of sparse components",
+    note = "a tuple also for one component, with a comma, `Own<(A,)>`, and for none, `Get<()>`"
+)]
 pub trait GroupParts: 'static {
     /// The columns, for reading.
     type Read: SetFetch + ReadFetch;
@@ -111,6 +116,11 @@ pub trait GroupParts: 'static {
 }
 
 /// The part of a group that excludes: `()`, `Without<T>`, or a tuple of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the filter of a group",
+    label = "expected `()`, `Without<T>` or a tuple of these",
+    note = "what members have stands in `Own<(..)>` or `Get<(..)>`; a filter excludes: `Without<T>`"
+)]
 pub trait GroupFilter: 'static {
     /// Registers the components, appending their ids.
     ///

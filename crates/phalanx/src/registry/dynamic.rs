@@ -65,6 +65,7 @@ impl Components {
             captures,
             type_id: None,
             any: None,
+            in_place: false,
             #[cfg(feature = "serde")]
             saving: None,
         })

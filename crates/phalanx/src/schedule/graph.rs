@@ -303,6 +303,12 @@ impl Graph {
         }
     }
 
+    /// The node at the end of a set, if this one is at its begin.
+    pub(crate) fn end_of(&self, node: usize) -> Option<usize> {
+        let more = node.checked_sub(self.systems)?;
+        (more % 2 == 0 && more / 2 < self.sets.len()).then_some(node + 1)
+    }
+
     /// The systems that a gate is for, those of sets inside its sets included.
     pub(crate) fn gated(&self, nodes: &[Node], gate: &Gate) -> Vec<usize> {
         match &gate.members {

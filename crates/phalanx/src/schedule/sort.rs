@@ -142,7 +142,7 @@ fn circle(edges: &[Vec<usize>], waits: &[usize]) -> Vec<usize> {
 fn cycle(all: Constraints<'_>, graph: &Graph, circle: &[usize]) -> OrderCycle {
     let mut systems = Vec::new();
     let mut path = Vec::new();
-    for &node in circle {
+    for node in with_whole_sets(graph, circle) {
         match graph.stands(node) {
             Stands::System(at) => {
                 systems.push(all.nodes[at].task.name.clone());
@@ -152,10 +152,27 @@ fn cycle(all: Constraints<'_>, graph: &Graph, circle: &[usize]) -> OrderCycle {
             Stands::Chain => {}
         }
     }
-    // A set has two nodes, and a function the name of its systems.
+    // A function has the name of its systems.
     path.dedup();
     if path.len() > 1 && path.first() == path.last() {
         path.pop();
     }
     OrderCycle { systems, path, hierarchy: false }
+}
+
+/// A cycle without what it passes in the middle of a set: that the set as a whole has no order says enough.
+fn with_whole_sets(graph: &Graph, circle: &[usize]) -> Vec<usize> {
+    let mut path = circle.to_vec();
+    let whole = |path: &[usize]| {
+        path.iter().enumerate().find_map(|(at, &node)| {
+            let end = path.iter().position(|&other| Some(other) == graph.end_of(node))?;
+            Some((at, end))
+        })
+    };
+    while let Some((begin, end)) = whole(&path) {
+        let inner = (end + path.len() - begin) % path.len();
+        path.rotate_left(begin);
+        path.drain(1..=inner);
+    }
+    path
 }

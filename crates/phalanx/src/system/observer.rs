@@ -206,6 +206,7 @@ fn told(error: ParamError) -> Result<(), BoxedError> {
 /// What an observer is made of, when it is made ready for a world.
 struct Ready {
     handler: Box<dyn Handler>,
+    changes_structure: bool,
     name: String,
     key: TypeId,
     event: EventKey,
@@ -260,14 +261,9 @@ impl Observer {
                 condition.initialize(world)?;
             }
             system.initialize(world)?;
-            assert!(
-                !system.access().changes_structure(),
-                "`{}` takes `&mut World`, so it cannot be an observer: take `DeferredWorld`, and use `Commands` for \
-                 structural changes",
-                system.name()
-            );
             let components = world.components_of::<E::Components>();
             Ok(Ready {
+                changes_structure: system.access().changes_structure(),
                 name: system.name().to_owned(),
                 key: system.key(),
                 event: EventKey::of::<E::Event>(),
@@ -472,7 +468,13 @@ impl World {
         let Observer { make, entities, components, conditions, before, after, batched } =
             observer.into_observer();
         let ready = make(self, conditions).map_err(ObserverError::Conflict)?;
-        let Ready { handler, name, key, event, lifecycle, components: typed, origin } = ready;
+        let Ready { handler, changes_structure, name, key, event, lifecycle, components: typed, origin } =
+            ready;
+        assert!(
+            !changes_structure,
+            "`{name}` takes `&mut World`, so it cannot be an observer: take `DeferredWorld`, and use `Commands` for \
+             structural changes"
+        );
         let components = components.into_iter().fold(typed, |all, id| all.with(id));
         let new =
             NewObserver { name, key, event, lifecycle, components, entities, before, after, batched, origin };
@@ -534,7 +536,7 @@ impl EntityCommands<'_> {
         self.queue(move |mut entity: EntityWorldMut<'_>| {
             let observer = observer.into_inner().unwrap_or_else(PoisonError::into_inner);
             let (world, _) = entity.world_and_id();
-            world.add_observer(observer);
+            world.try_add_observer(observer).map(drop)
         })
     }
 }

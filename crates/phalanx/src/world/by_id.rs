@@ -45,12 +45,13 @@ impl World {
 
     /// Writes a whole component by its id, and marks it as changed.
     ///
-    /// `None` as for [`World::get_by_id`].
+    /// `None` as for [`World::get_by_id`], and for what is never written in place: immutable components and the halves of
+    /// relations, which are inserted anew.
     pub fn get_mut_by_id(&mut self, entity: Entity, id: ComponentId) -> Option<&mut dyn Any> {
-        self.store.erased_mut(entity, self.components.get_info(id)?.any_access()?)
+        self.store.erased_mut(entity, self.components.get_info(id)?.any_access_mut()?)
     }
 
-    /// Changes a whole component by its id; `None` as for [`World::get_by_id`].
+    /// Changes a whole component by its id; `None` as for [`World::get_mut_by_id`].
     ///
     /// # Errors
     /// When the entity is dead.

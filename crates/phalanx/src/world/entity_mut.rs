@@ -224,14 +224,15 @@ impl<'w> EntityMut<'w> {
         self.into_readonly().get_by_id(id)
     }
 
-    /// Writes the component with this id, and marks it as changed; `None` as for [`EntityMut::get_by_id`].
+    /// Writes the component with this id, and marks it as changed; `None` as for [`EntityMut::get_by_id`], and for immutable
+    /// components and the halves of relations.
     pub fn get_mut_by_id(&mut self, id: ComponentId) -> Option<&mut dyn Any> {
         self.reborrow().into_mut_by_id(id)
     }
 
     /// As [`EntityMut::get_mut_by_id`], for as long as the entity is lent.
     pub fn into_mut_by_id(self, id: ComponentId) -> Option<&'w mut dyn Any> {
-        self.cell.into_erased_mut(self.components.get_info(id)?.any_access()?)
+        self.cell.into_erased_mut(self.components.get_info(id)?.any_access_mut()?)
     }
 
     /// When a component with row ticks came and was last written.

@@ -35,6 +35,7 @@ pub trait FromWorld {
     fn from_world(world: &mut World) -> Self;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Default> FromWorld for T {
     fn from_world(_: &mut World) -> Self {
         Self::default()

@@ -113,6 +113,21 @@ fn an_observer_with_the_whole_world_is_refused_with_the_form_to_use() {
 }
 
 #[test]
+fn an_observer_of_one_entity_that_cannot_be_added_by_a_command_goes_to_the_error_handler() {
+    let mut world = logging();
+    world.set_error_handler(|world: &mut World, error: phalanx::world::SystemError| {
+        world.resource_mut::<Log>().0.push(error.to_string());
+    });
+    let entity = world.spawn(A(1)).id();
+    world.commands().entity(entity).observe(|_: On<Remove<A>>, _: Query<&mut B>, _: Query<&B>| {});
+    world.commands().entity(entity).insert(B(2));
+    world.flush();
+    let log = taken(&mut world);
+    assert!(log.len() == 1 && log[0].contains("`Query<&mut B>` and `Query<&B>`"), "{log:?}");
+    assert_eq!((world.observer_count(), world.get::<B>(entity)), (0, Some(&B(2))));
+}
+
+#[test]
 fn a_system_takes_a_world_whose_structure_stands_still() {
     fn grow(mut world: DeferredWorld, state: &mut QueryState<(Entity, &mut A)>, mut runs: Local<u32>) {
         *runs += 1;

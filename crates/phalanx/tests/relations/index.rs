@@ -315,6 +315,10 @@ fn names_are_found_by_path_and_after_renaming() {
     assert!(world.named("ship/engine/pump").is_ok() && world.named("ship/pump").is_err());
     let error = world.named("engine").unwrap_err();
     assert!(matches!(&error, NamedError::Several { entities, .. } if entities.len() == 2), "{error}");
+    assert!(
+        error.to_string().starts_with("2 entities are called \"engine\": 1v0, 4v0; name an ancestor"),
+        "{error}"
+    );
     world.get_mut::<Name>(ship).unwrap().set("wreck");
     assert_eq!(world.named("ship"), Err(NamedError::Nobody { path: "ship".to_owned() }));
     assert_eq!(world.named("wreck/engine"), Ok(engine));
@@ -323,6 +327,17 @@ fn names_are_found_by_path_and_after_renaming() {
     for path in ["", "/", "car/", "/car", "car//engine"] {
         assert!(matches!(world.named(path), Err(NamedError::EmptyPart { .. })), "{path:?}");
     }
+}
+
+#[test]
+fn an_error_about_a_name_of_many_lists_the_first_and_says_that_there_are_more() {
+    let mut world = World::new();
+    let all: Vec<Entity> = (0..9).map(|_| world.spawn(Name::new("sheep")).id()).collect();
+    let message = world.named("sheep").unwrap_err().to_string();
+    assert!(message.starts_with("9 entities") && message.contains(&format!("{}, ..;", all[7])), "{message}");
+    world.despawn(all[8]);
+    let message = world.named("sheep").unwrap_err().to_string();
+    assert!(message.contains(&format!("{};", all[7])) && !message.contains(".."), "{message}");
 }
 
 #[test]

@@ -242,6 +242,28 @@ fn panics_in_drop_are_passed_on_when_the_world_is_restored() {
 }
 
 #[test]
+fn a_world_is_restored_before_copies_are_dropped_that_only_its_last_checkpoint_had() {
+    #[derive(Resource, Clone, Debug, PartialEq)]
+    struct Turn(u32);
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let mut world = World::new();
+    world.insert_resource(Turn(1));
+    let entity = world.spawn((Plain { value: 1 }, PanicsInDrop(Arc::clone(&dropped), false))).id();
+    let first = world.checkpoint();
+    let other = world.spawn(PanicsInDrop(Arc::clone(&dropped), true)).id();
+    drop(world.checkpoint());
+    assert!(catch_unwind(AssertUnwindSafe(|| world.despawn(other))).is_err());
+    world.resource_mut::<Turn>().0 = 2;
+    world.get_mut::<Plain>(entity).expect("alive").value = 2;
+    let before = dropped.load(Ordering::Relaxed);
+    assert!(catch_unwind(AssertUnwindSafe(|| world.restore(&first))).is_err());
+    assert_eq!(dropped.load(Ordering::Relaxed), before + 1, "the copy in the second checkpoint");
+    world.check().expect("whole");
+    assert_eq!(world.resource::<Turn>(), &Turn(1));
+    assert_eq!(world.get::<Plain>(entity).map(|plain| plain.value), Some(1));
+}
+
+#[test]
 fn archetypes_and_types_that_came_later_are_gone_or_empty() {
     #[derive(Component, Clone)]
     struct Late(Arc<()>);

@@ -173,6 +173,22 @@ fn order_cycles_among_empty_sets_are_errors_that_name_the_path() {
 }
 
 #[test]
+fn a_cycle_of_sets_names_no_systems_that_are_only_in_them() {
+    let mut app = app();
+    app.configure_sets(Update, (Sets::First.before(Sets::Second), Sets::Second.before(Sets::First)));
+    app.configure_sets(Update, Sets::Outer.in_set(Sets::Second));
+    app.add_systems(Update, (a.in_set(Sets::First), b.in_set(Sets::Outer), c.in_set(Sets::Second)));
+    let cycle = app.schedule(Update).order().expect_err("the sets wait for each other");
+    assert!(cycle.systems.is_empty() && cycle.path.len() == 2, "{cycle}");
+    let path = |first: &str, second: &str| format!(": `{first}` -> `{second}` -> `{first}`: remove");
+    let message = cycle.to_string();
+    assert!(
+        message.contains(&path("First", "Second")) || message.contains(&path("Second", "First")),
+        "{message}"
+    );
+}
+
+#[test]
 fn sets_that_lie_in_each_other_are_an_error_that_names_the_path() {
     let mut app = app();
     app.configure_sets(Update, (Sets::First.in_set(Sets::Second), Sets::Second.in_set(Sets::Outer)));

@@ -1,4 +1,4 @@
-//! Sets and groups are for components with `storage = "sparse"`.
+//! Sets and groups are for components with `storage = "sparse"`, and a group names them in tuples.
 
 use phalanx::prelude::*;
 
@@ -16,4 +16,6 @@ fn main() {
     let _ = world.sort_as::<Burning, Health>();
     let _ = world.group::<Own<(Health, Burning)>, Get<()>, ()>();
     let _ = world.group::<Own<(Burning,)>, Get<(Health,)>, ()>();
+    let _ = world.group::<Own<Burning>, Get<()>, ()>();
+    let _ = world.group::<Own<(Burning,)>, Get<()>, With<Health>>();
 }

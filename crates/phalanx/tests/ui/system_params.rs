@@ -9,6 +9,7 @@ fn first(_: u32, _: Res<Score>) {}
 fn later(_: Res<Score>, _: Score) {}
 fn beside_the_world(_: &mut World, _: Res<Score>) {}
 fn given(_: In<u32>) {}
+fn kept(_: Local<Score>) {}
 fn returns() -> u32 {
     3
 }
@@ -22,6 +23,7 @@ fn main() {
     app.add_systems(Update, later);
     app.add_systems(Update, beside_the_world);
     app.add_systems(Update, given);
+    app.add_systems(Update, kept);
     app.add_systems(Update, returns);
     app.add_systems(Update, seventeen);
     app.add_systems(Update, |_: String| {});

@@ -77,16 +77,21 @@ pub enum NamedError {
     },
 }
 
+/// How many entities with one name an error lists.
+const LISTED: usize = 8;
+
 impl fmt::Display for NamedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nobody { path } => write!(f, "no entity is called \"{path}\""),
             Self::Several { path, entities } => {
                 write!(f, "{} entities are called \"{path}\": ", entities.len())?;
-                for entity in entities.iter().take(8) {
-                    write!(f, "{entity}, ")?;
+                for (at, entity) in entities.iter().take(LISTED).enumerate() {
+                    write!(f, "{}{entity}", if at == 0 { "" } else { ", " })?;
                 }
-                write!(f, "..; name an ancestor before it, as in \"ship/engine\"")
+                let more = if entities.len() > LISTED { ", .." } else { "" };
+                let example = "as in \"ship/engine\"";
+                write!(f, "{more}; name an ancestor before it, {example}, or give them different names")
             }
             Self::EmptyPart { path } => {
                 write!(f, "\"{path}\" has an empty part: write names with one slash between them")

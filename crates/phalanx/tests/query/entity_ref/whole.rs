@@ -265,6 +265,36 @@ fn values_can_be_had_by_id() {
 }
 
 #[test]
+fn values_that_are_never_written_in_place_are_read_by_id() {
+    #[derive(Component, Debug, PartialEq)]
+    #[component(immutable)]
+    struct Team(u32);
+    #[derive(Component, Debug, PartialEq)]
+    #[component(immutable, storage = "sparse")]
+    struct Badge(u32);
+    let mut world = World::new();
+    let parent = world.spawn((Team(3), Badge(4))).id();
+    let child = world.spawn(ChildOf(parent)).id();
+    let [team, badge] = [world.register_component::<Team>(), world.register_component::<Badge>()];
+    let [up, down] = [world.register_component::<ChildOf>(), world.register_component::<Children>()];
+    assert_eq!(world.get_by_id(parent, team).and_then(|team| team.downcast_ref()), Some(&Team(3)));
+    assert_eq!(world.get_by_id(parent, badge).and_then(|badge| badge.downcast_ref()), Some(&Badge(4)));
+    assert_eq!(world.get_by_id(child, up).and_then(|link| link.downcast_ref()), Some(&ChildOf(parent)));
+    let children = world.get_by_id(parent, down).and_then(|list| list.downcast_ref::<Children>());
+    assert_eq!(children.map(|list| list.to_vec()), Some(vec![child]));
+    let entity = world.entity(parent);
+    assert!([team, badge, down].iter().all(|&id| entity.get_by_id(id).is_some()));
+    for (entity, id) in [(parent, team), (parent, badge), (child, up), (parent, down)] {
+        assert!(world.get_mut_by_id(entity, id).is_none());
+        assert_eq!(world.modify_component_by_id(entity, id, |_| ()), Ok(None));
+        for mut entity in world.view_mut::<EntityMut>().iter_mut() {
+            assert!(entity.get_mut_by_id(id).is_none());
+        }
+    }
+    world.check().unwrap();
+}
+
+#[test]
 fn archetypes_are_data() {
     fn system(all: Query<(Entity, &Archetype)>, plain: Query<&mut Health>) -> Vec<(usize, bool)> {
         assert_eq!(plain.count(), 3);

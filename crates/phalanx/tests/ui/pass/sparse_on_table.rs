@@ -17,4 +17,6 @@ pub fn main() {
     let _ = world.sort_as::<Burning, Health>();
     let _ = world.group::<Own<(Health, Burning)>, Get<()>, ()>();
     let _ = world.group::<Own<()>, Get<(Health,)>, ()>();
+    let _ = world.group::<Own<()>, Get<(Burning,)>, ()>();
+    let _ = world.group::<Own<()>, Get<(Burning,)>, Without<Health>>();
 }

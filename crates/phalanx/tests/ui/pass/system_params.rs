@@ -11,6 +11,7 @@ fn beside_the_world(world: &mut World, _: Local<u32>) {
     world.resource_mut::<Score>().0 += 1;
 }
 fn given(_: In<u32>) {}
+fn kept(_: Local<Option<Score>>) {}
 fn returns() -> u32 {
     3
 }
@@ -25,6 +26,7 @@ pub fn main() {
     app.add_systems(Update, later);
     app.add_systems(Update, beside_the_world);
     app.add_systems(Update, returns.pipe(given));
+    app.add_systems(Update, kept);
     app.add_systems(Update, seventeen);
     app.add_systems(Update, |_: Local<String>| {});
     app.step(0.0);
