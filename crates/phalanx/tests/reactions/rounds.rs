@@ -290,3 +290,42 @@ fn what_a_panic_leaves_behind_makes_nothing_else_deeper() {
     assert!(catch_unwind(AssertUnwindSafe(|| world.trigger(Relapse(1)))).is_err());
     assert_eq!(taken(&mut world), ["1"]);
 }
+
+/// The end of a chain: a command that panics, and one behind it that is left.
+#[derive(Event)]
+struct Lapse(u32);
+#[derive(Event)]
+struct Link(u32);
+
+#[test]
+fn what_was_queued_beside_a_chain_that_was_left_behind_is_no_deeper() {
+    for order in [FlushOrder::Recorded, FlushOrder::Staged] {
+        for fails_again in [false, true] {
+            let mut world = logging();
+            world.set_flush_order(order);
+            world.set_error_handler(|world: &mut World, error: phalanx::world::SystemError| {
+                world.resource_mut::<Log>().0.push(error.to_string());
+            });
+            world.set_trigger_depth_limit(5);
+            world.add_observer(move |on: On<Lapse>, mut commands: Commands| match on.0 {
+                0 => {
+                    commands.queue(|_: &mut World| panic!("the first"));
+                    commands.queue(move |_: &mut World| assert!(!fails_again, "the second"));
+                }
+                left => commands.trigger(Lapse(left - 1)),
+            });
+            world.add_observer(|on: On<Link>, mut commands: Commands, mut log: ResMut<Log>| {
+                log.0.push(on.0.to_string());
+                if on.0 < 4 {
+                    commands.trigger(Link(on.0 + 1));
+                }
+            });
+            // The first command leaves one behind that is four causes deep, beside the second, which is the cause of four.
+            world.commands().trigger(Lapse(3));
+            world.commands().queue(|world: &mut World| world.commands().trigger(Link(1)));
+            assert_eq!(flushed(&mut world), 1 + usize::from(fails_again));
+            assert_eq!(taken(&mut world), ["1", "2", "3", "4"], "{order:?}, again: {fails_again}");
+            world.check().expect("valid");
+        }
+    }
+}

@@ -3,6 +3,8 @@
 //! They are applied by the next flush, when the chain is gone that they were queued in. So each says how deep that was, and
 //! as many causes precede what it makes happen: a chain that panics at each link comes to its limit as any other.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use super::queue::{Queue, Step};
 use crate::world::World;
 
@@ -41,10 +43,17 @@ impl World {
         if depth <= before {
             return apply(self);
         }
+        // What was queued meanwhile by commands that were less deep stays as deep as it is.
+        let mut waiting = std::mem::take(&mut self.commands.queue);
         self.reactions.lengthen_chain(depth);
-        apply(self);
-        // What they queued is applied later in this flush.
+        let outcome = catch_unwind(AssertUnwindSafe(|| apply(self)));
+        // What these queued is applied later in this flush, or by the next one after a panic.
         self.commands.queue.note_depth(depth);
         self.reactions.shorten_chain(before);
+        waiting.append(&mut self.commands.queue);
+        self.commands.queue = waiting;
+        if let Err(panic) = outcome {
+            resume_unwind(panic);
+        }
     }
 }

@@ -368,6 +368,7 @@ impl Queue {
     /// Drops what all commands carry, though some of it panics.
     pub(crate) fn drop_all(&mut self, panics: &mut FirstPanic) {
         self.steps.clear();
+        self.has_depths = false;
         self.kinds.iter_mut().for_each(|kind| kind.drop_all(panics));
         drop_each(self.calls(), panics);
     }
