@@ -52,21 +52,19 @@ impl App {
             let first = S::from_world(self.world_mut());
             return self.insert_state(first);
         }
-        if self.add_transitions::<S>(transition::add_root::<S>) {
-            self.init_resource::<NextState<S>>();
-        }
-        self
+        self.add_transitions::<S>(transition::add_root::<S>);
+        self.init_resource::<NextState<S>>()
     }
 
     /// Adds a state with this value; one that the app has gets it without being exited. Its `OnEnter` runs when states
     /// change next.
     pub fn insert_state<S: FreelyMutableState>(&mut self, state: S) -> &mut Self {
         self.insert_resource(State::new(state.clone()));
-        if self.add_transitions::<S>(transition::add_root::<S>) {
-            self.init_resource::<NextState<S>>();
-        } else {
+        if !self.add_transitions::<S>(transition::add_root::<S>) {
             self.world_mut().messages_mut::<StateTransitionEvent<S>>().clear();
         }
+        // Also where the systems are there: a restored world may be of a time before the state.
+        self.init_resource::<NextState<S>>();
         self.tell_first(Some(state))
     }
 
@@ -74,10 +72,9 @@ impl App {
     pub fn add_sub_state<S: SubStates>(&mut self) -> &mut Self {
         self.register_checkpoint_of_local::<<S::SourceStates as super::StateSet>::Seen>();
         if self.add_transitions::<S>(transition::add_sub::<S>) {
-            self.init_resource::<NextState<S>>();
             self.tell_first::<S>(None);
         }
-        self
+        self.init_resource::<NextState<S>>()
     }
 
     /// Adds a state that follows from others, unless the app has it.

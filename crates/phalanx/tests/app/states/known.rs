@@ -92,6 +92,26 @@ fn a_state_whose_value_was_there_before_keeps_it_and_changes() {
 }
 
 #[test]
+fn a_state_that_is_added_again_after_a_restore_from_before_it_changes() {
+    let mut app = reporting();
+    app.world_mut().skip_resource_in_checkpoints::<Log>();
+    app.world_mut().skip_resource_in_checkpoints::<Reports>();
+    let before = app.world_mut().checkpoint();
+    for round in 0..3 {
+        app.init_state::<Screen>().add_sub_state::<Turn>();
+        app.step(0.1);
+        set(&mut app, Screen::Game);
+        app.step(0.1);
+        set(&mut app, Turn::Theirs);
+        app.step(0.1);
+        assert_eq!((value(&app), value(&app)), (Some(Screen::Game), Some(Turn::Theirs)), "round {round}");
+        app.world_mut().restore(&before).expect("of this world");
+        assert_eq!(value::<Screen>(&app), None);
+    }
+    assert!(app.world().resource::<Reports>().0.is_empty());
+}
+
+#[test]
 fn a_command_that_sets_a_state_that_was_never_added_says_how_to_add_it() {
     let mut app = reporting();
     app.add_systems(Update, |mut commands: Commands| commands.set_state(Screen::End));
