@@ -11,7 +11,8 @@ use crate::world::{AnyError, Result, Severity};
 /// Whether a state has this value.
 ///
 /// # Errors
-/// Once, of [`Severity::Warning`], when the app has no such state: it was never added. The condition is false.
+/// Once, of [`Severity::Warning`], when the app has no such state: it was never added. The condition is false, and that one
+/// time so is a condition that is made of it, as `not(in_state(..))`.
 pub fn in_state<S: States>(
     state: S,
 ) -> impl FnMut(Option<Res<'_, State<S>>>, Option<Res<'_, KnownStates>>) -> Result<bool> + Clone {
