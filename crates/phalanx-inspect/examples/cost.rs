@@ -97,7 +97,7 @@ struct Watch(Arc<Mutex<Spent>>, bool);
 
 impl Watch {
     fn look(&self) {
-        let mut spent = self.0.lock().expect("nobody panicked");
+        let mut spent = self.0.lock().expect("nothing panicked");
         if self.1 {
             spent.began = Some(Begun::now());
         } else if let Some(began) = spent.began.take() {
@@ -152,7 +152,7 @@ impl Subject {
     }
 
     fn run(&mut self, length: Duration, paced: bool) -> Cost {
-        self.spent.lock().expect("nobody panicked").sum = Duration::ZERO;
+        self.spent.lock().expect("nothing panicked").sum = Duration::ZERO;
         let (start, all) = (Instant::now(), all_cpu());
         let (mut frames, mut own) = (0_u32, Duration::ZERO);
         while start.elapsed() < length {
@@ -166,7 +166,7 @@ impl Subject {
         }
         let others = (all_cpu() - all).saturating_sub(own).as_secs_f64() / start.elapsed().as_secs_f64();
         let per_frame = |time: Duration| time.as_secs_f64() / f64::from(frames) * 1e6;
-        let inside = self.spent.lock().expect("nobody panicked").sum;
+        let inside = self.spent.lock().expect("nothing panicked").sum;
         Cost {
             frame: per_frame(own),
             inside: per_frame(inside),

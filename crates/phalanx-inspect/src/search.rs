@@ -335,7 +335,7 @@ mod tests {
             let page = all(&search, &world);
             assert!(page.complete && page.parts == parts && parts > 10, "{} of {parts}", page.parts);
             let found: BTreeSet<Entity> = page.entities.iter().copied().collect();
-            assert_eq!(found.len(), page.entities.len(), "nobody twice");
+            assert_eq!(found.len(), page.entities.len(), "no entity twice");
             for &entity in &entities {
                 let holds = search.plan.holds(&world, entity);
                 assert_eq!(found.contains(&entity), holds, "{entity}, {text}, seed {seed}");

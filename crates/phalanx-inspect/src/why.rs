@@ -287,7 +287,7 @@ fn users(app: &App, name: &str) -> Result<Json, Failure> {
             }
         }
     }
-    let list = |names: &[String]| if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+    let list = |names: &[String]| if names.is_empty() { "no system".to_owned() } else { names.join(", ") };
     let text = format!("`{own}` is written by {}, and read by {}.", list(&writers), list(&readers));
     Ok(Json::object([
         ("text", text.into()),

@@ -303,7 +303,7 @@ impl Archetypes {
         self.journal.follow(follows);
     }
 
-    /// What observers are to be told; `None` when nobody follows.
+    /// What observers are to be told; `None` when none do.
     pub(crate) fn followed(&mut self) -> Option<&mut Vec<Change>> {
         self.journal.followed()
     }

@@ -79,7 +79,7 @@ pub struct Descriptor {
     pub(crate) saving: Option<super::ComponentSaving>,
 }
 
-/// Something that a component declares, and that somebody above the registry understands.
+/// Something that a component declares, and that code above the registry understands.
 pub(crate) type Attached = Box<dyn Any + Send + Sync>;
 
 /// Declares a sparse component's set to a store, and plans how values of a Rust type go in and out.

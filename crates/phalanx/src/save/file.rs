@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A file is written beside its place, synced, and renamed: a process that is killed meanwhile leaves the old file or the new
-//! one. What it leaves beside is removed by the next write: the lock of an unfinished file says whether somebody is at
+//! one. What it leaves beside is removed by the next write: the lock of an unfinished file says whether a process is at
 //! it. A delta has those pieces that are not in its base with the same checksum, and the head, which says what belongs
 //! to the save. Reading checks every piece, and that a delta follows the file before it.
 

@@ -224,8 +224,8 @@ impl Schedule {
             let own = graph.systems_of(set);
             ambiguous.with.iter().for_each(|other| add(&own, &graph.systems_of(other)));
             if ambiguous.all {
-                let everybody: Vec<usize> = (0..self.nodes.len()).collect();
-                add(&own, &everybody);
+                let all: Vec<usize> = (0..self.nodes.len()).collect();
+                add(&own, &all);
             }
         }
         for (first, second) in &self.exceptions.pairs {

@@ -200,7 +200,7 @@ fn verified<'a, C: Component + PartialEq>(
 
 /// Brings an index up to date during a session, and opens it to be read.
 ///
-/// It never waits for somebody who reads it, which could be the same thread: a reader has brought it up to date, and
+/// It never waits for a reader, which could be the same thread: a reader has brought it up to date, and
 /// keeps those away who write the component.
 pub(crate) fn read_current<'g, C: Component + Clone + PartialEq, B: Buckets<C>>(
     index: &'g SharedIndex<C, B>,

@@ -202,7 +202,7 @@ impl World {
         }
     }
 
-    /// Inserts a bundle to which somebody listens, or that brings others along into sets.
+    /// Inserts a bundle that has listeners, or that brings others along into sets.
     #[inline(never)]
     #[track_caller]
     fn insert_not_plain<B: Bundle>(

@@ -51,7 +51,7 @@ impl World {
         self.remove_known::<B>(entity, bundle)
     }
 
-    /// Removes a bundle of which sets have a part, or to which nobody listens.
+    /// Removes a bundle of which sets have a part, or that has no listeners.
     #[inline]
     fn remove_known<B: Bundle>(&mut self, entity: Entity, bundle: BundleId) -> Result<(), ChangeError> {
         if self.is_only_sparse::<B>(bundle) {

@@ -24,7 +24,7 @@ use crate::signature::Signature;
 use crate::world::failure::{Failed, SystemError};
 use crate::world::{Queue, World};
 
-/// What a change does to the components of its entities to which somebody listens.
+/// What a change does to the components of its entities that have listeners.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     /// Whether the entities are despawned.
@@ -55,7 +55,7 @@ impl Changes {
         self.discard.is_empty() && self.remove.is_empty() && self.insert.is_empty()
     }
 
-    /// The first event, for whoever asks why something happened.
+    /// The first event, to say why something happened.
     pub(super) fn first(&self) -> CauseKind {
         let events = [
             (Lifecycle::Despawn, if self.despawns { self.remove.iter().next() } else { None }),

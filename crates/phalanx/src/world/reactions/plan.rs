@@ -69,7 +69,7 @@ pub(crate) struct Plan {
     /// How often plans had been forgotten when it was made.
     made: u64,
     changes: Changes,
-    /// The first event, for whoever asks why something happened.
+    /// The first event, to say why something happened.
     first: CauseKind,
     /// Who hears that the entity begins or ceases to match, single entities' watchers included.
     crossings: Vec<Crossing>,
@@ -78,12 +78,12 @@ pub(crate) struct Plan {
     after: Box<[Step]>,
     /// The sets in which an entity is not, if this is what its change announces.
     sets: Box<[SetId]>,
-    /// Whether there is somebody to tell, and this is what the change of every entity announces.
+    /// Whether it has listeners, and this is what the change of every entity announces.
     is_plain: bool,
 }
 
 impl Plan {
-    /// Whether there is nobody to tell.
+    /// Whether it has no listeners.
     fn is_silent(&self) -> bool {
         self.before.is_empty() && self.after.is_empty()
     }
@@ -94,7 +94,7 @@ impl Plan {
     }
 }
 
-/// Somebody to tell.
+/// One thing to announce.
 enum Step {
     /// Of an event.
     Event(Telling),
@@ -191,7 +191,7 @@ impl World {
         Some(plan)
     }
 
-    /// Tells of what goes, if there is somebody to tell.
+    /// Tells of what goes, if that has listeners.
     #[inline(always)]
     fn begin_at_hand(&mut self, plan: Box<Plan>, entity: Entity) -> Option<Begun> {
         if plan.before.is_empty() { Some(Begun::Planned(plan)) } else { self.tell_before(plan, entity) }
@@ -216,7 +216,7 @@ impl World {
     /// Begins a change without listeners, or that is part of a longer announcement.
     #[inline(never)]
     fn not_as_planned(&mut self, plan: Box<Plan>, entity: Entity) -> Begun {
-        // Nobody hears of it: it is the cause of nothing. What is part of a chain counts all the same.
+        // Without listeners it is the cause of nothing. What is part of a chain counts all the same.
         if plan.is_silent() && (self.reactions.chain.is_empty() || plan.changes.is_empty()) {
             self.put_back(plan);
             return Begun::Unheard;
@@ -343,7 +343,7 @@ impl World {
         );
         let mut after_it =
             tellings(self, &[(Lifecycle::Add, &changes.add), (Lifecycle::Insert, &changes.insert)]);
-        // Whoever watches single entities does not watch one that nobody observes.
+        // Observers of single entities are not called: the entities of plans are not observed.
         let observers = &self.reactions.observers;
         let called = |side: Border| {
             let of_all =

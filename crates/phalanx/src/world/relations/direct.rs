@@ -5,7 +5,7 @@
 //!   direct      the old target? │ the change │ leaves the one list, joins the other, which comes or goes at once
 //! ```
 //!
-//! Both do the same. The hooks in `upkeep` are for relations whose changes somebody hears of, since these must be told in
+//! Both do the same. The hooks in `upkeep` are for relations whose changes have listeners, since these must be told in
 //! order, while structure stands still. Here the change is complete when the lists follow: no code can see what is between.
 
 use phalanx_store::{Entity, Existing, FirstPanic, Store, Tick};

@@ -1,7 +1,7 @@
 //! Carrying a plan out: who is told before the change and after it, and what ends the announcement.
 //!
-//! A plan is taken out meanwhile and put back when all have heard. What each half does when there is nobody to tell, or
-//! nothing was queued, calls nothing, so that nothing is saved for it.
+//! A plan is taken out meanwhile and put back when all have heard. What each half does without listeners, or when nothing
+//! was queued, calls nothing, so that nothing is saved for it.
 
 use phalanx_store::{Entity, TableId};
 
@@ -126,7 +126,7 @@ impl World {
         }
     }
 
-    /// Tells of entities that came at once: whoever wants that as one, after the others.
+    /// Tells of entities that came at once: listeners that take them as one run are called after the others.
     fn tell_run(&mut self, plan: &Plan, entities: &[Entity]) {
         let collected = || plan.coming().filter(|telling| telling.collected);
         if collected().next().is_some() {
