@@ -149,8 +149,8 @@ impl Store {
     /// When a column has rows and no way to be copied.
     pub fn image(&mut self, copies: &Copies) -> Result<Arc<Image>, NoCopy> {
         self.entities.flush();
-        let base = self.base.clone();
-        let base = base.as_deref();
+        let old = self.base.clone();
+        let base = old.as_deref();
         let mut stats = ImageStats::default();
         let mut tables = Vec::with_capacity(self.tables.len());
         let mut moved = false;
@@ -194,6 +194,8 @@ impl Store {
         let (store, stamp) = (self.id, fresh_stamp());
         let image = Arc::new(Image { store, stamp, tick, tables, free_tables, directory, groups, stats });
         self.base = Some(Arc::clone(&image));
+        // It may have values, whose drop is the user's code: what is returned would leak if that panicked later.
+        drop(old);
         Ok(image)
     }
 

@@ -1,7 +1,8 @@
 //! Images of stores, and what they may not do: make two of a value that cannot be copied.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use phalanx_store::{Col, ColId, ColumnCopy, Copies, Duplicate, FirstPanic, Store, TableId};
 
@@ -80,4 +81,32 @@ fn each_tag_that_a_restore_brings_was_made_by_the_function() {
     assert!(store.despawn(entities[2]));
     store.image(&copies_by(id, counted)).expect("tokens can be copied");
     assert_eq!(MADE.load(Ordering::Relaxed), 0);
+}
+
+// The copies of the image before may be the last ones, and go when the new image is there.
+#[test]
+fn a_panic_in_the_drop_of_an_older_image_leaks_no_newer_one() {
+    static FAILS: AtomicBool = AtomicBool::new(false);
+    #[derive(Clone)]
+    struct Counted(#[expect(dead_code, reason = "it counts the copies")] Arc<()>);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            assert!(!FAILS.swap(false, Ordering::Relaxed), "the drop");
+        }
+    }
+    let (count, id) = (Arc::new(()), ColId::<Counted>::named("images.dropped"));
+    let mut copies = Copies::default();
+    copies.set(ColumnCopy::new(id, Duplicate::with(Counted::clone), true));
+    let mut store = Store::new();
+    let table = store.new_table(&[id.any()]);
+    let edge = store.insert_edge::<Col<Counted>>(TableId::ROWLESS, table, id, &[]).expect("its column");
+    let entity = store.spawn(&edge, Col(Counted(Arc::clone(&count)))).expect("ids are left");
+    drop(store.image(&copies).expect("values can be copied"));
+    assert!(store.value_mut(entity, id).is_some(), "and counts as written");
+    FAILS.store(true, Ordering::Relaxed);
+    assert!(catch_unwind(AssertUnwindSafe(|| store.image(&copies).is_ok())).is_err());
+    store.check().expect("consistent");
+    assert_eq!(Arc::strong_count(&count), 3, "the value, its copy, and this one");
+    drop(store);
+    assert_eq!(Arc::strong_count(&count), 1);
 }
