@@ -16,6 +16,8 @@ mod parts;
 mod random;
 #[path = "rewind/reactions.rs"]
 mod reactions;
+#[path = "rewind/states.rs"]
+mod states;
 #[path = "common/steps.rs"]
 mod steps;
 #[path = "rewind/tables.rs"]
