@@ -175,6 +175,10 @@ impl World {
     /// or field by field where all fields are `Copy`. What is changed through shared references (`Mutex`, atomics, what an
     /// `Arc` leads to) is not noticed, and not restored. A panic in `Clone` leaves the world as it was.
     ///
+    /// A command that takes a checkpoint cannot apply those that wait behind it in the same flush. What these were to do is
+    /// no part of the checkpoint, nor are lists of relations that such a change is about to bring or take: take checkpoints
+    /// between changes, as systems and frames do, and not in commands of observers.
+    ///
     /// # Panics
     /// When values of a type cannot be copied, with the names of all such types; see [`World::try_checkpoint`].
     #[track_caller]
