@@ -22,11 +22,11 @@
 //!   directory and the table's entities agree, rows are in range, distinct entities have distinct rows; the entity of
 //!   each row of a table that is no set's is alive. The free list names each free slot once, and no other. No living
 //!   entity has the last generation, so that ending it yields a generation that no id has.
-//! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, unless the other one is copied before,
-//!   of the same entity; it visits no table twice, and each of its tables has the columns that it cannot do without, as has
-//!   the place of the rowless, if it visits them. A view that writes yields each row at most once at a time: rows of one table in their
-//!   order, each in one chunk; rows of a set that drives, once each; single entities while no other item of the same
-//!   entity is alive.
+//! - **I6 Queries.** A fresh prepared query names no column twice if a use writes, unless the other one is copied
+//!   before, of the same entity; it visits no table twice, and each of its tables has the columns that it cannot do
+//!   without, as has the place of the rowless, if it visits them. A view that writes yields each row at most once at a
+//!   time: rows of one table in their order, each in one chunk; rows of a set that drives, once each; single entities
+//!   while no other item of the same entity is alive.
 //! - **I7 Plans.** A fresh edge fills every column of its target exactly once, and says of every column of its source
 //!   where the value goes; its lists of columns and of ids have one order, with one entry for each column of its values,
 //!   no two of its values or functions have a column in common, and its tables live, but for the place of the rowless. A
