@@ -320,7 +320,7 @@ fn names_are_found_by_path_and_after_renaming() {
         "{error}"
     );
     world.get_mut::<Name>(ship).unwrap().set("wreck");
-    assert_eq!(world.named("ship"), Err(NamedError::Nobody { path: "ship".to_owned() }));
+    assert_eq!(world.named("ship"), Err(NamedError::NotFound { path: "ship".to_owned() }));
     assert_eq!(world.named("wreck/engine"), Ok(engine));
     world.entity_mut(car).add_child(engine);
     assert!(world.named("wreck/engine").is_err());

@@ -141,9 +141,9 @@ fn a_condition_of_several_systems_stands_right_before_the_first_that_runs() {
 #[test]
 fn a_condition_of_a_set_without_systems_is_not_asked() {
     #[derive(SystemSet, Debug)]
-    struct Nobody;
+    struct NoMember;
     let mut app = app();
-    app.configure_sets(Update, Nobody.run_if(|| unreachable!("nobody lies in the set")));
+    app.configure_sets(Update, NoMember.run_if(|| unreachable!("the set has no member")));
     app.add_systems(Update, a);
     assert_eq!(ran(&mut app), ["a"]);
 }

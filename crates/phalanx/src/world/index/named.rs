@@ -37,7 +37,7 @@ impl World {
         found.retain(|&entity| self.has_ancestors(entity, ancestors));
         match found.as_slice() {
             [one] => Ok(*one),
-            [] => Err(NamedError::Nobody { path: path.to_owned() }),
+            [] => Err(NamedError::NotFound { path: path.to_owned() }),
             _ => Err(NamedError::Several { path: path.to_owned(), entities: found }),
         }
     }
@@ -59,7 +59,7 @@ impl World {
 #[non_exhaustive]
 pub enum NamedError {
     /// No entity has the name.
-    Nobody {
+    NotFound {
         /// The name that was looked for.
         path: String,
     },
@@ -83,7 +83,7 @@ const LISTED: usize = 8;
 impl fmt::Display for NamedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nobody { path } => write!(f, "no entity is called \"{path}\""),
+            Self::NotFound { path } => write!(f, "no entity is called \"{path}\""),
             Self::Several { path, entities } => {
                 write!(f, "{} entities are called \"{path}\": ", entities.len())?;
                 for (at, entity) in entities.iter().take(LISTED).enumerate() {
