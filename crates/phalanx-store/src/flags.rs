@@ -1,4 +1,4 @@
-//! Which columns are read or written while many threads share the store: one word per column.
+//! Which columns are read or written while many threads share the store: one word per column. Slots have such words, too.
 //!
 //! ```text
 //!   0                 free
@@ -13,22 +13,17 @@
 //! writer sees only the last reader's change, but each was a read-modify-write and so continues the release
 //! sequences of those before it. A refused taker touches nothing and needs no ordering.
 //!
-//! The flags do not know what a column is, and take no part when `&mut` already proves exclusive access.
+//! Flags do not know what a column is, and take no part when `&mut` already proves exclusive access.
 
 #![forbid(unsafe_code)]
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::AtomicBool;
 
 use crate::sync::{AtomicU32, Ordering, with_mut};
 
 const FREE: u32 = 0;
 const WRITTEN: u32 = u32::MAX;
 const MOST_READERS: u32 = WRITTEN - 1;
-/// Flags that were taken since the last reset: none, and more than one, or by any thread.
-const NONE: usize = 0;
-const SEVERAL: usize = usize::MAX;
-/// How many flags are freed one by one.
-const FEW: usize = 8;
 
 /// What a column's flag says at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,13 +36,79 @@ pub enum Borrow {
     Written,
 }
 
+/// The flag of one column or slot: many readers or one writer.
+#[derive(Debug)]
+pub(crate) struct Flag(AtomicU32);
+
+impl Default for Flag {
+    fn default() -> Self {
+        Self(AtomicU32::new(FREE))
+    }
+}
+
+impl Flag {
+    /// Frees it: `&mut self` proves that a guard which holds it was leaked.
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        with_mut(&mut self.0, |word| {
+            // Looked at first: most are free, and stay as they are in memory.
+            if *word != FREE {
+                *word = FREE;
+            }
+        });
+    }
+
+    /// Takes it for one more reader; `false` if it is written, or has as many readers as can be counted.
+    #[inline]
+    pub(crate) fn try_read(&self) -> bool {
+        // The writer's value lies above the largest count, so one comparison refuses both.
+        let one_more = |word| (word < MOST_READERS).then(|| word + 1);
+        self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// Gives back what a successful [`Flag::try_read`] took; `false` if it was not read, and it stays taken for good, which
+    /// is the safe side.
+    #[inline]
+    pub(crate) fn release_read(&self) -> bool {
+        let before = self.0.fetch_sub(1, Ordering::Release);
+        before != FREE && before != WRITTEN
+    }
+
+    /// Takes it for one writer; `false` if it is in use.
+    #[inline]
+    pub(crate) fn try_write(&self) -> bool {
+        self.0.compare_exchange(FREE, WRITTEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// As [`Flag::try_write`], while no other thread takes it: what others give back meanwhile is seen here or not, and no
+    /// thread comes between the two steps.
+    #[inline]
+    pub(crate) fn try_write_alone(&self) -> bool {
+        let free = self.0.load(Ordering::Acquire) == FREE;
+        if free {
+            self.0.store(WRITTEN, Ordering::Relaxed);
+        }
+        free
+    }
+
+    /// Gives back what a successful [`Flag::try_write`] took; `false` if it is not written, and nothing happens.
+    #[inline]
+    pub(crate) fn release_write(&self) -> bool {
+        // All others are refused while the word says `WRITTEN`, so nothing comes between these two.
+        let held = self.0.load(Ordering::Relaxed) == WRITTEN;
+        if held {
+            self.0.store(FREE, Ordering::Release);
+        }
+        held
+    }
+}
+
 /// One borrow flag per column: many readers or one writer.
 #[derive(Default, Debug)]
 pub struct BorrowFlags {
-    words: Vec<AtomicU32>,
-    /// Which flags were taken since the last reset: none, one (its number plus one), or [`SEVERAL`]. Relaxed: it is read
-    /// while the flags are borrowed exclusively.
-    used: AtomicUsize,
+    flags: Vec<Flag>,
+    /// Whether one was taken since the last reset. Relaxed: it is read while the flags are borrowed exclusively.
+    used: AtomicBool,
 }
 
 impl BorrowFlags {
@@ -59,19 +120,19 @@ impl BorrowFlags {
     /// Returns how many columns have a flag.
     #[inline]
     pub fn len(&self) -> usize {
-        self.words.len()
+        self.flags.len()
     }
 
     /// Returns `true` if no column has a flag.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.flags.is_empty()
     }
 
     /// Makes sure that columns `0..n` have a flag; new flags are free, the others stay as they are.
     pub fn grow(&mut self, n: usize) {
-        if n > self.words.len() {
-            self.words.resize_with(n, || AtomicU32::new(FREE));
+        if n > self.flags.len() {
+            self.flags.resize_with(n, Flag::default);
         }
     }
 
@@ -81,48 +142,23 @@ impl BorrowFlags {
     /// was leaked.
     #[inline]
     pub fn reset(&mut self) {
-        let used = self.used.get_mut();
-        if *used != NONE {
-            let at = std::mem::replace(used, NONE).wrapping_sub(1);
-            match self.words.get_mut(at) {
-                Some(word) => with_mut(word, |word| *word = FREE),
-                // No flag has the number of several.
-                None => self.free_all(),
-            }
+        if *self.used.get_mut() {
+            self.free_all();
         }
     }
 
     #[inline(never)]
     fn free_all(&mut self) {
-        if self.words.len() <= FEW {
-            // Looked at, not written: a call that fills memory costs more.
-            for word in &mut self.words {
-                with_mut(word, |word| {
-                    if *word != FREE {
-                        *word = FREE;
-                    }
-                });
-            }
-            return;
-        }
-        for word in &mut self.words {
-            with_mut(word, |word| *word = FREE);
-        }
+        *self.used.get_mut() = false;
+        self.flags.iter_mut().for_each(Flag::reset);
     }
 
     /// Notes that a flag is taken. What is noted already is not written again: the word stays with all threads.
     #[inline(always)]
     fn note_use(&self) {
-        if self.used.load(Ordering::Relaxed) != SEVERAL {
-            self.used.store(SEVERAL, Ordering::Relaxed);
+        if !self.used.load(Ordering::Relaxed) {
+            self.used.store(true, Ordering::Relaxed);
         }
-    }
-
-    /// As `note_use`, while no other thread takes flags: nothing is noted between the two steps.
-    #[inline(always)]
-    fn note_use_alone(&self, i: usize) {
-        let before = self.used.load(Ordering::Relaxed);
-        self.used.store(if before == NONE { i + 1 } else { SEVERAL }, Ordering::Relaxed);
     }
 
     /// Takes column `i` for one more reader; `false` if it is written, or has as many readers as can be
@@ -135,12 +171,7 @@ impl BorrowFlags {
     #[track_caller]
     pub fn try_read(&self, i: usize) -> bool {
         self.note_use();
-        self.words[i]
-            .fetch_update(Ordering::Acquire, Ordering::Relaxed, |word| {
-                // The writer's value lies above the largest count, so one comparison refuses both.
-                (word < MOST_READERS).then(|| word + 1)
-            })
-            .is_ok()
+        self.flags[i].try_read()
     }
 
     /// Gives back what a successful [`try_read`](BorrowFlags::try_read) took.
@@ -151,8 +182,7 @@ impl BorrowFlags {
     #[inline]
     #[track_caller]
     pub fn release_read(&self, i: usize) {
-        let before = self.words[i].fetch_sub(1, Ordering::Release);
-        if before == FREE || before == WRITTEN {
+        if !self.flags[i].release_read() {
             not_held(i, "read");
         }
     }
@@ -162,21 +192,7 @@ impl BorrowFlags {
     #[track_caller]
     pub fn try_write(&self, i: usize) -> bool {
         self.note_use();
-        self.words[i].compare_exchange(FREE, WRITTEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    /// As [`try_write`](BorrowFlags::try_write), while no other thread takes flags: what others give back meanwhile is
-    /// seen here or not, and no thread comes between the two steps.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn try_write_alone(&self, i: usize) -> bool {
-        self.note_use_alone(i);
-        let word = &self.words[i];
-        let free = word.load(Ordering::Acquire) == FREE;
-        if free {
-            word.store(WRITTEN, Ordering::Relaxed);
-        }
-        free
+        self.flags[i].try_write()
     }
 
     /// Gives back what a successful [`try_write`](BorrowFlags::try_write) took.
@@ -187,19 +203,16 @@ impl BorrowFlags {
     #[inline]
     #[track_caller]
     pub fn release_write(&self, i: usize) {
-        let word = &self.words[i];
-        // All others are refused while the word says `WRITTEN`, so nothing comes between these two.
-        if word.load(Ordering::Relaxed) != WRITTEN {
+        if !self.flags[i].release_write() {
             not_held(i, "written");
         }
-        word.store(FREE, Ordering::Release);
     }
 
     /// Makes the only reader of column `i` its writer; `false` if there is another reader, and nothing has changed.
     #[inline]
     #[track_caller]
     pub fn try_upgrade(&self, i: usize) -> bool {
-        self.words[i].compare_exchange(1, WRITTEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.flags[i].0.compare_exchange(1, WRITTEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Makes the writer of column `i` its only reader.
@@ -210,7 +223,7 @@ impl BorrowFlags {
     #[inline]
     #[track_caller]
     pub fn downgrade(&self, i: usize) {
-        let word = &self.words[i];
+        let word = &self.flags[i].0;
         if word.load(Ordering::Relaxed) != WRITTEN {
             not_held(i, "written");
         }
@@ -220,7 +233,7 @@ impl BorrowFlags {
     /// Returns what the flag of column `i` says now; it may have changed by the time the caller looks.
     #[track_caller]
     pub fn state(&self, i: usize) -> Borrow {
-        match self.words[i].load(Ordering::Relaxed) {
+        match self.flags[i].0.load(Ordering::Relaxed) {
             FREE => Borrow::Free,
             WRITTEN => Borrow::Written,
             readers => Borrow::Read(readers),
@@ -296,7 +309,7 @@ mod tests {
     #[test]
     fn one_reader_too_many_is_refused() {
         let mut f = flags(1);
-        with_mut(&mut f.words[0], |word| *word = MOST_READERS - 1);
+        with_mut(&mut f.flags[0].0, |word| *word = MOST_READERS - 1);
         assert!(f.try_read(0));
         assert_eq!(f.state(0), Borrow::Read(MOST_READERS));
         assert!(!f.try_read(0) && !f.try_write(0));

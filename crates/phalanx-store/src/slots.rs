@@ -14,12 +14,54 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::flags::BorrowFlags;
+use crate::flags::Flag;
 
 /// Values with a number each, which can be lent to many threads.
 pub struct Slots<T> {
-    cells: Vec<UnsafeCell<T>>,
-    flags: BorrowFlags,
+    slots: Vec<Slot<T>>,
+    used: Used,
+}
+
+struct Slot<T> {
+    flag: Flag,
+    value: UnsafeCell<T>,
+}
+
+/// How many flags are taken, of a session of one thread, or [`Used::ANY`]: what guards gave back need not be reset.
+#[derive(Default)]
+struct Used(AtomicUsize);
+
+impl Used {
+    const NONE: usize = 0;
+    /// Any number, by any thread. Stays until the flags are reset.
+    const ANY: usize = usize::MAX;
+
+    /// Notes that flags are taken by any thread. What is noted already is not written again: the word stays with all.
+    #[inline(always)]
+    fn note(&self) {
+        if self.0.load(Ordering::Relaxed) != Self::ANY {
+            self.0.store(Self::ANY, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts a flag that is taken while no other thread takes flags: nothing is noted between the two steps.
+    #[inline(always)]
+    fn count(&self) {
+        let count = self.0.load(Ordering::Relaxed);
+        if count != Self::ANY {
+            self.0.store(count + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes back what [`Used::count`] did, for a guard, which never leaves its thread: where flags are counted, that is the
+    /// one thread that takes them.
+    #[inline(always)]
+    fn uncount(&self) {
+        let count = self.0.load(Ordering::Relaxed);
+        if count != Self::ANY {
+            self.0.store(count - 1, Ordering::Relaxed);
+        }
+    }
 }
 
 // SAFETY: slots are shared between threads as `&T` (`get`, reading guards), or moved through `&mut T`
@@ -28,7 +70,7 @@ unsafe impl<T: Send + Sync> Sync for Slots<T> {}
 
 impl<T> Default for Slots<T> {
     fn default() -> Self {
-        Self { cells: Vec::new(), flags: BorrowFlags::new() }
+        Self { slots: Vec::new(), used: Used::default() }
     }
 }
 
@@ -40,34 +82,33 @@ impl<T> Slots<T> {
 
     /// How many slots there are.
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.slots.len()
     }
 
     /// Whether there is no slot.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.slots.is_empty()
     }
 
     /// Adds a slot and returns its number.
     pub fn push(&mut self, value: T) -> usize {
-        self.cells.push(UnsafeCell::new(value));
-        self.flags.grow(self.cells.len());
-        self.cells.len() - 1
+        self.slots.push(Slot { flag: Flag::default(), value: UnsafeCell::new(value) });
+        self.slots.len() - 1
     }
 
     /// The value of a slot.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&T> {
-        let cell = self.cells.get(at)?;
+        let slot = self.slots.get(at)?;
         // SAFETY: slots are written through `&mut Slots`, or in a session that borrows them exclusively, and neither goes
         // together with this borrow (I9).
-        Some(unsafe { &*cell.get() })
+        Some(unsafe { &*slot.value.get() })
     }
 
     /// The value of a slot, for writing.
     #[inline]
     pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
-        self.cells.get_mut(at).map(UnsafeCell::get_mut)
+        self.slots.get_mut(at).map(|slot| slot.value.get_mut())
     }
 
     /// All values, by number.
@@ -77,25 +118,39 @@ impl<T> Slots<T> {
 
     /// All values, by number, for writing.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.cells.iter_mut().map(UnsafeCell::get_mut)
+        self.slots.iter_mut().map(|slot| slot.value.get_mut())
     }
 
     /// Opens a session in which threads borrow slots. Flags left over from forgotten guards are taken back.
     pub fn share(&mut self) -> SharedSlots<'_, T> {
-        self.flags.reset();
+        self.reset();
         SharedSlots { slots: self, lending: Lending::TO_ALL }
     }
 
     /// As [`Slots::share`], for the thread that opens the session: to all others, each slot seems to be in use.
     #[inline]
     pub fn share_alone(&mut self) -> SharedSlots<'_, T> {
-        self.flags.reset();
+        self.reset();
         SharedSlots { slots: self, lending: Lending::to_this_thread() }
     }
 
     /// As [`Slots::share`], but slots can only be read.
     pub fn share_read(&self) -> SharedSlots<'_, T> {
         SharedSlots { slots: self, lending: Lending::READING }
+    }
+
+    /// Frees all flags: those that are still taken belong to guards that were forgotten.
+    #[inline(always)]
+    fn reset(&mut self) {
+        if *self.used.0.get_mut() != Used::NONE {
+            self.free_all();
+        }
+    }
+
+    #[inline(never)]
+    fn free_all(&mut self) {
+        *self.used.0.get_mut() = Used::NONE;
+        self.slots.iter_mut().for_each(|slot| slot.flag.reset());
     }
 }
 
@@ -159,51 +214,59 @@ impl<T> SharedSlots<'_, T> {
     /// Borrows a slot for reading; `None` when there is none, or it is being written.
     #[inline]
     pub fn read(&self, at: usize) -> Option<SlotRef<'_, T>> {
-        let cell = self.slots.cells.get(at)?;
-        let flags = (self.lending != Lending::READING).then_some(&self.slots.flags);
-        if flags.is_some_and(|flags| !self.lends_here() || !flags.try_read(at)) {
-            return None;
+        let slot = self.slots.slots.get(at)?;
+        let flag = (self.lending != Lending::READING).then_some(&slot.flag);
+        if let Some(flag) = flag {
+            if !self.lends_here() {
+                return None;
+            }
+            self.slots.used.note();
+            if !flag.try_read() {
+                return None;
+            }
         }
         // The flag is held for reading until the guard is dropped, or the session cannot write, and shares the slots with
         // readers alone (I9).
-        Some(SlotRef { value: NonNull::from(cell).cast(), flags, at, borrow: PhantomData })
+        Some(SlotRef { value: NonNull::from(&slot.value).cast(), flag, borrow: PhantomData })
     }
 
     /// Borrows a slot for writing; `None` when there is none, it is in use, or the session only reads.
     #[inline]
     pub fn write(&self, at: usize) -> Option<SlotMut<'_, T>> {
-        let cell = self.slots.cells.get(at)?;
-        let flags = &self.slots.flags;
+        let slot = self.slots.slots.get(at)?;
+        let used = &self.slots.used;
         // A thread without a number has opened no session: 0 is not that of any thread.
         let taken = if self.lending == Lending(THIS_THREAD.get()) {
-            flags.try_write_alone(at)
+            let taken = slot.flag.try_write_alone();
+            if taken {
+                used.count();
+            }
+            taken
+        } else if self.lending == Lending::TO_ALL {
+            used.note();
+            slot.flag.try_write()
         } else {
-            self.lending == Lending::TO_ALL && flags.try_write(at)
+            false
         };
         if !taken {
             return None;
         }
         // The session borrows the slots exclusively, and the flag is held for writing until the guard is dropped (I9). If it
         // was taken without an atomic step, no other thread takes flags of this session.
-        Some(SlotMut { value: NonNull::from(cell).cast(), flags, at, borrow: PhantomData })
+        let value = NonNull::from(&slot.value).cast();
+        Some(SlotMut { value, flag: &slot.flag, used, borrow: PhantomData })
     }
 }
 
-/// A slot borrowed for reading.
+/// A slot borrowed for reading. It stays with its thread.
 pub struct SlotRef<'a, T> {
     /// The slot, whose cell allows writing through a shared reference. Not a reference: a function that takes a guard by
     /// value may drop it and go on, while others write the slot; a reference among its arguments would promise that
     /// none does.
     value: NonNull<T>,
-    flags: Option<&'a BorrowFlags>,
-    at: usize,
+    flag: Option<&'a Flag>,
     borrow: PhantomData<&'a T>,
 }
-
-// SAFETY: stands for a `&T`; flags are atomic, and may be given back by another thread.
-unsafe impl<T: Sync> Send for SlotRef<'_, T> {}
-// SAFETY: a shared guard is only good for a `&T`.
-unsafe impl<T: Sync> Sync for SlotRef<'_, T> {}
 
 impl<T> Deref for SlotRef<'_, T> {
     type Target = T;
@@ -219,25 +282,19 @@ impl<T> Deref for SlotRef<'_, T> {
 impl<T> Drop for SlotRef<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(flags) = self.flags {
-            flags.release_read(self.at);
-        }
+        let given_back = self.flag.is_none_or(Flag::release_read);
+        debug_assert!(given_back, "a guard holds its flag");
     }
 }
 
-/// A slot borrowed for writing.
+/// A slot borrowed for writing. It stays with its thread.
 pub struct SlotMut<'a, T> {
     /// Not a reference, for the reason given at [`SlotRef`].
     value: NonNull<T>,
-    flags: &'a BorrowFlags,
-    at: usize,
+    flag: &'a Flag,
+    used: &'a Used,
     borrow: PhantomData<&'a mut T>,
 }
-
-// SAFETY: stands for a `&mut T`; flags are atomic, and may be given back by another thread.
-unsafe impl<T: Send> Send for SlotMut<'_, T> {}
-// SAFETY: a shared guard is only good for a `&T`.
-unsafe impl<T: Sync> Sync for SlotMut<'_, T> {}
 
 impl<T> Deref for SlotMut<'_, T> {
     type Target = T;
@@ -261,7 +318,10 @@ impl<T> DerefMut for SlotMut<'_, T> {
 impl<T> Drop for SlotMut<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.flags.release_write(self.at);
+        self.used.uncount();
+        // All others are refused while it is held, so it is held until here.
+        let given_back = self.flag.release_write();
+        debug_assert!(given_back, "a guard holds its flag");
     }
 }
 
@@ -306,18 +366,44 @@ mod tests {
         slots.push(2);
         let shared = slots.share_alone();
         let (read, mut written) = (shared.read(0).expect("free"), shared.write(1).expect("free"));
+        let (value, place) = (&*read, &mut *written);
         assert!(shared.read(0).is_some() && shared.write(0).is_none());
         assert!(shared.read(1).is_none() && shared.write(1).is_none());
         std::thread::scope(|scope| {
             let other = || [shared.read(0).is_some(), shared.write(0).is_some(), shared.write(1).is_some()];
             assert_eq!(scope.spawn(other).join().expect("no panic"), [false; 3]);
-            // What was lent may go there, and come back from there.
-            scope.spawn(move || *written += *read).join().expect("no panic");
+            // The guards stay with their thread; what they lend may go elsewhere.
+            scope.spawn(move || *place += *value).join().expect("no panic");
         });
+        drop((read, written));
         assert_eq!((shared.write(0).as_deref(), shared.write(1).as_deref()), (Some(&1), Some(&3)));
         std::mem::forget(shared.write(0));
         assert!(shared.read(0).is_none());
         assert!(slots.share_alone().write(0).is_some());
+    }
+
+    #[test]
+    fn what_is_given_back_need_not_be_reset() {
+        let mut slots = Slots::new();
+        for value in 0..3 {
+            slots.push(value);
+        }
+        let shared = slots.share_alone();
+        let used = |shared: &SharedSlots<'_, i32>| shared.slots.used.0.load(Ordering::Relaxed);
+        let (one, two) = (shared.write(1), shared.write(2));
+        assert!(one.is_some() && two.is_some() && shared.write(1).is_none());
+        assert_eq!(used(&shared), 2);
+        drop((one, two));
+        assert_eq!(used(&shared), Used::NONE);
+        std::mem::forget(shared.write(2));
+        assert_eq!(used(&shared), 1);
+        // A reader counts atomically, so it is not counted here.
+        drop((shared.write(1), shared.read(0)));
+        assert_eq!(used(&shared), Used::ANY);
+        assert!(slots.share_alone().write(2).is_some());
+        // One that is forgotten alone is freed as well.
+        std::mem::forget(slots.share_alone().write(0));
+        assert!(slots.share_alone().write(0).is_some() && slots.share().write(0).is_some());
     }
 
     #[test]

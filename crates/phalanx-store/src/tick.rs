@@ -35,10 +35,10 @@ impl Tick {
     #[inline]
     #[must_use]
     pub const fn next(self) -> Self {
-        match self.0.cast_signed().checked_add(1) {
-            Some(next) if next > 0 => Self(next.cast_unsigned()),
-            _ => panic!("a world lives for less than 2^63 ticks"),
-        }
+        // Of all numbers, these alone have a positive successor: one comparison.
+        let next = self.0.wrapping_add(1).cast_signed();
+        assert!(next > 0, "a world lives for less than 2^63 ticks");
+        Self(next.cast_unsigned())
     }
 
     /// Whether this moment is after `other`.

@@ -246,17 +246,24 @@ where
 
 /// The entities of one announcement: one, or a run that was spawned at once.
 #[derive(Clone, Debug)]
-pub(crate) enum Run {
-    One(Entity),
-    Many(Vec<Entity>),
+pub(crate) struct Run {
+    /// The entity, if it is one alone.
+    one: Entity,
+    many: Option<Box<[Entity]>>,
 }
 
 impl Run {
+    #[inline(always)]
+    pub(crate) fn one(entity: Entity) -> Self {
+        Self { one: entity, many: None }
+    }
+
+    pub(crate) fn many(entities: Box<[Entity]>) -> Self {
+        Self { one: Entity::PLACEHOLDER, many: Some(entities) }
+    }
+
     pub(crate) fn as_slice(&self) -> &[Entity] {
-        match self {
-            Self::One(entity) => std::slice::from_ref(entity),
-            Self::Many(entities) => entities,
-        }
+        self.many.as_deref().unwrap_or(std::slice::from_ref(&self.one))
     }
 }
 
@@ -270,7 +277,7 @@ pub struct EntityComponentsTrigger {
 impl EntityComponentsTrigger {
     /// What goes with an event of one entity and some of its components.
     pub fn new(entity: Entity, components: &[ComponentId]) -> Self {
-        Self { components: components.iter().copied().collect(), entities: Run::One(entity) }
+        Self { components: components.iter().copied().collect(), entities: Run::one(entity) }
     }
 
     /// All components of this change that have listeners, in ascending order of their ids.

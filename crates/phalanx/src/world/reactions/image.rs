@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, Weak};
 use phalanx_store::{Entity, FirstPanic, Tick};
 
 use super::matches::Matcher;
-use super::observers::{Kept, ObserversImage};
+use super::observers::{Kept, KeptHandler, ObserversImage};
 use super::polls::Poll;
 use super::reactive::{Collected, Listener, open};
 use super::removed::Log;
@@ -67,7 +67,8 @@ impl LogImage {
 
 /// An observer that was removed, with what belongs to it.
 pub(super) struct Retired {
-    kept: Kept,
+    kept: Box<Kept>,
+    handler: KeptHandler,
     matchers: Vec<Matcher>,
     polls: Vec<Poll>,
 }
@@ -148,9 +149,9 @@ impl World {
     }
 
     fn return_observer(&mut self, slot: u32, retired: Retired, image: &ObserversImage) {
-        let Retired { kept, matchers, polls } = retired;
+        let Retired { kept, handler, matchers, polls } = retired;
         let heard = kept.heard();
-        self.reactions.observers.put_back(slot, kept, image);
+        self.reactions.observers.put_back(slot, kept, handler, image);
         if let Some(heard) = heard {
             self.for_heard(&heard, Self::listen);
         }
@@ -159,8 +160,14 @@ impl World {
     }
 
     /// Keeps an observer that was removed if a checkpoint knows it; otherwise it is handed back, to be dropped.
-    pub(super) fn retire(&mut self, kept: Kept, matchers: Vec<Matcher>, polls: Vec<Poll>) -> Option<Retired> {
-        let retired = Retired { kept, matchers, polls };
+    pub(super) fn retire(
+        &mut self,
+        kept: Box<Kept>,
+        handler: KeptHandler,
+        matchers: Vec<Matcher>,
+        polls: Vec<Poll>,
+    ) -> Option<Retired> {
+        let retired = Retired { kept, handler, matchers, polls };
         if !retired.kept.is_known() {
             return Some(retired);
         }

@@ -225,12 +225,12 @@ impl World {
             let watches = |world: &Self, entity: Entity| world.reactions.observers.watches(slot, entity);
             if entities.len() > 1 && self.reactions.observers.is_batched(slot) {
                 let watched = entities.iter().copied().filter(|&entity| watches(self, entity));
-                self.call_matcher(slot, *border, Run::Many(watched.collect()));
+                self.call_matcher(slot, *border, Run::many(watched.collect()));
                 continue;
             }
             for &entity in entities {
                 if watches(self, entity) {
-                    self.call_matcher(slot, *border, Run::One(entity));
+                    self.call_matcher(slot, *border, Run::one(entity));
                 }
             }
         }
@@ -241,7 +241,7 @@ impl World {
     pub(super) fn call_planned_matcher(&mut self, entity: Entity, listener: &Listener, side: Border) {
         match listener {
             Listener::Observer(id) => {
-                let (mut event, mut trigger) = crossed(side, entity, Run::One(entity));
+                let (mut event, mut trigger) = crossed(side, entity, Run::one(entity));
                 self.call_observer_inline(id.slot, Heard::Own(&mut event, &mut trigger));
             }
             Listener::Set(set) => self.put_into_set(set, &[entity]),

@@ -74,8 +74,6 @@ pub(crate) struct NewObserver {
 
 pub(super) struct Kept {
     observer: NewObserver,
-    /// The handler, except while it runs. It need not be `Sync`: the lock makes the whole so, and is never taken.
-    handler: Mutex<Option<Box<dyn Handler>>>,
     /// When it was registered.
     born: u64,
     /// Its place in the order.
@@ -85,12 +83,6 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// The handler, except while it runs.
-    #[inline]
-    fn handler(&mut self) -> &mut Option<Box<dyn Handler>> {
-        self.handler.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether a checkpoint knows it.
     pub(super) fn is_known(&self) -> bool {
         Arc::strong_count(&self.token) > 1
@@ -110,10 +102,27 @@ impl NewObserver {
     }
 }
 
+/// The place of one observer. What calls need is in it, and what else is known of the observer is not.
 #[derive(Default)]
 struct Slot {
     generation: u32,
-    kept: Option<Kept>,
+    handler: KeptHandler,
+    kept: Option<Box<Kept>>,
+}
+
+/// A handler, except while it runs. It need not be `Sync`: the lock makes the whole so, and is never taken.
+#[derive(Default)]
+pub(super) struct KeptHandler(Mutex<Option<Box<dyn Handler>>>);
+
+impl KeptHandler {
+    fn new(handler: Box<dyn Handler>) -> Self {
+        Self(Mutex::new(Some(handler)))
+    }
+
+    #[inline]
+    fn get_mut(&mut self) -> &mut Option<Box<dyn Handler>> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The observers of one lifecycle event.
@@ -153,7 +162,7 @@ pub(crate) struct Observers {
 
 impl Observers {
     fn kept(&self, slot: u32) -> Option<&Kept> {
-        self.slots.get(slot as usize)?.kept.as_ref()
+        self.slots.get(slot as usize)?.kept.as_deref()
     }
 
     /// Whether an observer is still there.
@@ -259,14 +268,15 @@ impl Observers {
             u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 observers")
         });
         self.registered += 1;
-        let (born, handler) = (self.registered, Mutex::new(Some(handler)));
+        let born = self.registered;
         // The last one has the highest rank, until the order is worked out.
-        self.fill(slot, Kept { observer, handler, born, rank: born, token: Arc::default() });
+        let kept = Kept { observer, born, rank: born, token: Arc::default() };
+        self.fill(slot, Box::new(kept), KeptHandler::new(handler));
         ObserverId { slot, generation: self.slots[slot as usize].generation }
     }
 
     /// Puts an observer into a slot that is empty, and at the end of its lists.
-    fn fill(&mut self, slot: u32, kept: Kept) {
+    fn fill(&mut self, slot: u32, kept: Box<Kept>, handler: KeptHandler) {
         self.image = None;
         let observer = &kept.observer;
         if let Some(event) = observer.lifecycle {
@@ -277,11 +287,12 @@ impl Observers {
             self.of_everything += u32::from(observer.components.is_empty());
         }
         self.order.add(observer);
-        self.slots[slot as usize].kept = Some(kept);
+        let place = &mut self.slots[slot as usize];
+        (place.kept, place.handler) = (Some(kept), handler);
         self.each_list(slot, &|list| list.push(slot));
     }
 
-    fn remove(&mut self, id: ObserverId) -> Option<Kept> {
+    fn remove(&mut self, id: ObserverId) -> Option<(Box<Kept>, KeptHandler)> {
         if !self.contains(id) {
             return None;
         }
@@ -290,7 +301,7 @@ impl Observers {
         let slot = &mut self.slots[id.slot as usize];
         slot.generation += 1;
         self.free.push(id.slot);
-        let kept = slot.kept.take()?;
+        let (kept, handler) = (slot.kept.take()?, std::mem::take(&mut slot.handler));
         self.order.remove(&kept.observer);
         for entity in &kept.observer.entities {
             if self.by_entity.get(entity).is_some_and(Vec::is_empty) {
@@ -304,7 +315,7 @@ impl Observers {
             list.batched -= usize::from(kept.observer.takes_runs());
             self.of_everything -= u32::from(kept.observer.components.is_empty());
         }
-        Some(kept)
+        Some((kept, handler))
     }
 
     /// All observers: when each was registered, its slot, and what is said about it.
@@ -444,14 +455,14 @@ impl World {
     /// As [`World::remove_observer`]; one that no checkpoint knows is handed back.
     pub(super) fn take_observer(&mut self, id: ObserverId) -> Option<Retired> {
         self.reactions.plans.forget();
-        let kept = self.reactions.observers.remove(id)?;
+        let (kept, handler) = self.reactions.observers.remove(id)?;
         if let Some(heard) = kept.heard() {
             self.for_heard(&heard, Self::stop_listening);
         }
         let matchers = self.remove_matchers(|listener| *listener == Listener::Observer(id));
         let polls = self.remove_polls(|listener| *listener == Listener::Observer(id));
         self.update_active();
-        self.retire(kept, matchers, polls)
+        self.retire(kept, handler, matchers, polls)
     }
 
     /// The components of a bundle type, in tables and in sets.

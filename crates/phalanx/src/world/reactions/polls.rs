@@ -116,9 +116,9 @@ impl World {
         if round.heard {
             entities.retain(|&entity| self.reactions.observers.watches(observer.slot, entity));
             if self.reactions.observers.is_batched(observer.slot) {
-                self.call_mutated(observer.slot, Run::Many(entities));
+                self.call_mutated(observer.slot, Run::many(entities.into()));
             } else {
-                entities.into_iter().for_each(|entity| self.call_mutated(observer.slot, Run::One(entity)));
+                entities.into_iter().for_each(|entity| self.call_mutated(observer.slot, Run::one(entity)));
             }
         }
         self.end_round(round, Ok(()));

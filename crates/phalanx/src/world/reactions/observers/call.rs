@@ -85,7 +85,7 @@ impl World {
             if event.is_leaving() {
                 found.reverse();
             }
-            let entities = if target.is_some() { Run::One(entity) } else { Run::Many(entities.to_vec()) };
+            let entities = if target.is_some() { Run::one(entity) } else { Run::many(entities.into()) };
             let mut trigger = EntityComponentsTrigger { components: ids.clone(), entities };
             let mut event = OwnEvent::lifecycle(event, entity);
             for &slot in &found {
@@ -105,8 +105,7 @@ impl World {
     pub(in crate::world::reactions) fn call_observer_inline(&mut self, slot: u32, heard: Heard<'_>) {
         let Some(found) = self.reactions.observers.slots.get_mut(slot as usize) else { return };
         let observer = ObserverId { slot, generation: found.generation };
-        let Some(kept) = &mut found.kept else { return };
-        let Some(mut handler) = kept.handler().take() else { return self.note_recursion(slot) };
+        let Some(mut handler) = found.handler.get_mut().take() else { return self.note_recursion(slot) };
         self.reactions.handling += 1;
         let call = AssertUnwindSafe(|| handler.run(self, Call { heard, observer }));
         let outcome = catch_unwind(call);
@@ -123,10 +122,13 @@ impl World {
     /// Puts a handler back; false, and it is dropped, when its observer is gone.
     #[inline(always)]
     fn put_handler_back(&mut self, slot: u32, handler: Box<dyn Handler>) -> bool {
-        let found = self.reactions.observers.slots.get_mut(slot as usize);
-        let Some(kept) = found.and_then(|found| found.kept.as_mut()) else { return false };
-        *kept.handler() = Some(handler);
-        true
+        match self.reactions.observers.slots.get_mut(slot as usize) {
+            Some(found) if found.kept.is_some() => {
+                *found.handler.get_mut() = Some(handler);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// The end of a call of an observer that returned an error, or panicked.
@@ -146,7 +148,7 @@ impl World {
         }
     }
 
-    /// Keeps the error of an observer that was called while it ran.
+    /// Keeps the error of an observer that was called while it ran; none if it is gone.
     #[cold]
     #[inline(never)]
     fn note_recursion(&mut self, slot: u32) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use phalanx_store::Entity;
 
-use super::{Handler, Kept, ObserverId, Observers, Slot};
+use super::{Handler, Kept, KeptHandler, ObserverId, Observers, Slot};
 
 /// The observers of a world at one moment.
 pub(in crate::world::reactions) struct ObserversImage {
@@ -78,7 +78,8 @@ impl Observers {
     pub(in crate::world::reactions) fn put_back(
         &mut self,
         slot: u32,
-        mut kept: Kept,
+        mut kept: Box<Kept>,
+        handler: KeptHandler,
         image: &ObserversImage,
     ) {
         if self.slots.len() < image.slots.len() {
@@ -87,7 +88,7 @@ impl Observers {
         if let Some((_, entities)) = &image.slots[slot as usize].kept {
             kept.observer.entities.clone_from(entities);
         }
-        self.fill(slot, kept);
+        self.fill(slot, kept, handler);
     }
 
     /// Takes over the rest of an image whose observers are there, and no others.
@@ -106,6 +107,6 @@ impl Observers {
     pub(in crate::world::reactions) fn handlers_mut(
         &mut self,
     ) -> impl Iterator<Item = &mut Box<dyn Handler>> {
-        self.slots.iter_mut().filter_map(|slot| slot.kept.as_mut()?.handler().as_mut())
+        self.slots.iter_mut().filter_map(|slot| slot.handler.get_mut().as_mut())
     }
 }

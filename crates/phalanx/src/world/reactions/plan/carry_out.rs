@@ -150,7 +150,7 @@ impl World {
             if slots.peek().is_none() {
                 continue;
             }
-            let (first, entities) = (entities[0], Run::Many(entities.to_vec()));
+            let (first, entities) = (entities[0], Run::many(entities.into()));
             let mut trigger = EntityComponentsTrigger { components: telling.ids.clone(), entities };
             let mut event = OwnEvent::lifecycle(telling.event, first);
             slots.for_each(|&(slot, _)| self.call_observer(slot, Heard::Own(&mut event, &mut trigger)));
@@ -169,7 +169,7 @@ impl World {
             return;
         }
         let mut trigger =
-            EntityComponentsTrigger { components: telling.ids.clone(), entities: Run::One(entity) };
+            EntityComponentsTrigger { components: telling.ids.clone(), entities: Run::one(entity) };
         let mut event = OwnEvent::lifecycle(telling.event, entity);
         for &(slot, takes_runs) in &telling.observers {
             if which(takes_runs) {
