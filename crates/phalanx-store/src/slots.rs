@@ -134,6 +134,13 @@ impl<T> Slots<T> {
         SharedSlots { slots: self, lending: Lending::to_this_thread() }
     }
 
+    /// Opens a session that lends to those to whom another one lends.
+    #[inline]
+    pub fn share_as<U>(&mut self, other: &SharedSlots<'_, U>) -> SharedSlots<'_, T> {
+        self.reset();
+        SharedSlots { slots: self, lending: other.lending }
+    }
+
     /// As [`Slots::share`], but slots can only be read.
     pub fn share_read(&self) -> SharedSlots<'_, T> {
         SharedSlots { slots: self, lending: Lending::READING }

@@ -341,6 +341,12 @@ impl<R: Resource> AnyValue for Capture<R> {
 pub(crate) struct SharedResources<'w>(SharedSlots<'w, Option<Occupied>>);
 
 impl SharedResources<'_> {
+    /// The session of their slots.
+    #[inline]
+    pub(crate) fn slots(&self) -> &SharedSlots<'_, Option<Occupied>> {
+        &self.0
+    }
+
     /// The slot of a resource; `None` while it is written.
     pub(crate) fn read(&self, id: ResourceId) -> Option<SlotRef<'_, Option<Occupied>>> {
         self.0.read(id.0)

@@ -13,6 +13,7 @@ use phalanx_store::{FirstPanic, SharedSlots, SlotMut, SlotRef, Slots};
 
 use super::{Message, Messages};
 use crate::capture::{CanCopy, Digest, Shown};
+use crate::resources::SharedResources;
 
 /// The number of a message type in one world, given when the type is first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,15 +161,10 @@ impl MessageRegistry {
         self.channels.get(id.0).map(|channel| &**channel)
     }
 
-    /// Opens a session in which channels are lent one by one.
-    pub(crate) fn share(&mut self) -> SharedChannels<'_> {
-        SharedChannels(self.channels.share())
-    }
-
-    /// As [`MessageRegistry::share`], for this thread alone.
+    /// Opens a session in which channels are lent one by one, to those to whom the resources of a world are lent.
     #[inline]
-    pub(crate) fn share_alone(&mut self) -> SharedChannels<'_> {
-        SharedChannels(self.channels.share_alone())
+    pub(crate) fn share(&mut self, resources: &SharedResources<'_>) -> SharedChannels<'_> {
+        SharedChannels(self.channels.share_as(resources.slots()))
     }
 
     /// As [`MessageRegistry::share`], for reading alone.

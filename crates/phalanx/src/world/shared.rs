@@ -31,10 +31,11 @@ pub struct SharedWorld<'w> {
 impl World {
     /// Opens a session in which systems read and write.
     pub(crate) fn share(&mut self) -> SharedWorld<'_> {
+        let resources = self.resources.share();
         SharedWorld {
             store: self.store.share(),
-            resources: self.resources.share(),
-            messages: self.messages.share(),
+            messages: self.messages.share(&resources),
+            resources,
             archetypes: &self.archetypes,
             components: &self.components,
             removals: &self.reactions.removals,
@@ -45,10 +46,11 @@ impl World {
     /// As [`World::share`], for a system that runs alone, on this thread: resources and channels are lent to no other.
     #[inline]
     pub(crate) fn share_alone(&mut self) -> SharedWorld<'_> {
+        let resources = self.resources.share_alone();
         SharedWorld {
             store: self.store.share(),
-            resources: self.resources.share_alone(),
-            messages: self.messages.share_alone(),
+            messages: self.messages.share(&resources),
+            resources,
             archetypes: &self.archetypes,
             components: &self.components,
             removals: &self.reactions.removals,

@@ -212,7 +212,10 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        if let Some(link) = self.quiet_link(id)
+        let info = self.bundles.info(id);
+        let brings_along = !info.required_sparse.is_empty();
+        if info.link.is_some()
+            && let Some(link) = self.quiet_link(id)
             && self.archetypes.pools().len() == 1
         {
             return self.insert_linked(entity, id, link, bundle, existing);
@@ -230,9 +233,15 @@ impl World {
                 }
             },
         };
-        // Boxed, because what is handed on is small then.
-        let insert =
-            |world: &mut Self| world.insert_required_grouped(entity, id, bundle, existing).map_err(Box::new);
+        let insert = |world: &mut Self| {
+            let inserted = if brings_along {
+                world.insert_required_grouped(entity, id, bundle, existing)
+            } else {
+                world.insert_parts_grouped(entity, id, bundle, existing)
+            };
+            // Boxed, because what is handed on is small then.
+            inserted.map_err(Box::new)
+        };
         self.announced_as(begun, entity, insert).map_err(|error| *error)
     }
 
@@ -285,7 +294,6 @@ impl World {
     }
 
     /// As `insert_parts_grouped`, with what the bundle brings along into sets.
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn insert_required_grouped<B: Bundle>(
         &mut self,
         entity: Entity,
@@ -293,9 +301,6 @@ impl World {
         bundle: B,
         existing: Existing,
     ) -> Result<(), ChangeError> {
-        if self.bundles.info(id).required_sparse.is_empty() {
-            return self.insert_parts_grouped(entity, id, bundle, existing);
-        }
         let (old, old_sparse) =
             self.grouped(entity, |world| world.insert_with_required(entity, id, bundle, existing))?;
         drop_both(old, old_sparse);

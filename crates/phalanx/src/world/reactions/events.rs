@@ -430,7 +430,7 @@ fn same<A: Any, B: Any>(value: &mut A) -> Option<&mut B> {
 /// An event with what goes with it, as observers are given them.
 pub(crate) enum Heard<'a> {
     /// One of the world's own.
-    Own(&'a mut OwnEvent, &'a mut EntityComponentsTrigger),
+    Own(&'a mut (OwnEvent, EntityComponentsTrigger)),
     /// One that a program triggered.
     Triggered(&'a mut dyn Any, &'a mut dyn Any),
 }
@@ -440,7 +440,7 @@ impl<'a> Heard<'a> {
     #[inline(always)]
     pub(crate) fn typed<E: Event>(self) -> Option<(&'a mut E, &'a mut E::Trigger)> {
         match self {
-            Self::Own(event, trigger) => Some((event.typed()?, same(trigger)?)),
+            Self::Own((event, trigger)) => Some((event.typed()?, same(trigger)?)),
             Self::Triggered(event, trigger) => Some((event.downcast_mut()?, trigger.downcast_mut()?)),
         }
     }

@@ -241,8 +241,8 @@ impl World {
     pub(super) fn call_planned_matcher(&mut self, entity: Entity, listener: &Listener, side: Border) {
         match listener {
             Listener::Observer(id) => {
-                let (mut event, mut trigger) = crossed(side, entity, Run::one(entity));
-                self.call_observer_inline(id.slot, Heard::Own(&mut event, &mut trigger));
+                let mut crossed = crossed(side, entity, Run::one(entity));
+                self.call_observer_inline(id.slot, Heard::Own(&mut crossed));
             }
             Listener::Set(set) => self.put_into_set(set, &[entity]),
         }
@@ -250,8 +250,8 @@ impl World {
 
     fn call_matcher(&mut self, slot: u32, border: Border, entities: Run) {
         let Some(&entity) = entities.as_slice().first() else { return };
-        let (mut event, mut trigger) = crossed(border, entity, entities);
-        self.call_observer(slot, Heard::Own(&mut event, &mut trigger));
+        let mut crossed = crossed(border, entity, entities);
+        self.call_observer(slot, Heard::Own(&mut crossed));
     }
 }
 

@@ -126,8 +126,8 @@ impl World {
 
     fn call_mutated(&mut self, slot: u32, entities: Run) {
         let Some(&entity) = entities.as_slice().first() else { return };
-        let mut trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
-        let mut event = OwnEvent::Mutate(MutateEvent { entity });
-        self.call_observer(slot, Heard::Own(&mut event, &mut trigger));
+        let trigger = EntityComponentsTrigger { components: Signature::empty(), entities };
+        let mut event = (OwnEvent::Mutate(MutateEvent { entity }), trigger);
+        self.call_observer(slot, Heard::Own(&mut event));
     }
 }

@@ -86,10 +86,10 @@ impl World {
                 found.reverse();
             }
             let entities = if target.is_some() { Run::one(entity) } else { Run::many(entities.into()) };
-            let mut trigger = EntityComponentsTrigger { components: ids.clone(), entities };
-            let mut event = OwnEvent::lifecycle(event, entity);
+            let trigger = EntityComponentsTrigger { components: ids.clone(), entities };
+            let mut event = (OwnEvent::lifecycle(event, entity), trigger);
             for &slot in &found {
-                self.call_observer(slot, Heard::Own(&mut event, &mut trigger));
+                self.call_observer(slot, Heard::Own(&mut event));
             }
         }
         self.reactions.observers.spare.push(found);

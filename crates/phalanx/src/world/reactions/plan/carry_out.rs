@@ -151,9 +151,9 @@ impl World {
                 continue;
             }
             let (first, entities) = (entities[0], Run::many(entities.into()));
-            let mut trigger = EntityComponentsTrigger { components: telling.ids.clone(), entities };
-            let mut event = OwnEvent::lifecycle(telling.event, first);
-            slots.for_each(|&(slot, _)| self.call_observer(slot, Heard::Own(&mut event, &mut trigger)));
+            let trigger = EntityComponentsTrigger { components: telling.ids.clone(), entities };
+            let mut event = (OwnEvent::lifecycle(telling.event, first), trigger);
+            slots.for_each(|&(slot, _)| self.call_observer(slot, Heard::Own(&mut event)));
         }
     }
 
@@ -168,12 +168,11 @@ impl World {
         if telling.observers.is_empty() {
             return;
         }
-        let mut trigger =
-            EntityComponentsTrigger { components: telling.ids.clone(), entities: Run::one(entity) };
-        let mut event = OwnEvent::lifecycle(telling.event, entity);
+        let trigger = EntityComponentsTrigger { components: telling.ids.clone(), entities: Run::one(entity) };
+        let mut event = (OwnEvent::lifecycle(telling.event, entity), trigger);
         for &(slot, takes_runs) in &telling.observers {
             if which(takes_runs) {
-                self.call_observer_inline(slot, Heard::Own(&mut event, &mut trigger));
+                self.call_observer_inline(slot, Heard::Own(&mut event));
             }
         }
     }
