@@ -77,6 +77,25 @@ impl Descent {
         self.depth as usize
     }
 
+    /// How many children there are.
+    pub fn len(&self) -> usize {
+        self.children.len()
+    }
+
+    /// Whether no entity is below another one.
+    pub fn is_empty(&self) -> bool {
+        self.children.is_empty()
+    }
+
+    /// For each level, how many of its children are among the first ones of the tree: these come first in the level, too.
+    pub fn first_by_level(&self, children: usize) -> Vec<usize> {
+        let mut first = vec![0; self.depth()];
+        for child in &self.children[..children] {
+            first[self.level_of[child.index() as usize] as usize - 1] += 1;
+        }
+        first
+    }
+
     /// Whether an entity, or another one with its index, is below one.
     #[inline]
     pub fn is_child(&self, entity: Entity) -> bool {
@@ -225,19 +244,27 @@ impl<'w, F: Fetch> View<'w, F> {
         }
     }
 
-    /// Lends the rows of all children of a tree, each after the one above it, with the row of that one where the view visits
-    /// it.
+    /// Lends the rows of some children of a tree, each after the one above it if that is among them, with the row of that one
+    /// where the view visits it.
+    ///
+    /// # Panics
+    /// When there are not as many children.
     pub fn for_each_below(
         &mut self,
         tree: &Descent,
+        children: Range<usize>,
         mut each: impl FnMut(Option<<F::ReadOnly as Fetch>::Item<'_>>, F::Item<'_>),
     ) {
         let reader = self.read_only();
         let (mut known, mut known_above) = (LastTable::new(self), LastTable::new(&reader));
-        let mut start = 0;
-        for family in &tree.families {
+        let Range { mut start, end } = children;
+        let first = tree.families.partition_point(|family| family.end <= start);
+        for family in &tree.families[first..] {
+            if start >= end {
+                break;
+            }
             let above = known_above.find(family.parent);
-            for &child in &tree.children[start..family.end] {
+            for &child in &tree.children[start..family.end.min(end)] {
                 let Some(found) = known.find(child) else { continue };
                 // SAFETY: the view is borrowed exclusively, and no entity is its own child (I16), so that the row of the
                 // one above is another one, which is only read. Both items are gone when the next are lent (I6).
@@ -266,6 +293,13 @@ impl<F: Fetch> LevelPart<'_, F> {
     /// Whether it names none.
     pub fn is_empty(&self) -> bool {
         self.children.is_empty()
+    }
+
+    /// The part without its first entities.
+    #[must_use]
+    pub fn without_first(self, entities: usize) -> Self {
+        let Range { start, end } = self.children;
+        LevelPart { children: start.saturating_add(entities).min(end)..end, ..self }
     }
 
     /// Two parts of about the same size.

@@ -226,7 +226,11 @@ fn cascade_passes_over_what_the_query_does_not_visit() {
 
 #[cfg(feature = "parallel")]
 #[test]
-fn wide_levels_are_split_between_threads() {
+fn heavy_rows_of_wide_levels_are_split_between_threads() {
+    fn add_slowly(above: Option<(&Own, &Sum)>, row: (&Own, Mut<'_, Sum>)) {
+        (0..30).for_each(|_| std::hint::spin_loop());
+        add(above, row);
+    }
     let mut world = World::new();
     let root = world.spawn((Own(1), Sum(0))).id();
     let mut last = Vec::new();
@@ -235,7 +239,7 @@ fn wide_levels_are_split_between_threads() {
         last.push(world.spawn((Own(1), Sum(0), ChildOf(child))).id());
     }
     let order = CascadeOrder::<ChildOf>::new(&world);
-    world.view_mut::<(&Own, &mut Sum)>().par_cascade(&order, add);
+    world.view_mut::<(&Own, &mut Sum)>().par_cascade(&order, add_slowly);
     for (n, &entity) in last.iter().enumerate() {
         assert_eq!(world.get::<Sum>(entity).unwrap().0, n as u32 + 2);
     }

@@ -56,6 +56,11 @@ impl<R: Relationship> CascadeOrder<R> {
         }
     }
 
+    #[cfg(all(test, feature = "parallel"))]
+    pub(crate) fn tree(&self) -> &Descent {
+        &self.tree
+    }
+
     /// How many levels there are below those that point at none.
     pub fn depth(&self) -> usize {
         self.tree.depth()
@@ -117,8 +122,8 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         self.for_each_descending(&order.tree, each);
     }
 
-    /// As [`Query::cascade`]: the matches of one level on several threads, level after level. Matches that point at
-    /// none come first, on one thread.
+    /// As [`Query::cascade`]: where that pays, the matches of one level on several threads, level after level. Matches that
+    /// point at none come first, on one thread, and so does all else while the rows are light.
     #[cfg(feature = "parallel")]
     pub fn par_cascade<R: Relationship>(
         &mut self,
