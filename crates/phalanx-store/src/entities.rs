@@ -39,6 +39,7 @@ pub use state::{DirectoryError, DirectoryState, SlotState};
 
 use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
+use crate::store::grown;
 use crate::sync::{AtomicU32, AtomicU64, with_mut};
 
 /// Ends the free list; never an index, because there are at most `u32::MAX` slots.
@@ -476,6 +477,9 @@ impl Entities {
         let index = self.slots();
         if index >= self.limit {
             return Err(Exhausted);
+        }
+        if self.slots.len() == self.slots.capacity() {
+            self.slots.reserve(grown(self.slots.len()) - self.slots.len());
         }
         self.slots.push(Slot::new(location, FIRST));
         Ok(Entity::new(index, FIRST))

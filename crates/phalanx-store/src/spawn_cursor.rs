@@ -95,7 +95,10 @@ pub(crate) struct SpawnCursors {
 
 impl SpawnCursors {
     pub(crate) fn new() -> Self {
-        Self { lines: Box::new([Line::closed(); LINES]) }
+        // Not by value: the lines would be written elsewhere first, and copied with the room for their pointers.
+        let lines = vec![Line::closed(); LINES].into_boxed_slice();
+        let Ok(lines) = lines.try_into() else { unreachable!("there are as many lines as were asked for") };
+        Self { lines }
     }
 
     #[inline(always)]

@@ -37,6 +37,12 @@ const FIRST_CAPACITY: usize = 8;
 /// is not used yet is whole pages, which no memory stands behind until they are touched.
 const LEAPS: Range<usize> = BLOCK_ROWS..16 * BLOCK_ROWS;
 
+/// What there is room for after so much: rows of a table, slots of the directory.
+pub(crate) fn grown(capacity: usize) -> usize {
+    let factor = if LEAPS.contains(&capacity) { 4 } else { 2 };
+    (capacity * factor).max(FIRST_CAPACITY)
+}
+
 static ENTITY_COLUMN: ColCell<Entity> = ColCell::new();
 static NEXT_STAMP: AtomicU64 = AtomicU64::new(1);
 
@@ -316,10 +322,8 @@ impl Store {
     #[cold]
     #[inline(never)]
     pub(crate) fn grow(&mut self, id: TableId, needed: usize) {
-        let capacity = self.metas[id.index()].capacity as usize;
-        let factor = if LEAPS.contains(&capacity) { 4 } else { 2 };
-        let grown = (capacity * factor).min(u32::MAX as usize - 1);
-        self.set_capacity(id, needed.max(grown).max(FIRST_CAPACITY));
+        let grown = grown(self.metas[id.index()].capacity as usize).min(u32::MAX as usize - 1);
+        self.set_capacity(id, needed.max(grown));
     }
 
     /// Makes room for `additional` more rows at once.

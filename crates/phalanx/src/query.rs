@@ -137,8 +137,7 @@ pub struct Query<'w, 's, D: QueryData, F: QueryFilter = ()> {
 /// What a query needs to explain itself.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'w> {
-    pub(crate) condition: &'w Condition,
-    pub(crate) filter: &'w Filter,
+    pub(crate) asked: &'w Asked,
     pub(crate) archetypes: &'w Archetypes,
     pub(crate) components: &'w Components,
 }
@@ -186,7 +185,7 @@ impl<'w, 's, D: QueryData, F: QueryFilter> Query<'w, 's, D, F> {
     #[must_use]
     #[track_caller]
     pub fn driven_by<T: AnyComponent>(mut self) -> Self {
-        self.view = self.view.with_driver(driver_of::<T>(self.context.condition));
+        self.view = self.view.with_driver(driver_of::<T>(&self.context.asked.condition));
         self
     }
 

@@ -35,7 +35,7 @@ impl Context<'_> {
             Some(asked) => asked == pool,
             None => self.components.by_key(key).is_some_and(|id| signature.has(id)) || sets.has(key, entity),
         };
-        let fails = match self.condition.first_failure(&has) {
+        let fails = match self.asked.condition.first_failure(&has) {
             Some(condition) => condition.to_string(),
             None => "a tick of change".to_owned(),
         };
@@ -46,7 +46,7 @@ impl Context<'_> {
 impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.
     pub fn filter(&self) -> &Filter {
-        self.context.filter
+        self.context.asked.filter()
     }
 
     /// Which term an entity fails; `None` when the query visits it.
@@ -78,7 +78,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, '_, D, F> {
         };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "data:   {}", written::<D>());
-        let _ = writeln!(text, "where:  {} ({rows})", self.context.condition);
+        let _ = writeln!(text, "where:  {} ({rows})", self.context.asked.condition);
         let _ = writeln!(
             text,
             "visits: {} of {} archetypes",

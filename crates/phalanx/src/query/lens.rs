@@ -57,7 +57,7 @@ impl<'w, D: QueryData, F: QueryFilter> QueryLens<'w, D, F> {
         let Context { archetypes, components, .. } = *from.first().expect("a lens is made from a query");
         let asked = Asked::unvisited([D::condition, F::condition], archetypes, components);
         for context in from {
-            if let Some(part) = forgotten(context.condition, &asked.condition) {
+            if let Some(part) = forgotten(&context.asked.condition, &asked.condition) {
                 panic!(
                     "a lens of `{}` forgets `{part}`, which is looked up per row: name it in the filter of \
                      `transmute_lens_filtered` or `join_filtered`",

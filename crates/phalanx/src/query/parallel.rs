@@ -2,7 +2,8 @@
 //!
 //! How heavy a row is shows when rows are visited: the calling thread begins, looks at the clock after a few rows, and
 //! again after more of them, and shares what is left as soon as that is worth another thread's while. So light loops
-//! stay on the calling thread, and a few heavy rows do not. What is shared is cut into jobs of some microseconds each;
+//! stay on the calling thread, and a few heavy rows do not. Looks cost light loops more than anything else does, so a
+//! query that was light many times is timed in some runs only (`light_runs`). What is shared is cut into jobs of some microseconds each;
 //! jobs of more than a block end on block borders, so that no two of them share a tick or a cache line of a column.
 //! Which thread runs a job is open; everything that depends on order belongs in the rows themselves. What
 //! [`ParQuery::map_reduce`] combines is cut by the number of rows alone, so that it is the same in every run.
@@ -15,6 +16,7 @@ use phalanx_store::BLOCK_ROWS;
 
 pub use chunks::ParChunks;
 pub use items::ParItems;
+pub(super) use light_runs::LightRuns;
 
 use super::Query;
 use super::batching::BatchingStrategy;
@@ -24,6 +26,7 @@ use super::filter::{ArchetypeFilter, QueryFilter};
 
 mod chunks;
 mod items;
+mod light_runs;
 
 /// The rows of a set below which the walk along it is not given up for one along the tables.
 const SHORT_SET: usize = 2 * BLOCK_ROWS;
@@ -177,7 +180,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         }
     }
 
-    fn for_each_run(self, mut pace: Pace, run: impl Fn(QueryTable<'w, D, F>) + Sync) {
+    fn for_each_run(self, mut pace: Pace<'_>, run: impl Fn(QueryTable<'w, D, F>) + Sync) {
         let since = self.query.since;
         let mut tables =
             self.query.view.newer_than(since.tick).into_chunks().map(|chunk| QueryTable::new(chunk, since));
@@ -186,7 +189,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         while let Step::Visit(mut rows) = pace.step() {
             while rows > 0 {
                 let Some((table, before)) = begun.take().or_else(|| Some((tables.next()?, 0))) else {
-                    return;
+                    return pace.ended();
                 };
                 let (now, later) = table.split_at(rows);
                 let visited = now.len();
@@ -227,7 +230,10 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         let mut sum = identity();
         while let Step::Visit(mut rows) = pace.step() {
             while rows > 0 {
-                let Some(part) = parts.next() else { return sum };
+                let Some(part) = parts.next() else {
+                    pace.ended();
+                    return sum;
+                };
                 let visited = part.len();
                 sum = combine(sum, fold(part));
                 pace.visited(visited);
@@ -242,17 +248,21 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
     }
 
     /// How the rows are to be visited; `None` when the calling thread does everything, as without `par_iter`.
-    fn pace(&self) -> Option<Pace> {
+    fn pace(&self) -> Option<Pace<'w>> {
         let (rows, view) = (self.query.view.most(), &self.query.view);
         let alone = match self.batches {
             Batches::Timed => rows < SHORT_SET && view.driver_set().is_some(),
             Batches::Fixed { small, .. } => rows < small,
         };
-        (!alone).then_some(Pace {
+        let light_runs = &self.query.context.asked.light_runs;
+        (!alone).then(|| Pace {
             batches: self.batches,
             rows,
             left: rows,
             visited: 0,
+            light_runs,
+            is_timed: matches!(self.batches, Batches::Timed) && light_runs.is_next_timed(rows),
+            began: None,
             clock: None,
             row: 0.0,
         })
@@ -277,7 +287,7 @@ enum Step {
 }
 
 /// How fast rows are visited, and what follows from it.
-struct Pace {
+struct Pace<'w> {
     batches: Batches,
     /// How many rows there were at most.
     rows: usize,
@@ -285,12 +295,17 @@ struct Pace {
     left: usize,
     /// How many were visited since the clock was set.
     visited: usize,
+    /// What is known of earlier runs.
+    light_runs: &'w LightRuns,
+    /// Whether the clock is looked at, where time decides.
+    is_timed: bool,
+    began: Option<Instant>,
     clock: Option<Instant>,
     /// The nanoseconds that a row took of late.
     row: f64,
 }
 
-impl Pace {
+impl Pace<'_> {
     fn visited(&mut self, rows: usize) {
         self.left = self.left.saturating_sub(rows);
         self.visited += rows;
@@ -300,8 +315,12 @@ impl Pace {
         if let Batches::Fixed { .. } = self.batches {
             return Step::Share;
         }
+        if !self.is_timed {
+            return Step::Visit(usize::MAX);
+        }
         let Some(set) = self.clock else {
             self.clock = Some(Instant::now());
+            self.began = self.clock;
             return Step::Visit(FIRST_ROWS);
         };
         if self.left == 0 {
@@ -318,10 +337,18 @@ impl Pace {
             return Step::Visit(self.timed_rows());
         }
         if self.is_worth_sharing(self.left) {
+            self.light_runs.took(self.rows, Duration::MAX);
             return if rayon_core::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
         }
         (self.clock, self.visited) = (Some(now), 0);
         Step::Visit(self.timed_rows())
+    }
+
+    /// Remembers how long it took, when the calling thread has visited all rows.
+    fn ended(&self) {
+        if let Some(began) = self.began {
+            self.light_runs.took(self.rows, began.elapsed());
+        }
     }
 
     fn is_worth_sharing(&self, rows: usize) -> bool {

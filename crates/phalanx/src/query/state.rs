@@ -13,6 +13,8 @@ use super::condition::{Condition, Filter};
 use super::data::{QueryData, Term, columns_of};
 use super::filter::QueryFilter;
 use super::matches::{Caught, Matches};
+#[cfg(feature = "parallel")]
+use super::parallel::LightRuns;
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::component::AnyComponent;
 use crate::registry::Components;
@@ -60,6 +62,9 @@ pub(crate) struct Asked {
     stale: bool,
     /// What drives the walk.
     pub(crate) driver: DriverChoice,
+    /// How many runs in a row of its parallel loops were light.
+    #[cfg(feature = "parallel")]
+    pub(super) light_runs: LightRuns,
 }
 
 /// Two terms of a query that use the same column, one of them to write.
@@ -269,7 +274,16 @@ impl Asked {
         let open = open(&condition, components, archetypes);
         let disabling = components.disabling().len();
         let driver = DriverChoice::Shortest;
-        let mut asked = Self { condition, disabling, matches, open, stale: true, driver };
+        let mut asked = Self {
+            condition,
+            disabling,
+            matches,
+            open,
+            stale: true,
+            driver,
+            #[cfg(feature = "parallel")]
+            light_runs: LightRuns::default(),
+        };
         asked.admit_all(prepared, store, archetypes);
         asked
     }
@@ -297,7 +311,16 @@ impl Asked {
         let condition = Condition::All(vec![data(), filter()]);
         let matches = Arc::new(Matches::new(condition.filter(components, archetypes.pools()), archetypes));
         let (disabling, driver) = (components.disabling().len(), DriverChoice::Shortest);
-        Self { condition, disabling, matches, open: None, stale: false, driver }
+        Self {
+            condition,
+            disabling,
+            matches,
+            open: None,
+            stale: false,
+            driver,
+            #[cfg(feature = "parallel")]
+            light_runs: LightRuns::default(),
+        }
     }
 
     /// What the query asks for, in normal form: queries that ask for the same have equal filters.

@@ -145,6 +145,6 @@ impl Asked {
         archetypes: &'w crate::archetype::Archetypes,
         components: &'w crate::registry::Components,
     ) -> Context<'w> {
-        Context { condition: &self.condition, filter: self.filter(), archetypes, components }
+        Context { asked: self, archetypes, components }
     }
 }

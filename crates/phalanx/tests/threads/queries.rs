@@ -396,6 +396,46 @@ fn few_heavy_rows_are_shared_by_threads() {
     }
 }
 
+// Documented in `query/parallel/light_runs.rs`: after many light runs not each one is timed.
+#[test]
+fn rows_that_become_heavy_after_many_light_runs_are_shared_by_threads() {
+    let mut world = world_of([10, 10, 0]);
+    let mut query = world.query::<&mut Health>();
+    let visits = AtomicUsize::new(0);
+    let threads = Mutex::new(BTreeSet::new());
+    pool(2).install(|| {
+        for _ in 0..200 {
+            query.query_mut(&mut world).par_iter_mut().for_each(|_| {
+                visits.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        assert_eq!(visits.load(Ordering::Relaxed), 200 * 20);
+        let are_shared = (0..100).any(|_| {
+            threads.lock().expect("no closure panicked").clear();
+            query.query_mut(&mut world).par_iter_mut().for_each(|_| {
+                thread::sleep(std::time::Duration::from_millis(1));
+                threads.lock().expect("no closure panicked").insert(format!("{:?}", thread::current().id()));
+            });
+            threads.lock().expect("no closure panicked").len() == 2
+        });
+        assert!(are_shared);
+    });
+}
+
+#[test]
+fn results_are_the_same_bits_in_light_runs_that_are_timed_and_that_are_not() {
+    for lens in [[1, 0, 0], [100, 5, 30], [700, 0, 1]] {
+        let world = world_of(lens);
+        let mut query = world.query::<&Health>();
+        let mut sum = || {
+            let share = |health: &Health| 1.0 / (health.0 as f32 + 0.1);
+            query.query(&world).par_iter().map_reduce(|| 0.0, share, |a, b| a + b)
+        };
+        let sums: BTreeSet<u32> = (0..200).map(|_| sum().to_bits()).collect();
+        assert_eq!(sums.len(), 1, "{lens:?}");
+    }
+}
+
 #[test]
 fn results_are_the_same_bits_whatever_the_threads() {
     for lens in [[10, 0, 0], [700, 5, 300], [10 * BLOCK, 33, BLOCK]] {
