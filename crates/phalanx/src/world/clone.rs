@@ -9,9 +9,10 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use hashbrown::HashMap;
-use phalanx_store::Entity;
+use phalanx_store::{Entity, FirstPanic};
 
 use super::World;
+use super::batch::for_each_despite_panics;
 use crate::bundle::Bundle;
 use crate::component::{Copier, EntityMap, EntityMapper};
 use crate::registry::ComponentId;
@@ -135,14 +136,22 @@ impl EntityCloner {
         }
         let pairs = self.pairs(world, source, target, mapper);
         let edges = world.copy_edges(&pairs, |id| self.chooses(world, id));
+        // Those that are linked follow although values or handlers of one panic.
+        let mut panics = FirstPanic::default();
         for (source, target) in pairs {
-            let mut made = self.capture(world, source, mapper, |_| true);
-            if self.keeps_existing {
-                made.retain(|made| !world.entity(target).contains_id(made.id));
-            }
-            world.insert_made(target, made);
+            panics.guard(|| {
+                let mut made = self.capture(world, source, mapper, |_| true);
+                if self.keeps_existing {
+                    let has = |id| world.get_entity(target).is_ok_and(|target| target.contains_id(id));
+                    made.retain(|made| !has(made.id));
+                }
+                world.insert_made(target, made);
+            });
         }
-        edges.into_iter().for_each(|put| put(world));
+        panics.guard(|| {
+            for_each_despite_panics(edges.into_iter(), |put| put(world));
+        });
+        panics.resume();
         target
     }
 

@@ -1,5 +1,7 @@
 //! Cloning entities, trees and templates; moving them between worlds.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use phalanx::component::{EntityMapper, MapEntities};
 use phalanx::prelude::*;
 use phalanx::relation::EntityList;
@@ -199,6 +201,36 @@ fn a_template_is_spawned_many_times() {
     }
     world.check().unwrap();
     assert_eq!(world.entities().len(), 153);
+}
+
+// Hazard 69.
+#[test]
+fn a_handler_that_panics_leaves_all_clones_complete_and_linked() {
+    let mut world = World::new();
+    let top = world.spawn((Mark(0), children![Mark(1), (Mark(2), children![Mark(3)])])).id();
+    world.add_observer(|on: On<Add<ChildOf>>, parents: Query<&ChildOf>| {
+        let _ = parents.get(on.entity);
+        panic!("the handler");
+    });
+    world.add_observer(|_: On<Add<Mark>>| panic!("the other handler"));
+    let shape = |world: &World, top: Entity| -> Vec<u32> {
+        let lists = world.view::<&Children>();
+        let all = [top].into_iter().chain(lists.iter_descendants::<Children>(top));
+        all.map(|entity| world.get::<Mark>(entity).expect("cloned").0).collect()
+    };
+    let expected = shape(&world, top);
+    assert_eq!(expected.len(), 4);
+    let others = |world: &World| -> Vec<Entity> {
+        world.view_filtered::<Entity, (With<Mark>, Without<ChildOf>)>().iter().filter(|&e| e != top).collect()
+    };
+    catch_unwind(AssertUnwindSafe(|| linked(&mut world, top))).expect_err("the handler's panic is passed on");
+    assert_eq!(others(&world).len(), 1);
+    // In each batch all are there when the first handler runs, and all batches are made.
+    catch_unwind(AssertUnwindSafe(|| world.spawn_clones(top, 3))).expect_err("it is passed on");
+    let others = others(&world);
+    assert_eq!(others.len(), 4);
+    others.into_iter().for_each(|clone| assert_eq!(shape(&world, clone), expected));
+    world.check().unwrap();
 }
 
 #[test]
