@@ -255,6 +255,42 @@ fn an_entity_moves_to_another_world_with_its_children() {
 }
 
 #[test]
+fn an_entity_that_moves_to_another_world_is_linked_to_no_stranger_there() {
+    let (mut here, mut there) = (World::new(), World::new());
+    let (root, stranger) = (here.spawn(Mark(0)).id(), there.spawn(Mark(0)).id());
+    assert_eq!(root, stranger, "worlds give the same ids");
+    let child = here.spawn((Mark(1), ChildOf(root), children![Mark(2)])).id();
+    here.insert(child, Aims { at: root, also: Some(child), power: 1 }).unwrap();
+    let moved = here.move_entity(child, &mut there).unwrap();
+    assert!(there.get::<ChildOf>(moved).is_none() && there.get::<Children>(stranger).is_none());
+    let aims = Aims { at: Entity::PLACEHOLDER, also: Some(moved), power: 1 };
+    assert_eq!(there.get::<Aims>(moved), Some(&aims));
+    assert_eq!(there.get::<Children>(moved).map(Children::len), Some(1));
+    assert!(!here.contains(child) && here.get::<Children>(root).is_none());
+    // Also where the old id is not alive.
+    let child = here.spawn((Mark(1), ChildOf(root))).id();
+    there.despawn(stranger);
+    let moved = here.move_entity(child, &mut there).unwrap();
+    assert!(there.get::<ChildOf>(moved).is_none());
+    here.check().unwrap();
+    there.check().unwrap();
+}
+
+#[test]
+fn an_entity_that_cannot_move_because_of_a_panic_stays_whole() {
+    let (mut here, mut there) = (World::new(), World::new());
+    let root = here.spawn((Mark(0), children![Mark(1), (Mark(2), children![Mark(3)])])).id();
+    there.add_observer(|on: On<Add<Mark>>, marks: Query<&Mark>| {
+        assert_ne!(marks.get(on.entity).expect("it came").0, 2, "the handler");
+    });
+    let digest = here.digest();
+    catch_unwind(AssertUnwindSafe(|| here.move_entity(root, &mut there))).expect_err("it is passed on");
+    assert_eq!((here.digest(), there.entities().len()), (digest, 0));
+    here.check().unwrap();
+    there.check().unwrap();
+}
+
+#[test]
 fn commands_clone() {
     let mut world = World::new();
     let source = world.spawn((Mark(1), Name::new("orc"))).id();
