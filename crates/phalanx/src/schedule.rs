@@ -274,10 +274,16 @@ impl Schedule {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        for waiting in std::mem::take(&mut self.waiting) {
-            match waiting {
-                Waiting::Systems(config) => drop(self.add_config(world, config)?),
-                Waiting::Sets(tree) => self.add_tree(world, tree)?,
+        let mut all = std::mem::take(&mut self.waiting).into_iter();
+        while let Some(waiting) = all.next() {
+            let added = match waiting {
+                Waiting::Systems(config) => self.add_config(world, config).map(drop),
+                Waiting::Sets(tree) => self.add_tree(world, tree),
+            };
+            if added.is_err() {
+                // What comes after it is added when the schedule is used next.
+                self.waiting = all.collect();
+                return added;
             }
         }
         Ok(())
