@@ -269,26 +269,6 @@ impl Schedule {
         self.build(world)
     }
 
-    /// Makes ready what was added without a world.
-    pub(crate) fn settle(&mut self, world: &mut World) -> Result<(), ParamConflict> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        let mut all = std::mem::take(&mut self.waiting).into_iter();
-        while let Some(waiting) = all.next() {
-            let added = match waiting {
-                Waiting::Systems(config) => self.add_config(world, config).map(drop),
-                Waiting::Sets(tree) => self.add_tree(world, tree),
-            };
-            if added.is_err() {
-                // What comes after it is added when the schedule is used next.
-                self.waiting = all.collect();
-                return added;
-            }
-        }
-        Ok(())
-    }
-
     /// Adds systems and makes them ready for a world; returns their numbers in the order they were written.
     ///
     /// # Errors

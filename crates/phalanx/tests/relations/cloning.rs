@@ -255,6 +255,18 @@ fn an_entity_moves_to_another_world_with_its_children() {
 }
 
 #[test]
+fn a_handler_that_panics_when_a_value_is_replaced_by_a_clone_keeps_none_from_coming() {
+    let mut world = World::new();
+    let [source, target] = [1, 2].map(|n| world.spawn((Mark(n), Name::new(n.to_string()))).id());
+    world.add_observer(|_: On<Discard<Mark>>| panic!("the handler"));
+    let mut cloner = EntityCloner::build_opt_out(&mut world).finish();
+    catch_unwind(AssertUnwindSafe(|| cloner.clone_entity(&mut world, source, target)))
+        .expect_err("passed on");
+    let there = (world.get::<Mark>(target), world.get::<Name>(target));
+    assert_eq!(there, (Some(&Mark(1)), Some(&Name::new("1"))));
+}
+
+#[test]
 fn an_entity_that_moves_to_another_world_is_linked_to_no_stranger_there() {
     let (mut here, mut there) = (World::new(), World::new());
     let (root, stranger) = (here.spawn(Mark(0)).id(), there.spawn(Mark(0)).id());
