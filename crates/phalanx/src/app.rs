@@ -12,6 +12,7 @@
 //! phases are built before one of them runs, so that a contradiction in the order never leaves a frame half done. The app
 //! knows no window. With `step` the caller brings the time, and the same calls give the same world.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::messages::Message;
@@ -117,7 +118,7 @@ pub struct App {
     history: Option<history::History>,
     /// What is left of a frame that runs system by system.
     part: Option<part::Part>,
-    locals: crate::system::kept::LocalCopies,
+    locals: Arc<crate::system::kept::LocalCopies>,
 }
 
 impl Default for App {
@@ -149,7 +150,7 @@ impl App {
             sub_apps: Vec::new(),
             history: None,
             part: None,
-            locals: crate::system::kept::LocalCopies::default(),
+            locals: Arc::default(),
         };
         app.world.insert_resource(Time::<()>::default());
         app.world.insert_resource(Time::<Real>::default());

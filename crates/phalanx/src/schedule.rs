@@ -269,20 +269,6 @@ impl Schedule {
         self.build(world)
     }
 
-    /// Makes ready what was added without a world.
-    pub(crate) fn settle(&mut self, world: &mut World) -> Result<(), ParamConflict> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        for waiting in std::mem::take(&mut self.waiting) {
-            match waiting {
-                Waiting::Systems(config) => drop(self.add_config(world, config)?),
-                Waiting::Sets(tree) => self.add_tree(world, tree)?,
-            }
-        }
-        Ok(())
-    }
-
     /// Adds systems and makes them ready for a world; returns their numbers in the order they were written.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What a change calls, in which order, and what it may do: hooks and observers, on every path of structural change.
 //!
 //! `model` compares random histories with a naive world that works out the events from the differences, `threads` random
-//! apps on more and fewer threads; the other files are facts, one by one. `PHALANX_MODEL_STEPS` sets the number of steps.
+//! apps on more and fewer threads, `panics` random histories in which values and handlers panic; the other files are facts, one by one. `PHALANX_MODEL_STEPS` sets the number of steps.
 #![forbid(unsafe_code)]
 
 #[path = "common/random.rs"]
@@ -21,6 +21,8 @@ mod hooks;
 mod model;
 #[path = "reactions/observers.rs"]
 mod observers;
+#[path = "reactions/panics.rs"]
+mod panics;
 #[path = "reactions/paths.rs"]
 mod paths;
 #[path = "reactions/removed.rs"]

@@ -10,6 +10,8 @@ mod commute;
 mod digest;
 #[path = "rewind/model.rs"]
 mod model;
+#[path = "rewind/panics.rs"]
+mod panics;
 #[path = "rewind/parts.rs"]
 mod parts;
 #[path = "common/random.rs"]

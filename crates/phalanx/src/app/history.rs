@@ -6,6 +6,7 @@
 use std::any::type_name;
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 use phalanx_store::FirstPanic;
 
@@ -125,13 +126,13 @@ impl App {
     #[track_caller]
     pub fn try_checkpoint(&mut self) -> Result<AppCheckpoint, NotCaptured> {
         self.settle();
-        let copies = std::mem::take(&mut self.locals);
+        // Shared, and not taken out: values of the user are copied, which may panic.
+        let copies = Arc::clone(&self.locals);
         let mut taking = Taking { copies: &copies, kept: Vec::new(), unknown: Vec::new() };
         self.each_schedule(|schedule| schedule.visit_state(&mut taking));
         let Taking { kept: systems, mut unknown, .. } = taking;
         let world = self.world.try_checkpoint();
         let own = WorldKept::take(&mut self.world, &copies, &mut unknown);
-        self.locals = copies;
         if unknown.is_empty() {
             let (frames, started) = (self.frames, self.started);
             return Ok(AppCheckpoint { world: world?, systems, own, frames, started });
@@ -162,12 +163,11 @@ impl App {
     #[track_caller]
     pub fn check_captured(&mut self) -> Result<(), NotCaptured> {
         self.settle();
-        let copies = std::mem::take(&mut self.locals);
+        let copies = Arc::clone(&self.locals);
         let mut naming = Naming { copies: &copies, unknown: Vec::new() };
         self.each_schedule(|schedule| schedule.visit_state(&mut naming));
         world_kept::visit(&mut self.world, &mut naming);
         let Naming { unknown, .. } = naming;
-        self.locals = copies;
         let mut types = self.world.uncopied();
         types.extend(unknown.into_iter().map(kept::uncopied));
         if types.is_empty() { Ok(()) } else { Err(NotCaptured { types }) }
@@ -193,6 +193,19 @@ impl App {
     }
 
     fn restore_as(&mut self, checkpoint: &AppCheckpoint, marking: Marking) -> Result<(), RestoreError> {
+        let mut panics = FirstPanic::default();
+        self.restore_then(checkpoint, marking, &mut panics)?;
+        panics.resume();
+        Ok(())
+    }
+
+    /// As `restore_as`; a panic of values that are dropped is kept. One in `Clone` leaves the app as it was.
+    fn restore_then(
+        &mut self,
+        checkpoint: &AppCheckpoint,
+        marking: Marking,
+        panics: &mut FirstPanic,
+    ) -> Result<(), RestoreError> {
         let mut counting = Counting::default();
         self.each_schedule(|schedule| schedule.visit_state(&mut counting));
         if counting.0 != checkpoint.systems.len() {
@@ -200,24 +213,22 @@ impl App {
         }
         let again = kept::again(&checkpoint.systems, &self.locals).ok_or(RestoreError::OtherSystems)?;
         let own = checkpoint.own.again(&self.locals).ok_or(RestoreError::OtherSystems)?;
-        let (mut again, mut own, mut panics) = (again, own, FirstPanic::default());
-        self.world.restore_then(&checkpoint.world, marking, &mut panics)?;
-        let copies = std::mem::take(&mut self.locals);
+        let (mut again, mut own) = (again, own);
+        self.world.restore_then(&checkpoint.world, marking, panics)?;
+        let copies = Arc::clone(&self.locals);
         let mut exchanging = Exchanging { copies: &copies, kept: again.iter_mut() };
         self.each_schedule(|schedule| schedule.visit_state(&mut exchanging));
-        checkpoint.own.restore(&mut self.world, &mut own, &copies, &mut panics);
-        self.locals = copies;
+        checkpoint.own.restore(&mut self.world, &mut own, &copies, panics);
         (self.frames, self.started) = (checkpoint.frames, checkpoint.started);
         // A frame that was begun is not what the checkpoint was taken of.
         self.part = None;
         again.into_iter().chain(own.into_parts()).for_each(|kept| panics.guard(|| drop(kept)));
-        panics.resume();
         Ok(())
     }
 
     /// Has `Local`s of this type copied by `Clone`. Numbers, strings, entities, and lists of them are already.
     pub fn register_checkpoint_of_local<T: Clone + Send + 'static>(&mut self) -> &mut Self {
-        self.locals.add::<T>();
+        Arc::make_mut(&mut self.locals).add::<T>();
         self
     }
 
@@ -290,11 +301,16 @@ impl App {
             return Err(RestoreError::NotKept { kept });
         };
         let at = history.kept.len() - 1 - frames;
-        let outcome = self.restore_as(&history.kept[at], marking);
-        if outcome.is_ok() {
-            history.kept.truncate(at + 1);
-        }
+        let mut panics = FirstPanic::default();
+        let restore = AssertUnwindSafe(|| self.restore_then(&history.kept[at], marking, &mut panics));
+        let outcome = catch_unwind(restore);
+        let taken_back =
+            if let Ok(Ok(())) = outcome { history.kept.split_off(at + 1) } else { VecDeque::new() };
+        // Whatever panicked: the frames before are kept.
         self.history = Some(history);
+        taken_back.into_iter().for_each(|frame| panics.guard(|| drop(frame)));
+        let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
+        panics.resume();
         outcome
     }
 
@@ -331,14 +347,19 @@ impl App {
         let Some(history) = self.history.take() else { return Err(RestoreError::NotKept { kept }) };
         let part = self.part.take();
         let at = history.kept.len() - 1 - frames;
-        let result = self.restore(&history.kept[at]).map(|()| {
+        let mut panics = FirstPanic::default();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            self.restore_then(&history.kept[at], Marking::AsThen, &mut panics)?;
             let seen = catch_unwind(AssertUnwindSafe(|| look(&self.world)));
-            (seen, self.restore(&present))
-        });
+            self.restore_then(&present, Marking::AsThen, &mut panics)?;
+            Ok::<_, RestoreError>(seen)
+        }));
         (self.history, self.part) = (Some(history), part);
-        let (seen, again) = result?;
-        again?;
-        Ok(seen.unwrap_or_else(|panic| resume_unwind(panic)))
+        // The one of `look` before those of values that were dropped.
+        let seen = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let seen = seen.unwrap_or_else(|panic| resume_unwind(panic));
+        panics.resume();
+        Ok(seen)
     }
 
     /// Keeps the frame that has ended, if frames are kept.

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use phalanx_store::FirstPanic;
+
 use super::App;
 use crate::schedule::{Label, ScheduleView};
 
@@ -81,10 +83,12 @@ impl App {
             return;
         }
         let mut tools = std::mem::take(&mut self.tools);
-        tools.iter_mut().for_each(|tool| f(&mut **tool, self));
+        let mut panics = FirstPanic::default();
+        tools.iter_mut().for_each(|tool| panics.guard(|| f(&mut **tool, self)));
         // Tools that were added meanwhile come last.
         tools.append(&mut self.tools);
         self.tools = tools;
+        panics.resume();
     }
 
     /// Sets whether the time of phases and systems is taken, as

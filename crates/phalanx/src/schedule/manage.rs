@@ -4,8 +4,8 @@
 
 use super::graph::{Members, Node};
 use super::label::IntoSystemSet;
-use super::{BuildError, Schedule, SystemKey, Threads, sort};
-use crate::system::Access;
+use super::{BuildError, Schedule, SystemKey, Threads, Waiting, sort};
+use crate::system::{Access, ParamConflict};
 use crate::world::World;
 
 /// Runs systems: on the calling thread, or on several.
@@ -112,6 +112,26 @@ impl Schedule {
         self.plan.is_none() || !self.waiting.is_empty()
     }
 
+    /// Makes ready what was added without a world.
+    pub(crate) fn settle(&mut self, world: &mut World) -> Result<(), ParamConflict> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let mut all = std::mem::take(&mut self.waiting).into_iter();
+        while let Some(waiting) = all.next() {
+            let added = match waiting {
+                Waiting::Systems(config) => self.add_config(world, config).map(drop),
+                Waiting::Sets(tree) => self.add_tree(world, tree),
+            };
+            if added.is_err() {
+                // What comes after it is added when the schedule is used next.
+                self.waiting = all.collect();
+                return added;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether something was added without a world, and is not ready.
     pub(crate) fn is_unready(&self) -> bool {
         !self.waiting.is_empty()
@@ -120,8 +140,8 @@ impl Schedule {
     /// How many systems there are, those included that were added without a world.
     pub fn systems_len(&self) -> usize {
         let waiting = self.waiting.iter().map(|waiting| match waiting {
-            super::Waiting::Systems(config) => config.len(),
-            super::Waiting::Sets(_) => 0,
+            Waiting::Systems(config) => config.len(),
+            Waiting::Sets(_) => 0,
         });
         self.nodes.len() + waiting.sum::<usize>()
     }

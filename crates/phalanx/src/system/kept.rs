@@ -23,6 +23,7 @@ type CopyFn = fn(&dyn Any) -> Option<Box<dyn Any + Send>>;
 type SwapFn = fn(&mut dyn Any, &mut dyn Any);
 
 /// How values of `Local` are copied, by type.
+#[derive(Clone)]
 pub(crate) struct LocalCopies(HashMap<TypeId, (CopyFn, SwapFn)>);
 
 impl Default for LocalCopies {

@@ -7,11 +7,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use hashbrown::HashMap;
-use phalanx_store::Entity;
+use hashbrown::{HashMap, HashSet};
+use phalanx_store::{Entity, FirstPanic};
 
 use super::World;
+use super::batch::for_each_despite_panics;
 use crate::bundle::Bundle;
 use crate::component::{Copier, EntityMap, EntityMapper};
 use crate::registry::ComponentId;
@@ -135,14 +137,22 @@ impl EntityCloner {
         }
         let pairs = self.pairs(world, source, target, mapper);
         let edges = world.copy_edges(&pairs, |id| self.chooses(world, id));
+        // Those that are linked follow although values or handlers of one panic.
+        let mut panics = FirstPanic::default();
         for (source, target) in pairs {
-            let mut made = self.capture(world, source, mapper, |_| true);
-            if self.keeps_existing {
-                made.retain(|made| !world.entity(target).contains_id(made.id));
-            }
-            world.insert_made(target, made);
+            panics.guard(|| {
+                let mut made = self.capture(world, source, mapper, |_| true);
+                if self.keeps_existing {
+                    let has = |id| world.get_entity(target).is_ok_and(|target| target.contains_id(id));
+                    made.retain(|made| !has(made.id));
+                }
+                world.insert_made(target, made);
+            });
         }
-        edges.into_iter().for_each(|put| put(world));
+        panics.guard(|| {
+            for_each_despite_panics(edges.into_iter(), |put| put(world));
+        });
+        panics.resume();
         target
     }
 
@@ -327,50 +337,90 @@ impl fmt::Display for MoveError {
 
 impl std::error::Error for MoveError {}
 
+/// What entities are in another world; one that stays does not exist there.
+struct Moved(EntityMap);
+
+impl EntityMapper for Moved {
+    fn get_mapped(&mut self, source: Entity) -> Entity {
+        self.0.get(&source).copied().unwrap_or(Entity::PLACEHOLDER)
+    }
+    fn set_mapped(&mut self, source: Entity, target: Entity) {
+        self.0.insert(source, target);
+    }
+}
+
 impl World {
     /// Moves an entity, and those that are linked to it, to another world, and returns what it is there.
     ///
-    /// Values are cloned and then dropped. Entities that values hold are mapped when they move along; others are dead
-    /// in the other world: links and edges to them are removed, and other values keep the old id.
+    /// Values are cloned and then dropped. Entities that values hold are mapped when they move along. Others do not exist in
+    /// the other world, where their ids may be those of strangers: links and edges to them are left behind, and other values
+    /// hold [`Entity::PLACEHOLDER`] instead.
     ///
     /// # Errors
     /// When the entity is dead, or a component of it cannot be cloned or registered there; nothing has changed then.
+    ///
+    /// # Panics
+    /// When a value does in its `Clone`, or a handler of the other world that has no error handler; nothing has moved then.
+    /// When a value does in its drop, and all has moved.
     pub fn move_entity(&mut self, entity: Entity, other: &mut Self) -> Result<Entity, MoveError> {
         if !self.contains(entity) {
             return Err(MoveError::NoSuchEntity(entity));
         }
         let mut sources = vec![entity];
         sources.extend(self.all_linked(entity));
+        let movers: HashSet<Entity> = sources.iter().copied().collect();
         let mut planned = Vec::with_capacity(sources.len());
         for &source in &sources {
-            planned.push(self.ids_in(source, other)?);
+            planned.push(self.ids_in(source, &movers, other)?);
         }
-        let mut map = EntityMap::new();
-        for &source in &sources {
-            let target = other.spawn_empty().id();
-            map.set_mapped(source, target);
+        let mut map = Moved(EntityMap::new());
+        let copying = AssertUnwindSafe(|| self.copy_to(other, &sources, planned, &mut map));
+        if let Err(panic) = catch_unwind(copying) {
+            // Nothing has gone from here, and nothing stays there.
+            for source in &sources {
+                FirstPanic::ignore(|| other.despawn(map.get_mapped(*source)));
+            }
+            resume_unwind(panic);
+        }
+        self.despawn(entity);
+        Ok(map.get_mapped(entity))
+    }
+
+    /// Copies entities to another world, each with its components and the edges among them.
+    fn copy_to(
+        &self,
+        other: &mut Self,
+        sources: &[Entity],
+        planned: Vec<Vec<(ComponentId, ComponentId)>>,
+        map: &mut Moved,
+    ) {
+        for &source in sources {
+            map.set_mapped(source, other.spawn_empty().id());
         }
         let pairs: Vec<(Entity, Entity)> =
             sources.iter().map(|&source| (source, map.get_mapped(source))).collect();
         let edges = self.copy_edges(&pairs, |_| true);
-        for (&source, ids) in sources.iter().zip(planned) {
-            let target = map.get_mapped(source);
+        for (&(source, target), ids) in pairs.iter().zip(planned) {
             let made = ids.into_iter().filter_map(|(own, theirs)| {
-                let made = Made::capture(self, source, own, &mut map, &|_| true)?;
+                let made = Made::capture(self, source, own, map, &|_| true)?;
                 Some(Made { id: theirs, ..made })
             });
             let made: Vec<Made> = made.collect();
             other.insert_made(target, made);
         }
         edges.into_iter().for_each(|put| put(other));
-        self.despawn(entity);
-        Ok(map.get_mapped(entity))
     }
 
-    /// The components of an entity, with their ids in another world, where they are registered.
-    fn ids_in(&self, entity: Entity, other: &mut Self) -> Result<Vec<(ComponentId, ComponentId)>, MoveError> {
-        let ids =
-            self.entity(entity).component_ids().filter(|&id| !self.is_list(id) && !self.is_end_of_edges(id));
+    /// The components that an entity takes along to another world, with their ids there, where they are registered.
+    fn ids_in(
+        &self,
+        entity: Entity,
+        movers: &HashSet<Entity>,
+        other: &mut Self,
+    ) -> Result<Vec<(ComponentId, ComponentId)>, MoveError> {
+        let stays = |id| self.link_of(entity, id).is_some_and(|target| !movers.contains(&target));
+        let is_taken = |&id: &ComponentId| !self.is_list(id) && !self.is_end_of_edges(id) && !stays(id);
+        let ids = self.entity(entity).component_ids().filter(is_taken);
         let theirs = |id: ComponentId| {
             let info = self.components.info(id);
             let component = || info.name().to_owned();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "systems take their parameters by value")]
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -171,4 +172,22 @@ fn every_part_of_a_condition_that_an_entity_fails_is_named() {
     assert_eq!(unmet(moving), Some(Vec::new()));
     assert_eq!(unmet(frozen), Some(vec!["with Velocity".to_owned(), "without Frozen".to_owned()]));
     assert_eq!(unmet(dead), None);
+}
+
+#[test]
+fn a_tool_that_panics_keeps_no_other_from_the_frame_and_stays() {
+    struct Counts(Arc<AtomicU32>, bool);
+    impl FrameTool for Counts {
+        fn after_frame(&mut self, _: &mut App) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            assert!(!std::mem::take(&mut self.1), "the tool");
+        }
+    }
+    let count = Arc::new(AtomicU32::new(0));
+    let mut app = App::new();
+    app.add_frame_tool(Counts(Arc::clone(&count), true)).add_frame_tool(Counts(Arc::clone(&count), false));
+    catch_unwind(AssertUnwindSafe(|| app.step(0.1))).expect_err("the panic is passed on");
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+    app.step(0.1);
+    assert_eq!(count.load(Ordering::Relaxed), 4);
 }

@@ -211,13 +211,16 @@ fn clones_that_are_cut_short_by_a_panic_are_announced_as_far_as_they_came() {
     #[derive(Component, Clone)]
     struct Firm;
 
-    let counts = |left: u32| {
+    let counts = |left: u32, handler_panics: bool| {
         let mut world = World::new();
         world.init_resource::<Log>();
         world.add_observer(|_: On<Add<Frail>>, mut log: ResMut<Log>| log.0.push("frail".into()));
         world.add_observer(|_: On<Add<FrailApart>>, mut log: ResMut<Log>| log.0.push("apart".into()));
         world.add_observer(|_: On<Add<Firm>>, mut log: ResMut<Log>| log.0.push("firm".into()));
         let template = world.spawn((Frail, FrailApart, Firm)).id();
+        if handler_panics {
+            world.add_observer(|_: On<Add<Firm>>| panic!("a handler panics as well"));
+        }
         LEFT.set(left);
         let outcome = catch_unwind(AssertUnwindSafe(|| world.spawn_clones(template, 3).len()));
         LEFT.set(0);
@@ -226,10 +229,12 @@ fn clones_that_are_cut_short_by_a_panic_are_announced_as_far_as_they_came() {
         let (frail, apart) = (world.view::<&Frail>().count(), world.view::<&FrailApart>().count());
         assert_eq!(told, [frail, apart, world.view::<&Firm>().count()], "{left} clones");
         world.check().unwrap();
-        outcome.is_err()
+        outcome.is_err_and(|panic| panic.downcast_ref::<String>().is_some_and(|text| text == "no clone"))
     };
-    let panics = (1..12).filter(|&left| counts(left)).count();
-    assert!(panics > 5, "each of the three is cloned twice at least: {panics}");
+    for handler_panics in [false, true] {
+        let panics = (1..12).filter(|&left| counts(left, handler_panics)).count();
+        assert!(panics > 5, "each of the three is cloned twice at least: {panics}");
+    }
 }
 
 #[test]

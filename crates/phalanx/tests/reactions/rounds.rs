@@ -192,6 +192,38 @@ fn an_observer_that_takes_the_slot_of_a_removed_one_is_not_told_in_its_place() {
     assert_eq!(taken(&mut world), ["marked"]);
 }
 
+// Hazard 61.
+#[test]
+fn observers_of_written_values_are_told_of_entities_that_have_the_value_still() {
+    for batched in [false, true] {
+        let mut world = logging();
+        world.add_observer(|on: On<Mutate<Health>>, all: Query<&Health>, mut commands: Commands| {
+            match all.get(on.entity).expect("it has the value").0 {
+                1 => commands.entity(on.entity).despawn(),
+                2 => drop(commands.entity(on.entity).remove::<Health>()),
+                _ => {}
+            }
+        });
+        let second = |on: On<Mutate<Health>>, all: Query<&Health>, mut log: ResMut<Log>| {
+            let values = on.entities().iter().map(|&entity| all.get(entity).expect("it has the value").0);
+            log.0.push(format!("{:?}", values.collect::<Vec<_>>()));
+        };
+        let second = Observer::new(second);
+        world.add_observer(if batched { second.batched() } else { second });
+        let set = world.register_system(|mut set: Reactive<Mutate<Health>>| set.read().count());
+        assert_eq!(world.run_system(set).unwrap(), 0);
+        let all: Vec<Entity> = (0..4).map(|_| world.spawn(Health(0)).id()).collect();
+        world.flush();
+        for (value, &entity) in (1..).zip(&all) {
+            world.get_mut::<Health>(entity).unwrap().0 = value;
+        }
+        world.flush();
+        let expected = if batched { vec!["[3, 4]"] } else { vec!["[3]", "[4]"] };
+        assert_eq!(taken(&mut world), expected);
+        assert_eq!(world.run_system(set).unwrap(), 2);
+    }
+}
+
 #[test]
 fn all_observers_of_written_values_are_told_though_commands_of_one_panic() {
     let mut world = logging();

@@ -1,5 +1,7 @@
 //! Cloning entities, trees and templates; moving them between worlds.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use phalanx::component::{EntityMapper, MapEntities};
 use phalanx::prelude::*;
 use phalanx::relation::EntityList;
@@ -201,6 +203,36 @@ fn a_template_is_spawned_many_times() {
     assert_eq!(world.entities().len(), 153);
 }
 
+// Hazard 69.
+#[test]
+fn a_handler_that_panics_leaves_all_clones_complete_and_linked() {
+    let mut world = World::new();
+    let top = world.spawn((Mark(0), children![Mark(1), (Mark(2), children![Mark(3)])])).id();
+    world.add_observer(|on: On<Add<ChildOf>>, parents: Query<&ChildOf>| {
+        let _ = parents.get(on.entity);
+        panic!("the handler");
+    });
+    world.add_observer(|_: On<Add<Mark>>| panic!("the other handler"));
+    let shape = |world: &World, top: Entity| -> Vec<u32> {
+        let lists = world.view::<&Children>();
+        let all = [top].into_iter().chain(lists.iter_descendants::<Children>(top));
+        all.map(|entity| world.get::<Mark>(entity).expect("cloned").0).collect()
+    };
+    let expected = shape(&world, top);
+    assert_eq!(expected.len(), 4);
+    let others = |world: &World| -> Vec<Entity> {
+        world.view_filtered::<Entity, (With<Mark>, Without<ChildOf>)>().iter().filter(|&e| e != top).collect()
+    };
+    catch_unwind(AssertUnwindSafe(|| linked(&mut world, top))).expect_err("the handler's panic is passed on");
+    assert_eq!(others(&world).len(), 1);
+    // In each batch all are there when the first handler runs, and all batches are made.
+    catch_unwind(AssertUnwindSafe(|| world.spawn_clones(top, 3))).expect_err("it is passed on");
+    let others = others(&world);
+    assert_eq!(others.len(), 4);
+    others.into_iter().for_each(|clone| assert_eq!(shape(&world, clone), expected));
+    world.check().unwrap();
+}
+
 #[test]
 fn an_entity_moves_to_another_world_with_its_children() {
     let (mut here, mut there) = (World::new(), World::new());
@@ -220,6 +252,54 @@ fn an_entity_moves_to_another_world_with_its_children() {
     assert!(matches!(error, MoveError::NotClone { .. }), "{error}");
     assert!(here.contains(unique));
     assert_eq!(here.move_entity(root, &mut there), Err(MoveError::NoSuchEntity(root)));
+}
+
+#[test]
+fn a_handler_that_panics_when_a_value_is_replaced_by_a_clone_keeps_none_from_coming() {
+    let mut world = World::new();
+    let [source, target] = [1, 2].map(|n| world.spawn((Mark(n), Name::new(n.to_string()))).id());
+    world.add_observer(|_: On<Discard<Mark>>| panic!("the handler"));
+    let mut cloner = EntityCloner::build_opt_out(&mut world).finish();
+    catch_unwind(AssertUnwindSafe(|| cloner.clone_entity(&mut world, source, target)))
+        .expect_err("passed on");
+    let there = (world.get::<Mark>(target), world.get::<Name>(target));
+    assert_eq!(there, (Some(&Mark(1)), Some(&Name::new("1"))));
+}
+
+#[test]
+fn an_entity_that_moves_to_another_world_is_linked_to_no_stranger_there() {
+    let (mut here, mut there) = (World::new(), World::new());
+    let (root, stranger) = (here.spawn(Mark(0)).id(), there.spawn(Mark(0)).id());
+    assert_eq!(root, stranger, "worlds give the same ids");
+    let child = here.spawn((Mark(1), ChildOf(root), children![Mark(2)])).id();
+    here.insert(child, Aims { at: root, also: Some(child), power: 1 }).unwrap();
+    let moved = here.move_entity(child, &mut there).unwrap();
+    assert!(there.get::<ChildOf>(moved).is_none() && there.get::<Children>(stranger).is_none());
+    let aims = Aims { at: Entity::PLACEHOLDER, also: Some(moved), power: 1 };
+    assert_eq!(there.get::<Aims>(moved), Some(&aims));
+    assert_eq!(there.get::<Children>(moved).map(Children::len), Some(1));
+    assert!(!here.contains(child) && here.get::<Children>(root).is_none());
+    // Also where the old id is not alive.
+    let child = here.spawn((Mark(1), ChildOf(root))).id();
+    there.despawn(stranger);
+    let moved = here.move_entity(child, &mut there).unwrap();
+    assert!(there.get::<ChildOf>(moved).is_none());
+    here.check().unwrap();
+    there.check().unwrap();
+}
+
+#[test]
+fn an_entity_that_cannot_move_because_of_a_panic_stays_whole() {
+    let (mut here, mut there) = (World::new(), World::new());
+    let root = here.spawn((Mark(0), children![Mark(1), (Mark(2), children![Mark(3)])])).id();
+    there.add_observer(|on: On<Add<Mark>>, marks: Query<&Mark>| {
+        assert_ne!(marks.get(on.entity).expect("it came").0, 2, "the handler");
+    });
+    let digest = here.digest();
+    catch_unwind(AssertUnwindSafe(|| here.move_entity(root, &mut there))).expect_err("it is passed on");
+    assert_eq!((here.digest(), there.entities().len()), (digest, 0));
+    here.check().unwrap();
+    there.check().unwrap();
 }
 
 #[test]

@@ -51,6 +51,18 @@ fn conflicting_parameters_are_found_when_the_schedule_is_initialized() {
 }
 
 #[test]
+fn a_system_whose_parameters_conflict_takes_no_other_with_it() {
+    fn twice(_: ResMut<Log>, _: Res<Log>) {}
+    let mut world = world();
+    let mut schedule = Schedule::default();
+    schedule.add_systems(a).add_systems(twice).add_systems(b).configure_sets(Late.after(a));
+    schedule.initialize(&mut world).expect_err("they conflict");
+    assert_eq!(schedule.systems_len(), 2);
+    schedule.run(&mut world);
+    assert_eq!(world.resource::<Log>().0, ["a", "b"]);
+}
+
+#[test]
 fn a_world_runs_schedules_by_label_and_inside_each_other() {
     let mut world = world();
     world.add_schedule(Schedule::new(Other));

@@ -360,6 +360,36 @@ fn threads_of_one_system_reserve_ids_from_the_shared_world() {
     assert_eq!(unique.len(), 400);
 }
 
+#[test]
+fn all_commands_on_dead_entities_are_reported_though_the_error_handler_panics() {
+    #[derive(Component)]
+    #[component(track = "row")]
+    struct Written(u32);
+    let told = Arc::new(AtomicUsize::new(0));
+    let mut world = World::new();
+    world.set_report_dead(true);
+    let count = Arc::clone(&told);
+    world.set_error_handler(move |_: &mut World, _: phalanx::world::SystemError| {
+        assert!(count.fetch_add(1, Ordering::Relaxed) > 0, "the first one");
+    });
+    let count = Arc::clone(&told);
+    world.add_observer(move |_: On<Mutate<Written>>| {
+        count.fetch_add(100, Ordering::Relaxed);
+    });
+    let written = world.spawn(Written(0)).id();
+    world.flush();
+    world.get_mut::<Written>(written).unwrap().0 = 1;
+    for _ in 0..4 {
+        let dead = world.spawn(A(0)).id();
+        world.despawn(dead);
+        world.commands().entity(dead).insert(A(1));
+    }
+    catch_unwind(AssertUnwindSafe(|| world.flush())).expect_err("the panic is passed on");
+    assert_eq!(told.load(Ordering::Relaxed), 104, "what is told at sync points is told as well");
+    world.flush();
+    assert_eq!(told.load(Ordering::Relaxed), 104, "each once");
+}
+
 // O-230 .. O-235: nothing moves while systems of the phase run.
 #[test]
 fn structure_stands_still_within_a_phase() {

@@ -6,7 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, Init, TableId};
+use phalanx_store::{Entity, FirstPanic, Init, TableId};
 
 use super::place::Made;
 use super::{Choice, EntityCloner};
@@ -15,6 +15,7 @@ use crate::component::EntityMap;
 use crate::pool::PoolId;
 use crate::signature::Signature;
 use crate::world::World;
+use crate::world::batch::for_each_despite_panics;
 
 impl World {
     /// Spawns `count` clones of an entity with all that are linked to it, such as its children, and returns the clones
@@ -50,25 +51,34 @@ impl World {
             .iter()
             .map(|&source| cloner.capture(self, source, &mut (), |copier| !copier.has_entities))
             .collect();
-        let instances: Vec<Vec<Entity>> = shared.iter().map(|made| self.spawn_made(made, count)).collect();
+        // Each is made, announced and linked although handlers of others panic.
+        let mut panics = FirstPanic::default();
+        let instances: Vec<Vec<Entity>> =
+            shared.iter().map(|made| self.spawn_made(made, count, &mut panics)).collect();
         let mut map = EntityMap::with_capacity(sources.len());
         for instance in 0..count {
             for (source, clones) in sources.iter().zip(&instances) {
                 map.insert(*source, clones[instance]);
             }
             for (source, clones) in sources.iter().zip(&instances) {
-                let made = cloner.capture(self, *source, &mut map, |copier| copier.has_entities);
-                self.insert_made(clones[instance], made);
+                panics.guard(|| {
+                    let made = cloner.capture(self, *source, &mut map, |copier| copier.has_entities);
+                    self.insert_made(clones[instance], made);
+                });
             }
             let pairs = sources.iter().zip(&instances).map(|(source, clones)| (*source, clones[instance]));
             let pairs: Vec<(Entity, Entity)> = pairs.collect();
-            self.copy_edges(&pairs, |_| true).into_iter().for_each(|put| put(self));
+            panics.guard(|| {
+                let edges = self.copy_edges(&pairs, |_| true);
+                for_each_despite_panics(edges.into_iter(), |put| put(self));
+            });
         }
+        panics.resume();
         instances.into_iter().next().expect("the template itself is the first")
     }
 
-    /// Spawns entities that all have the same values.
-    fn spawn_made(&mut self, made: &[Made], count: usize) -> Vec<Entity> {
+    /// Spawns entities that all have the same values. A panic of handlers is kept, one of values is passed on.
+    fn spawn_made(&mut self, made: &[Made], count: usize, panics: &mut FirstPanic) -> Vec<Entity> {
         let (sparse, table): (Vec<&Made>, Vec<&Made>) =
             made.iter().partition(|made| self.components.info(made.id).is_sparse());
         let inits: Vec<Init> = table.iter().flat_map(|made| made.inits().to_vec()).collect();
@@ -99,12 +109,13 @@ impl World {
             }));
         }
         match outcome {
-            Ok(()) => self.announce_spawned_made(&entities, &ids),
+            Ok(()) => panics.guard(|| self.announce_spawned_made(&entities, &ids)),
             Err(panic) => {
-                // Some have not got all values.
+                // Some have not got all values. Handlers may panic, too: all clones are announced, and the first panic is that
+                // of the value.
                 for &entity in &entities {
                     let there = self.present_of(entity, &ids);
-                    self.announce_spawned_made(&[entity], &there);
+                    FirstPanic::ignore(|| self.announce_spawned_made(&[entity], &there));
                 }
                 resume_unwind(panic);
             }

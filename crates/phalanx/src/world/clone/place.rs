@@ -3,7 +3,7 @@
 //! A value was captured as functions that make it. They run while the new row does not count yet, so that a panic in
 //! the user's `Clone` leaves the entity as it was. Values in tables come with one move, sparse ones set by set.
 
-use phalanx_store::{Entity, Existing, Init};
+use phalanx_store::{Entity, Existing, FirstPanic, Init};
 
 use crate::component::{Copier, EntityMapper};
 use crate::registry::{ComponentId, Components, RegisterError};
@@ -57,12 +57,19 @@ impl Made {
 impl World {
     /// Gives values to an entity, in the place of those that it has. Its table part moves once.
     pub(super) fn insert_made(&mut self, entity: Entity, made: Vec<Made>) {
+        let mut panics = FirstPanic::default();
         for made in &made {
             if self.get_entity(entity).is_ok_and(|entity| entity.contains_id(made.id)) {
-                // Refused only by a pool, which then keeps its value.
-                let _ = self.remove_by_id(entity, made.id);
+                // Refused only by a pool, which then keeps its value. A handler that panics keeps no value from coming.
+                panics.guard(|| drop(self.remove_by_id(entity, made.id)));
             }
         }
+        panics.guard(|| self.insert_made_anew(entity, made));
+        panics.resume();
+    }
+
+    /// As `insert_made`, of values that the entity does not have.
+    fn insert_made_anew(&mut self, entity: Entity, made: Vec<Made>) {
         let Some(from) = self.archetype_of(entity) else { return };
         let pool = self.archetypes.pool_of(from);
         let record = self.archetypes.pools().record(pool);

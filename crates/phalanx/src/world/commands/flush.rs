@@ -13,7 +13,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, Existing};
+use phalanx_store::{Entity, Existing, FirstPanic};
 
 use super::merge::{self, Merge};
 use super::queue::{Queue, Step, What};
@@ -126,7 +126,7 @@ impl World {
             self.store.flush();
         }
         if !self.commands.dead.is_empty() {
-            self.report_dead();
+            return self.report_dead();
         }
         if self.reactions.is_polled() {
             self.tell_at_sync_point();
@@ -141,12 +141,18 @@ impl World {
         self.fail(SystemError::new(Failed::Command, name, EndlessCommands { rounds, waiting }.into()));
     }
 
-    /// Hands commands on despawned entities to the error handler.
+    /// Hands commands on despawned entities to the error handler, all of them though it panics, and ends the flush.
     #[cold]
     fn report_dead(&mut self) {
+        let mut panics = FirstPanic::default();
         for entity in std::mem::take(&mut self.commands.dead) {
-            self.fail(SystemError::new(Failed::Command, "of an entity", NoSuchEntity::new(entity).into()));
+            let error = SystemError::new(Failed::Command, "of an entity", NoSuchEntity::new(entity).into());
+            panics.guard(|| self.fail(error));
         }
+        if self.reactions.is_polled() {
+            panics.guard(|| self.tell_at_sync_point());
+        }
+        panics.resume();
     }
 
     /// Counts a command whose entity is dead, and keeps it for the error handler if that is wanted.

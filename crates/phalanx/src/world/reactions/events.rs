@@ -14,7 +14,7 @@ use phalanx_store::Entity;
 
 use super::Lifecycle;
 use super::matches::Border;
-use super::polls::{FindMutated, find_mutated};
+use super::polls::FindMutated;
 use crate::archetype::ArchetypeId;
 use crate::bundle::Bundle;
 use crate::component::RowTracked;
@@ -450,7 +450,8 @@ impl<'a> Heard<'a> {
 ///
 /// It is announced where commands are applied between systems, at the end of each phase, and by [`World::flush`], for each
 /// entity once. The component needs `#[component(track = "row")]`: rows are found by their ticks, so writing costs what
-/// it does without observers.
+/// it does without observers. The commands of one observer are applied before the next one is called, which is told of
+/// entities that have the value still.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -480,7 +481,7 @@ impl<T: RowTracked> EventPattern for Mutate<T> {
     type Components = ();
 
     fn source() -> Option<Source> {
-        Some(Source(Origin::Mutated(find_mutated::<T>)))
+        Some(Source(Origin::Mutated(FindMutated::of::<T>())))
     }
 }
 

@@ -4,7 +4,7 @@
 //! between systems, and at the end of each phase, the ticks of rows say which values are newer than the last time, and
 //! the journal of archetypes says what came and went. Only observers that ask for it cause that to be looked at.
 
-use phalanx_store::{Entity, FirstPanic, Tick};
+use phalanx_store::{ColId, Entity, FirstPanic, Tick};
 
 use super::ObserverId;
 use super::chain::Cause;
@@ -19,8 +19,23 @@ use crate::signature::Signature;
 use crate::storage::Storage;
 use crate::world::World;
 
-/// Finds the entities whose value was written after a moment, other than by coming.
-pub(crate) type FindMutated = fn(&mut World, Tick) -> Vec<Entity>;
+/// How written values of a component are found.
+#[derive(Clone, Copy)]
+pub(crate) struct FindMutated {
+    /// Finds the entities whose value was written after a moment, other than by coming.
+    find: fn(&mut World, Tick) -> Vec<Entity>,
+    /// Whether an entity has a value.
+    has: fn(&World, Entity) -> bool,
+}
+
+impl FindMutated {
+    pub(super) fn of<T: RowTracked>() -> Self {
+        Self {
+            find: find_mutated::<T>,
+            has: |world, entity| row_tick::<T>(world, entity, T::changed_id()).is_some(),
+        }
+    }
+}
 
 /// An observer, or a set, that is notified at sync points.
 pub(crate) struct Poll {
@@ -29,16 +44,18 @@ pub(crate) struct Poll {
     pub(super) since: Tick,
 }
 
-/// How [`FindMutated`] is done for a component.
-pub(crate) fn find_mutated<T: RowTracked>(world: &mut World, since: Tick) -> Vec<Entity> {
+/// A tick of an entity's value; `None` when it has none.
+fn row_tick<T: RowTracked>(world: &World, entity: Entity, of: ColId<Tick>) -> Option<Tick> {
+    world.store.get::<<T::Storage as Storage>::TickRef>(entity, of).copied()
+}
+
+fn find_mutated<T: RowTracked>(world: &mut World, since: Tick) -> Vec<Entity> {
     let last = std::mem::replace(&mut world.last_tick, since);
     let mut state = world.query_filtered::<Entity, Changed<T>>();
     let mut found: Vec<Entity> = state.iter(world).collect();
     world.last_tick = last;
-    let tick = |world: &World, entity: Entity, of: phalanx_store::ColId<Tick>| {
-        world.store.get::<<T::Storage as Storage>::TickRef>(entity, of).copied()
-    };
-    found.retain(|&entity| tick(world, entity, T::changed_id()) != tick(world, entity, T::added_id()));
+    let tick = |entity: Entity, of| row_tick::<T>(world, entity, of);
+    found.retain(|&entity| tick(entity, T::changed_id()) != tick(entity, T::added_id()));
     found
 }
 
@@ -82,12 +99,19 @@ impl World {
         for at in 0..self.reactions.polls.len() {
             let Poll { ref listener, find, since } = self.reactions.polls[at];
             let listener = listener.clone();
-            found.push((listener, find(self, since)));
+            found.push((listener, find, (find.find)(self, since)));
         }
         let now = self.store.tick();
         self.reactions.polls.iter_mut().for_each(|poll| poll.since = now);
         self.store.advance_tick();
-        for (listener, entities) in found.into_iter().filter(|(_, entities)| !entities.is_empty()) {
+        for (at, (listener, find, mut entities)) in found.into_iter().enumerate() {
+            if at > 0 {
+                // Commands of those before may have despawned some, or taken the value.
+                entities.retain(|&entity| (find.has)(self, entity));
+            }
+            if entities.is_empty() {
+                continue;
+            }
             match listener {
                 Listener::Observer(observer) => {
                     panics.guard(|| self.tell_of_mutation(observer, entities));

@@ -11,7 +11,7 @@ use phalanx_store::Entity;
 
 use super::matches::Border;
 use super::observers::Observers;
-use super::polls::{FindMutated, find_mutated};
+use super::polls::FindMutated;
 use super::{Lifecycle, ObserverId};
 use crate::bundle::Bundle;
 use crate::component::RowTracked;
@@ -176,7 +176,7 @@ collects!(Add Insert Discard Remove Despawn);
 
 impl<T: RowTracked> Collects for super::Mutate<T> {
     fn list(_: &mut World, into: &mut Collecting) {
-        into.written.push(find_mutated::<T>);
+        into.written.push(FindMutated::of::<T>());
     }
 }
 

@@ -50,7 +50,7 @@ impl QuietLink {
     /// The target of an entity.
     #[inline]
     pub(crate) fn target(self, world: &World, entity: Entity) -> Option<Entity> {
-        (self.direct.target)(world, entity)
+        self.direct.target_of(world, entity)
     }
 
     /// Brings lists in line with entities that were spawned together, although values or handlers panic.
@@ -90,6 +90,12 @@ impl Direct {
                 list.is_some_and(|list| list.iter().any(|source| source == entity))
             },
         }
+    }
+
+    /// The target of an entity.
+    #[inline]
+    pub(crate) fn target_of(self, world: &World, entity: Entity) -> Option<Entity> {
+        (self.target)(world, entity)
     }
 
     /// The component that lists those that point, if the world has met it.

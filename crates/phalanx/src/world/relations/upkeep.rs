@@ -403,6 +403,12 @@ impl World {
         self.components.info(id).attached::<Declared>().is_some_and(|declared| declared.is_list)
     }
 
+    /// The entity that a link of an entity points at; `None` for a component that is no link.
+    pub(crate) fn link_of(&self, entity: Entity, id: ComponentId) -> Option<Entity> {
+        let declared = self.components.info(id).attached::<Declared>()?;
+        declared.direct?.target_of(self, entity)
+    }
+
     /// Whether a component is half of a relation, or one end of edges.
     #[cfg(feature = "serde")]
     pub(crate) fn is_half_of_relation(&self, id: ComponentId) -> bool {
