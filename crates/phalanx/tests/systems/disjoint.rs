@@ -372,7 +372,7 @@ impl SystemParam for Two {
         CHOSEN.get().into_iter().flatten().for_each(|filter| (filter.init)(world, meta));
     }
     fn lock<'w>((): &'w (), _: &'w SharedWorld<'w>, _: Run<'w>) {}
-    fn item<'g>((): &'g mut ()) -> Self {
+    fn item((): &mut ()) -> Self {
         Self
     }
 }
