@@ -129,7 +129,7 @@ impl Scene {
 
 #[test]
 fn random_histories_keep_every_group_right() {
-    let steps = model_steps(3_000, 6_000);
+    let steps = model_steps(1_500, 6_000);
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     let mut scene = Scene::new();
     let (mut ids, mut groups): (Vec<Entity>, Vec<(SetGroupId, GroupTerms)>) = Default::default();

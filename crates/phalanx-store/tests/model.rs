@@ -13,6 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx_store::*;
 
+use crate::steps::model_steps;
+
 thread_local! {
     static LEDGER: RefCell<BTreeSet<u32>> = const { RefCell::new(BTreeSet::new()) };
     static SIZELESS: Cell<usize> = const { Cell::new(0) };
@@ -283,7 +285,7 @@ impl Model {
 
 #[test]
 fn random_histories_keep_every_value_where_it_belongs() {
-    for seed in 0..40 {
+    for seed in 0..model_steps(14, 40).min(40) as u64 {
         Model::new(seed).run(80, false);
     }
 }
@@ -297,7 +299,7 @@ fn random_histories_with_panics_lose_nothing_and_drop_nothing_twice() {
             hook(info);
         }
     }));
-    for seed in 100..160 {
+    for seed in 100..100 + model_steps(20, 60).min(60) as u64 {
         Model::new(seed).run(80, true);
     }
 }

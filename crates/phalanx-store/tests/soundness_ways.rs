@@ -323,7 +323,7 @@ fn history(seed: u64, steps: usize, with_panics: bool) {
 }
 
 fn steps() -> usize {
-    model_steps(4_000, 4_000)
+    model_steps(1_600, 4_000)
 }
 
 #[test]

@@ -322,7 +322,7 @@ fn play(seed: u64, steps: usize) -> usize {
 
 #[test]
 fn cursors_do_what_edges_do_whatever_else_happens() {
-    let steps = model_steps(7_000, 20_000);
+    let steps = model_steps(3_000, 20_000);
     let through: usize = (0..10).map(|seed| play(seed, steps / 10)).sum();
     assert!(through > steps / 10, "{through} of {steps}");
 }

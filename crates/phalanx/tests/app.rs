@@ -1,8 +1,12 @@
 //! What apps do: frames, time, plugins, states, errors, tools and closures sent from other threads.
 #![forbid(unsafe_code)]
 
-#[path = "common/all.rs"]
-mod common;
+#[allow(dead_code, unused_macros, unused_imports, reason = "this program uses a part")]
+#[path = "common"]
+mod common {
+    pub mod random;
+    pub mod steps;
+}
 
 #[path = "app/errors.rs"]
 mod errors;

@@ -1,8 +1,11 @@
 //! What the derives make: components, query data, and components in a world.
 #![forbid(unsafe_code)]
 
-#[path = "common/all.rs"]
-mod common;
+#[allow(dead_code, unused_macros, unused_imports, reason = "this program uses a part")]
+#[path = "common"]
+mod common {
+    pub mod movers;
+}
 
 #[path = "derives/components.rs"]
 mod components;

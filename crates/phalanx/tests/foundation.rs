@@ -1,8 +1,15 @@
 //! What entities, components, bundles, archetypes and the world do, fact by fact.
 #![forbid(unsafe_code)]
 
-#[path = "common/all.rs"]
-mod common;
+#[allow(dead_code, unused_macros, unused_imports, reason = "this program uses a part")]
+#[path = "common"]
+mod common {
+    pub mod faults;
+    pub mod ledger;
+    pub mod random;
+    pub mod steps;
+    pub mod zoo;
+}
 
 #[path = "foundation/archetypes.rs"]
 mod archetypes;

@@ -38,7 +38,7 @@ const ENOUGH: u64 = 20_000;
 // O-071, O-073, O-094, O-097, O-098, O-116, O-134, O-145, O-156; hazards 4 to 6, 8, 13, 14, 20, 24, 26, 27.
 #[test]
 fn random_histories_agree_with_the_naive_world() {
-    let steps = model_steps(10_000, 30_000) as u64;
+    let steps = model_steps(5_000, 30_000) as u64;
     let seeds = match setting("PHALANX_MODEL_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..SEEDS.min(steps),

@@ -1,8 +1,15 @@
 //! Pools: closed kinds of entities, fact by fact and against a naive model.
 #![forbid(unsafe_code)]
 
-#[path = "common/all.rs"]
-mod common;
+#[allow(dead_code, unused_macros, unused_imports, reason = "this program uses a part")]
+#[path = "common"]
+mod common {
+    pub mod faults;
+    pub mod ledger;
+    pub mod pool_kinds;
+    pub mod random;
+    pub mod steps;
+}
 
 #[path = "pool/access.rs"]
 mod access;

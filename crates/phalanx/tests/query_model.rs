@@ -32,7 +32,7 @@ const SEEDS: u64 = 8;
 // O-157 to O-160, O-167, O-185, O-188; Z-045, Z-050; hazards 26, 28, 34, 37, 40.
 #[test]
 fn random_queries_over_random_worlds_give_the_naive_answer() {
-    let steps = model_steps(5_000, 16_000) as u64;
+    let steps = model_steps(2_500, 16_000) as u64;
     let seeds = match setting("PHALANX_MODEL_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..SEEDS.min(steps),

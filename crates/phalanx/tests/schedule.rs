@@ -1,8 +1,12 @@
 //! In which order systems run, and under which conditions.
 #![forbid(unsafe_code)]
 
-#[path = "common/all.rs"]
-mod common;
+#[allow(dead_code, unused_macros, unused_imports, reason = "this program uses a part")]
+#[path = "common"]
+mod common {
+    pub mod random;
+    pub mod steps;
+}
 
 #[path = "schedule/conditions.rs"]
 mod conditions;

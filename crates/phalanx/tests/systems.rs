@@ -1,8 +1,12 @@
 //! What systems take and give: parameters, resources, messages, commands, errors.
 #![forbid(unsafe_code)]
 
-#[path = "common/all.rs"]
-mod common;
+#[allow(dead_code, unused_macros, unused_imports, reason = "this program uses a part")]
+#[path = "common"]
+mod common {
+    pub mod random;
+    pub mod steps;
+}
 
 #[path = "systems/commands.rs"]
 mod commands;

@@ -161,7 +161,7 @@ impl QueryCache {
         let wanted = Wanted::Type(TypeId::of::<QueryState<D, F>>());
         let state = match self.index.get(&wanted) {
             Some(&at) => &*self.states[at],
-            None => self.find_or_add(wanted, || {
+            None => self.find_or_add(wanted, &|| {
                 Ok(Box::new(QueryState::<D, F>::prepared(store, archetypes, components)?))
             })?,
         };
@@ -174,16 +174,17 @@ impl QueryCache {
         let state = match self.index.get(&wanted) {
             Some(&at) => Ok(&*self.states[at]),
             None => {
-                self.find_or_add(wanted, || Ok(Box::new(Arc::new(Matches::new(filter.clone(), archetypes)))))
+                self.find_or_add(wanted, &|| Ok(Box::new(Arc::new(Matches::new(filter.clone(), archetypes)))))
             }
         };
         state.unwrap_or_else(|_| unreachable!("a filter alone has no conflicts")).matches()
     }
 
+    /// Not generic: compiled once, instead of for each query.
     fn find_or_add(
         &self,
         wanted: Wanted<'_>,
-        make: impl FnOnce() -> Result<Box<dyn Kept>, QueryConflict>,
+        make: &dyn Fn() -> Result<Box<dyn Kept>, QueryConflict>,
     ) -> Result<&dyn Kept, QueryConflict> {
         let hash = self.index.hasher().hash_one(wanted);
         let make = || Ok((wanted.to_key(), make()?));

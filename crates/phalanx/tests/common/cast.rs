@@ -101,6 +101,13 @@ pub fn entities<D: QueryData, F: QueryFilter>(query: &Query<'_, '_, (Entity, D),
 /// The message of the panic in `f`.
 #[track_caller]
 pub fn panic_message<R>(f: impl FnOnce() -> R) -> String {
+    let (mut f, mut value) = (Some(f), None);
+    message_of(&mut || value = f.take().map(|f| f()))
+}
+
+/// Not generic: what catches panics is compiled once.
+#[track_caller]
+fn message_of(f: &mut dyn FnMut()) -> String {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     let Err(panic) = result else { panic!("there was no panic") };
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -199,6 +199,12 @@ pub fn grain_dropped() {
 
 /// Runs `f` and returns the message of its panic, if it panicked.
 pub fn panic_of<R>(f: impl FnOnce() -> R) -> Option<String> {
+    let (mut f, mut value) = (Some(f), None);
+    caught(&mut || value = f.take().map(|f| f()))
+}
+
+/// Not generic: what catches panics is compiled once.
+fn caught(f: &mut dyn FnMut()) -> Option<String> {
     catch_unwind(AssertUnwindSafe(f)).err().map(|panic| message(&*panic))
 }
 

@@ -437,7 +437,7 @@ impl Model {
 
 #[test]
 fn random_histories_of_relations_agree_with_the_naive_world() {
-    let steps = model_steps(4_000, 12_000) as u64;
+    let steps = model_steps(2_000, 12_000) as u64;
     let seeds = match setting("PHALANX_MODEL_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..20,

@@ -34,7 +34,7 @@ fn the_corpus_is_loaded_without_harm() {
 #[test]
 fn mutations_of_the_corpus_are_loaded_without_harm() {
     let (corpus, mut random) = (corpus(), Random::new(19));
-    for round in 0..model_steps(1_000, 3_000) {
+    for round in 0..model_steps(400, 3_000) {
         let mut bytes = corpus[random.below(corpus.len())].1.clone();
         for _ in 0..=random.below(4) {
             mutate(&mut bytes, &corpus, &mut random);

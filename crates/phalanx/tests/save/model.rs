@@ -12,7 +12,7 @@ use super::steps::model_steps;
 const STRIDE: usize = 60;
 
 fn steps() -> usize {
-    model_steps(2_000, 6_000)
+    model_steps(1_000, 6_000)
 }
 
 pub struct Sim {

@@ -11,6 +11,12 @@ use super::{Body, Frozen, HERE, Health, Name, Position, Score, checked, names, p
 
 /// What a panic says, and the file that it blames.
 pub fn panic_of<R>(f: impl FnOnce() -> R) -> (String, String) {
+    let mut f = Some(f);
+    caught(&mut || drop(f.take().map(|f| f())))
+}
+
+/// Not generic: what catches panics is compiled once.
+fn caught(f: &mut dyn FnMut()) -> (String, String) {
     thread_local! {
         static BLAMED: RefCell<Option<String>> = const { RefCell::new(None) };
     }
@@ -22,7 +28,7 @@ pub fn panic_of<R>(f: impl FnOnce() -> R) -> (String, String) {
             usual(info);
         }));
     });
-    let panic = catch_unwind(AssertUnwindSafe(|| drop(f()))).expect_err("it panics");
+    let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it panics");
     let message = *panic.downcast::<String>().expect("the message is formatted");
     (message, BLAMED.take().expect("a panic has a place"))
 }
