@@ -3,76 +3,17 @@
 //! Each file in `ui` fails as its `.stderr` says; a file of the same name in `ui/pass` does nearly the same
 //! and compiles, so that a failure is known to have the reason that is meant. Those that compile are modules of this program:
 //! as programs of their own they would take most of the time of all tests.
-//! `PHALANX_UI=overwrite cargo test -p phalanx --test ui` writes the `.stderr` files anew.
+//! `TRYBUILD=overwrite cargo test --test ui` writes the `.stderr` files anew.
 // What passes stays as near as it can to what fails, and is no example of style.
 #![allow(missing_docs, dead_code, unused_qualifications, clippy::all, clippy::pedantic, clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-#[path = "ui/harness/compiler.rs"]
-mod compiler;
-#[path = "ui/harness/messages.rs"]
-mod messages;
 
 #[test]
 fn compile_errors_say_what_is_wrong() {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (compiler, workspace) = (compiler::Compiler::new(), compiler::workspace());
-    let overwrite = std::env::var("PHALANX_UI").is_ok_and(|value| value == "overwrite");
-    let check = |name: &str| {
-        let case = format!("tests/ui/{name}.rs");
-        let Err(said) = compiler.check(&format!("crates/phalanx/{case}")) else {
-            return Some(format!("{case} compiles"));
-        };
-        let found = messages::kept(&said, &case, &workspace);
-        let kept = package.join("tests/ui").join(name).with_extension("stderr");
-        if overwrite {
-            fs::write(kept, found).unwrap();
-            return None;
-        }
-        let expected = fs::read_to_string(kept).unwrap_or_default();
-        let same = messages::same(&expected, &found);
-        (!same).then(|| format!("{case}\nexpected:\n{expected}\nfound:\n{found}"))
-    };
-    // As many at once as there are processors.
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut wrong = Vec::new();
-        while let Some(name) = PASS.get(next.fetch_add(1, Ordering::Relaxed)) {
-            wrong.extend(check(name));
-        }
-        wrong
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
-    assert!(wrong.is_empty(), "{} of {} cases differ:\n{}", wrong.len(), PASS.len(), wrong.join("\n"));
-}
-
-#[test]
-fn messages_are_kept_without_what_differs_by_machine() {
-    let types = |count: usize| (0..count).map(|n| format!("              T{n}\n")).collect::<String>();
-    let message = |file: &str, line: &str, types: &str, end: &str| {
-        format!(
-            "error: no\n  --> tests/ui/a.rs:10:4\n   |\n10 | let a;\n   |     ^ here\nnote: by this\n   --> {file}\n\
-             {line} | fn b();\n    = help: the following other types implement trait `A`:\n{types}{end}\n"
-        )
-    };
-    let said = message("/home/a/crates/b/src/lib.rs:120:4", "120", &types(10), "    = note: the end\n\n");
-    let kept = message("$WORKSPACE/crates/b/src/lib.rs", "", &types(8), "and $N others\n  = note: the end");
-    let found = messages::kept(&said, "tests/ui/a.rs", Path::new("/home/a"));
-    assert!(messages::same(&kept, &found), "{found}");
-    assert!(!messages::same(&kept, &found.replace("10 |", "11 |")), "lines of the case are compared");
-    assert!(!messages::same(&kept, &found.replace("here", "there")));
-    let nine = message("$RUST/core/src/mem.rs", "", &types(9), "end");
-    let said = message("/rustc/0123/library/core/src/mem.rs:1:2", "1", &types(9), "end");
-    let found = messages::kept(&said, "tests/ui/a.rs", Path::new("/home/a"));
-    assert!(messages::same(&nine, &found), "{found}");
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
 
 /// The modules of `ui/pass`, and a test for each.
