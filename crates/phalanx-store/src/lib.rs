@@ -105,6 +105,7 @@ mod sets;
 mod shared;
 mod slab;
 mod slots;
+pub mod sorting;
 mod spawn_cursor;
 mod split;
 mod stamp;
