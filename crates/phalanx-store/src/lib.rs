@@ -143,14 +143,14 @@ pub use location::{EntityLocation, Row, TableId};
 #[doc(hidden)]
 pub use panics::FirstPanic;
 pub use plan::{Edge, Init, PlanError};
-pub use prepared::{Admission, Alias, Prepared};
+pub use prepared::{Admission, Alias, Prepared, Preparing};
 pub use rows::{ColumnRows, NotInserted, OpenColumn};
 #[doc(hidden)]
 pub use sets::page_lookups_for_tests;
 pub use sets::{
     GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetValues, SetWriter,
 };
-pub use shared::{Conflict, Locked, Shared};
+pub use shared::{Conflict, InUse, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use spawn_cursor::VacantRow;
 pub use stamp::{RowTicks, Stamp, Tracking, Untracked};

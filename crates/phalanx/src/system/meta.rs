@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use phalanx_store::{Conflict, Tick};
+use phalanx_store::{Conflict, InUse, Tick};
 
 use super::access::Access;
 use super::reach::{Reach, SplitColumns};
@@ -31,10 +31,10 @@ impl Run<'_> {
     pub(crate) fn busy(self, what: &dyn fmt::Display) -> ! {
         busy(self.name, what)
     }
+}
 
-    /// As [`Run::busy`], for a column of a query.
-    #[cold]
-    pub(crate) fn busy_column(self, conflict: Conflict) -> ! {
+impl InUse for Run<'_> {
+    fn panic(&self, conflict: Conflict) -> ! {
         self.busy(&format_args!("a column ({conflict})"))
     }
 }
@@ -115,12 +115,15 @@ pub struct SystemMeta {
     conflict: Option<Box<ParamConflict>>,
     pub(crate) defers: bool,
     split: Arc<SplitColumns>,
+    /// What it was before its parameters are made.
+    before: Option<Box<Self>>,
 }
 
 impl SystemMeta {
     pub(crate) fn new(name: String) -> Self {
         let split = Arc::default();
-        Self { name, declared: Vec::new(), access: Access::new(), conflict: None, defers: false, split }
+        let (declared, access) = (Vec::new(), Access::new());
+        Self { name, declared, access, conflict: None, defers: false, split, before: None }
     }
 
     /// The system's name.
@@ -216,11 +219,20 @@ impl SystemMeta {
         Self { split: Arc::clone(&self.split), ..Self::new(self.name.clone()) }
     }
 
-    /// What stands against the system; then it is again as `before`.
-    pub(crate) fn checked(&mut self, before: Self) -> Result<(), ParamConflict> {
+    /// Begins anew, with nothing declared yet; what was declared before is kept until [`SystemMeta::checked`].
+    pub(crate) fn begin(&mut self) {
+        let fresh = self.fork();
+        self.before = Some(Box::new(std::mem::replace(self, fresh)));
+    }
+
+    /// What stands against the system; then it is again as before [`SystemMeta::begin`].
+    pub(crate) fn checked(&mut self) -> Result<(), ParamConflict> {
+        let before = self.before.take();
         match self.conflict.take() {
             Some(conflict) => {
-                *self = before;
+                if let Some(before) = before {
+                    *self = *before;
+                }
                 Err(*conflict)
             }
             None => Ok(()),
