@@ -123,7 +123,7 @@ pub use boxed_value::BoxedValue;
 pub use cached_location::{CachedLocation, LocationReader};
 pub use column::BLOCK_ROWS;
 pub use column_id::{AnyColId, ColCell, ColId, ThreadSafe};
-pub use column_value::ErasedColumn;
+pub use column_value::{ErasedColumn, ErasedRows};
 pub use duplicate::Duplicate;
 pub use entities::{ClaimError, DirectoryError, DirectoryState, Entities, Exhausted, Rowless, SlotState};
 pub use entity::Entity;
