@@ -153,11 +153,9 @@ impl Store {
         query: &'w Prepared<F>,
         now: Tick,
     ) -> View<'w, F> {
-        View {
-            base: self.view_base(&query.visits, now),
-            cells: F::cells(self, query.ids, now),
-            access: PhantomData,
-        }
+        // First: nothing is called between the base and the view that it becomes a part of, so that it is made in its place.
+        let cells = F::cells(self, query.ids, now);
+        View { base: self.view_base(&query.visits, now), cells, access: PhantomData }
     }
 
     /// All of a view that does not depend on its type. Not inlined: it is a third of the code of a small system.

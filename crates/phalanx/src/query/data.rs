@@ -104,6 +104,11 @@ fn counting(columns: &mut usize) -> impl FnMut(Access) {
     |_| *columns += 1
 }
 
+/// The terms of all parts of a tuple: no code is compiled for each tuple.
+fn terms_of_all(parts: &[fn(&mut Vec<Term>)], out: &mut Vec<Term>) {
+    parts.iter().for_each(|terms| terms(out));
+}
+
 /// The data of a query, as they were written.
 pub(crate) fn written<D: QueryData>() -> String {
     let mut terms = Vec::new();
@@ -352,7 +357,7 @@ macro_rules! data_tuple {
                 Condition::all_of(&[$($name::condition),*])
             }
             fn terms(out: &mut Vec<Term>) {
-                $($name::terms(out);)*
+                terms_of_all(&[$($name::terms),*], out);
             }
             #[inline(always)]
             fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {

@@ -142,15 +142,15 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         if self.state.is_some() {
             return Ok(());
         }
-        let Self { state, meta, .. } = self;
-        meta.begin();
-        // Not an assignment, which would drop what is not there.
-        state.get_or_insert_with(|| F::Param::init(world, meta));
-        let checked = meta.checked();
-        if checked.is_err() {
-            *state = None;
+        self.meta.begin();
+        self.state = Some(F::Param::init(world, &mut self.meta));
+        match self.meta.checked() {
+            None => Ok(()),
+            Some(conflict) => {
+                self.state = None;
+                Err(conflict.unboxed())
+            }
         }
-        checked
     }
     fn update(&mut self, world: &World) {
         if let Some(state) = &mut self.state {

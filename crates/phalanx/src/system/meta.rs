@@ -73,6 +73,12 @@ const KEEP_APART: &str = "keep the queries in different tables with `With<X>` in
 const EXCLUSIVE: &str = "ask for what is read by queries of their own, or take `&mut World` alone";
 
 impl ParamConflict {
+    /// Apart, so that each system is compiled with a call of this alone.
+    #[inline(never)]
+    pub(crate) fn unboxed(self: Box<Self>) -> Self {
+        *self
+    }
+
     /// What to do about it.
     fn way_out(&self) -> &'static str {
         if [&self.first, &self.second]
@@ -226,16 +232,12 @@ impl SystemMeta {
     }
 
     /// What stands against the system; then it is again as before [`SystemMeta::begin`].
-    pub(crate) fn checked(&mut self) -> Result<(), ParamConflict> {
+    pub(crate) fn checked(&mut self) -> Option<Box<ParamConflict>> {
         let before = self.before.take();
-        match self.conflict.take() {
-            Some(conflict) => {
-                if let Some(before) = before {
-                    *self = *before;
-                }
-                Err(*conflict)
-            }
-            None => Ok(()),
+        let conflict = self.conflict.take();
+        if let (true, Some(before)) = (conflict.is_some(), before) {
+            *self = *before;
         }
+        conflict
     }
 }

@@ -53,7 +53,7 @@ impl<P: SystemParam> SystemState<P> {
     fn built(world: &mut World, init: impl FnOnce(&mut World, &mut SystemMeta) -> P::State) -> Self {
         let mut meta = SystemMeta::new("SystemState".to_owned());
         let state = init(world, &mut meta);
-        if let Err(conflict) = meta.checked() {
+        if let Some(conflict) = meta.checked() {
             panic!("{conflict}");
         }
         Self { state, meta, world: world.id(), last_run: Tick::ZERO }
