@@ -270,7 +270,7 @@ impl<F: Fetch> Locked<'_, F> {
         // SAFETY: all columns are held until the lock is dropped, those that are split in the tables in which the view stays;
         // or the session cannot write, and this query only reads (I8). The view borrows the lock exclusively, so that no other
         // view of it is alive.
-        unsafe { self.held.store.view_unchecked(self.query, self.now) }
+        unsafe { self.held.store.view_locked(self.query, self.now) }
     }
 
     /// Reads what the query visits.
@@ -280,6 +280,6 @@ impl<F: Fetch> Locked<'_, F> {
     {
         // SAFETY: all columns are held for reading, those that are split in the tables in which the view stays; or the
         // session cannot write (I8). The fetch only reads, so that there may be several such views.
-        unsafe { self.held.store.view_unchecked(self.query, self.now) }
+        unsafe { self.held.store.view_locked(self.query, self.now) }
     }
 }

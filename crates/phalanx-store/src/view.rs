@@ -158,6 +158,27 @@ impl Store {
         View { base: self.view_base(&query.visits, now), cells, access: PhantomData }
     }
 
+    /// As `view_unchecked`, for a query whose lock is held: the view stays in the tables of a query that splits columns.
+    ///
+    /// # Safety
+    /// As for `view_unchecked`; for columns that are split, in the tables that the query visits.
+    #[inline(always)]
+    pub(crate) unsafe fn view_locked<'w, F: Fetch>(
+        &'w self,
+        query: &'w Prepared<F>,
+        now: Tick,
+    ) -> View<'w, F> {
+        // As above.
+        let cells = F::cells(self, query.ids, now);
+        View { base: self.locked_base(&query.visits, now), cells, access: PhantomData }
+    }
+
+    #[inline(never)]
+    fn locked_base<'w>(&'w self, visits: &'w Visits, now: Tick) -> Base<'w> {
+        let confined = visits.confined || visits.split.is_some();
+        Base { confined, ..self.view_base(visits, now) }
+    }
+
     /// All of a view that does not depend on its type. Not inlined: it is a third of the code of a small system.
     #[inline(never)]
     fn view_base<'w>(&'w self, visits: &'w Visits, now: Tick) -> Base<'w> {
@@ -172,7 +193,7 @@ impl Store {
             now,
             since: Tick::ZERO,
             driver_choice: DriverChoice::Shortest,
-            confined: visits.confined || visits.split.is_some(),
+            confined: visits.confined,
             store: self,
             uses: visits.uses(),
         }
