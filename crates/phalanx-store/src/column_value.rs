@@ -70,7 +70,7 @@ impl<'s> ErasedRows<'s> {
     /// # Panics
     /// When there are not so many rows.
     pub fn get(&self, row: usize) -> &'s dyn Any {
-        assert!(row < self.len, "row {row} of {}", self.len);
+        assert!(row < self.len, "row {row} is out of bounds: there are {}", self.len);
         // SAFETY: the rows are those of a column of this type, in range and initialised (I1, I2, I11), as `erased_rows` found,
         // and the store is borrowed shared for `'s`. `size` is that of the type (I1).
         unsafe { &*(self.column.erase)(self.data.add(row * self.column.size)) }
