@@ -74,6 +74,7 @@ const EXCLUSIVE: &str = "ask for what is read by queries of their own, or take `
 
 impl ParamConflict {
     /// Apart, so that each system is compiled with a call of this alone.
+    #[expect(clippy::boxed_local, reason = "taking it out of the box is all there is to do")]
     #[inline(never)]
     pub(crate) fn unboxed(self: Box<Self>) -> Self {
         *self
