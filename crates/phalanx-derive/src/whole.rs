@@ -99,8 +99,9 @@ fn emit(
         patterns: vec![quote!(__value)],
         together: quote!(__value),
         columns: quote! {
-            #p::Descriptor::#declare(__descriptor, #p::ColId::any(#id));
-            #p::Descriptor::#any(__descriptor, #id);
+            let __own = #id;
+            #p::Descriptor::#declare(__descriptor, #p::ColId::any(__own));
+            #p::Descriptor::#any(__descriptor, __own);
             #value
         },
         captures: vec![capture::whole(input, target, &attr.capture)?],

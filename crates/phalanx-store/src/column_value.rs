@@ -6,6 +6,8 @@
 //! An [`ErasedColumn`] lends values as `dyn Any`, with nothing generic but the step from an address to that.
 
 use std::any::Any;
+use std::marker::PhantomData;
+use std::ops::Range;
 
 use crate::column::ColumnCell;
 use crate::column_id::{AnyColId, ColId};
@@ -41,6 +43,11 @@ impl ErasedColumn {
         Self { marks, changed, ..self }
     }
 
+    /// The column.
+    pub fn id(&self) -> AnyColId {
+        self.id
+    }
+
     /// Whether none of its columns is among these.
     pub(crate) fn is_apart_from(&self, columns: &[AnyColId]) -> bool {
         let is_among = |id: AnyColId| columns.contains(&id);
@@ -48,7 +55,42 @@ impl ErasedColumn {
     }
 }
 
+/// Some rows of a column, lent without its type.
+#[derive(Clone, Copy, Debug)]
+pub struct ErasedRows<'s> {
+    data: *mut u8,
+    len: usize,
+    column: ErasedColumn,
+    of: PhantomData<&'s Store>,
+}
+
+impl<'s> ErasedRows<'s> {
+    /// The value in a row, which counts from the first of these.
+    ///
+    /// # Panics
+    /// When there are not so many rows.
+    pub fn get(&self, row: usize) -> &'s dyn Any {
+        assert!(row < self.len, "row {row} is out of bounds: there are {}", self.len);
+        // SAFETY: the rows are those of a column of this type, in range and initialised (I1, I2, I11), as `erased_rows` found,
+        // and the store is borrowed shared for `'s`. `size` is that of the type (I1).
+        unsafe { &*(self.column.erase)(self.data.add(row * self.column.size)) }
+    }
+}
+
 impl Store {
+    /// Some rows of a column, as [`Store::column_rows`], without its type.
+    pub fn erased_rows(
+        &self,
+        table: TableId,
+        column: ErasedColumn,
+        rows: Range<usize>,
+    ) -> Option<ErasedRows<'_>> {
+        let cell = self.whole_cell(column.id, table, &rows)?;
+        // SAFETY: the table has the column, as `whole_cell` found (I4), and these rows (I3); `size` is that of its type (I1).
+        let data = unsafe { cell.data.add(rows.start * column.size) };
+        Some(ErasedRows { data, len: rows.len(), column, of: PhantomData })
+    }
+
     /// The value of a column for an entity, as [`Store::value`], without its type.
     pub fn erased(&self, entity: Entity, column: ErasedColumn) -> Option<&dyn Any> {
         let (.., value) = self.erased_place(entity, column)?;

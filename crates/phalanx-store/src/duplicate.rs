@@ -10,14 +10,14 @@ use std::fmt;
 /// How values of `T` are copied.
 pub struct Duplicate<T> {
     one: fn(&T) -> T,
-    /// Present where `T` is `Copy`.
-    many: Option<fn(&[T]) -> Vec<T>>,
+    /// Adds copies of all values; present where `T` is `Copy`.
+    many: Option<fn(&mut Vec<T>, &[T])>,
 }
 
 impl<T: Copy> Duplicate<T> {
     /// As bytes.
     pub const fn bytes() -> Self {
-        Self { one: copied::<T>, many: Some(<[T]>::to_vec) }
+        Self { one: copied::<T>, many: Some(Vec::extend_from_slice) }
     }
 }
 
@@ -44,14 +44,22 @@ impl<T> Duplicate<T> {
 
     /// Copies of all values, in their order.
     pub fn many(&self, values: &[T]) -> Vec<T> {
+        let mut copies = Vec::new();
+        self.append(&mut copies, values);
+        copies
+    }
+
+    /// Adds copies of all values, in their order.
+    // Not inlined: compiled once per component of a program.
+    #[inline(never)]
+    pub(crate) fn append(&self, copies: &mut Vec<T>, values: &[T]) {
         match self.many {
-            Some(many) => many(values),
+            Some(many) => many(copies, values),
             None => {
-                let mut copies = Vec::with_capacity(values.len());
+                copies.reserve_exact(values.len());
                 for value in values {
                     copies.push((self.one)(value));
                 }
-                copies
             }
         }
     }

@@ -105,6 +105,7 @@ mod sets;
 mod shared;
 mod slab;
 mod slots;
+pub mod sorting;
 mod spawn_cursor;
 mod split;
 mod stamp;
@@ -122,7 +123,7 @@ pub use boxed_value::BoxedValue;
 pub use cached_location::{CachedLocation, LocationReader};
 pub use column::BLOCK_ROWS;
 pub use column_id::{AnyColId, ColCell, ColId, ThreadSafe};
-pub use column_value::ErasedColumn;
+pub use column_value::{ErasedColumn, ErasedRows};
 pub use duplicate::Duplicate;
 pub use entities::{ClaimError, DirectoryError, DirectoryState, Entities, Exhausted, Rowless, SlotState};
 pub use entity::Entity;
@@ -142,14 +143,14 @@ pub use location::{EntityLocation, Row, TableId};
 #[doc(hidden)]
 pub use panics::FirstPanic;
 pub use plan::{Edge, Init, PlanError};
-pub use prepared::{Admission, Alias, Prepared};
+pub use prepared::{Admission, Alias, Prepared, Preparing};
 pub use rows::{ColumnRows, NotInserted, OpenColumn};
 #[doc(hidden)]
 pub use sets::page_lookups_for_tests;
 pub use sets::{
     GroupGone, GroupTerms, Members, PAGE_ENTRIES, SetGroupId, SetId, SetPlan, SetValues, SetWriter,
 };
-pub use shared::{Conflict, Locked, Shared};
+pub use shared::{Conflict, InUse, Locked, Shared};
 pub use slots::{SharedSlots, SlotMut, SlotRef, Slots};
 pub use spawn_cursor::VacantRow;
 pub use stamp::{RowTicks, Stamp, Tracking, Untracked};

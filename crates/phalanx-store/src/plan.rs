@@ -41,19 +41,23 @@ pub struct Init {
 impl Init {
     /// Values for the columns `ids`, made by `make` when a row needs them.
     pub fn new<V: Values>(ids: V::Ids, make: impl Fn(Tick) -> V + Send + Sync + 'static) -> Self {
+        let write: Arc<Write> = Arc::new(move |now: Tick, slots: &ColumnList, row: usize| {
+            let values = make(now);
+            assert!(values.fits(&mut slots.iter()), "{UNFIT}");
+            // SAFETY: `PlannedInit::run`, which alone calls this, passes the slots that were found for these ids in a
+            // table that lives (I1, I7), with room for the row (I3), which holds nothing yet (I2). The values fit, as was
+            // asked just now.
+            unsafe { values.write(V::pointers(&mut slots.iter()), row) };
+        });
         let mut columns = Vec::new();
         V::list(ids, &mut columns);
-        Self {
-            columns: columns.into(),
-            write: Arc::new(move |now, slots, row| {
-                let values = make(now);
-                assert!(values.fits(&mut slots.iter()), "{UNFIT}");
-                // SAFETY: `PlannedInit::run`, which alone calls this, passes the slots that were found for these ids in a
-                // table that lives (I1, I7), with room for the row (I3), which holds nothing yet (I2). The values fit, as was
-                // asked just now.
-                unsafe { values.write(V::pointers(&mut slots.iter()), row) };
-            }),
-        }
+        Self::writing(columns, write)
+    }
+
+    /// Apart, so that it is compiled once.
+    #[inline(never)]
+    fn writing(columns: Vec<AnyColId>, write: Arc<Write>) -> Self {
+        Self { columns: columns.into(), write }
     }
 
     /// The columns that are written.

@@ -18,7 +18,14 @@ use crate::store::Store;
 /// The columns of a query, checked against each other, and the tables it visits.
 pub struct Prepared<F: Fetch> {
     pub(crate) ids: F::Ids,
-    pub(crate) visits: Visits,
+    /// Boxed: a query that is made and moved is a pointer and its ids, which keeps the code for each query small.
+    pub(crate) visits: Box<Visits>,
+}
+
+/// What goes on with a query when its columns are checked, whatever its type; see [`Store::prepare_with`].
+pub trait Preparing {
+    /// Lets the query visit tables, or hears why it cannot be.
+    fn checked(&mut self, columns: Result<Admission<'_>, Alias>);
 }
 
 /// What a prepared query keeps whatever its type: one piece of code serves all of them.
@@ -41,6 +48,11 @@ pub(crate) struct Visits {
 }
 
 impl Visits {
+    /// The uses of columns, in their order.
+    pub(crate) fn uses(&self) -> &[Access] {
+        &self.uses
+    }
+
     /// Whether a table is visited.
     fn contains(&self, table: TableId) -> bool {
         self.member.get(table.index()).copied().unwrap_or(false)
@@ -120,6 +132,11 @@ impl Admission<'_> {
     /// The admitted tables, in the order of their visit.
     pub fn tables(&self) -> &[TableId] {
         &self.visits.tables
+    }
+
+    /// The uses of columns, in their order.
+    pub fn uses(&self) -> &[Access] {
+        &self.visits.uses
     }
 
     /// As [`Store::reset`].
@@ -275,19 +292,47 @@ impl Store {
     /// # Errors
     /// When a column is used twice and one of the uses writes.
     pub fn prepare<F: Fetch>(&self, ids: F::Ids) -> Result<Prepared<F>, Alias> {
-        if F::SPAWN_TICKS {
-            self.entities.ask_spawn_ticks();
-        }
-        match self.visits_nothing(uses::<F>(ids)) {
+        match self.visits_nothing(uses::<F>(ids), F::SPAWN_TICKS) {
             Ok(visits) => Ok(Prepared { ids, visits }),
             Err(alias) => Err(alias),
         }
     }
 
-    fn visits_nothing(&self, uses: Vec<Access>) -> Result<Visits, Alias> {
+    /// As [`Store::prepare`]; what follows is done by `preparing`, which does not know the type. `None` when a column is used
+    /// twice and one of the uses writes.
+    pub fn prepare_with<F: Fetch>(&self, ids: F::Ids, preparing: &mut dyn Preparing) -> Option<Prepared<F>> {
+        match self.visits_with(uses::<F>(ids), F::SPAWN_TICKS, preparing) {
+            Some(visits) => Some(Prepared { ids, visits }),
+            None => None,
+        }
+    }
+
+    /// All of [`Store::prepare_with`] that does not depend on the type of the query.
+    fn visits_with(
+        &self,
+        uses: Vec<Access>,
+        spawn_ticks: bool,
+        preparing: &mut dyn Preparing,
+    ) -> Option<Box<Visits>> {
+        match self.visits_nothing(uses, spawn_ticks) {
+            Ok(mut visits) => {
+                preparing.checked(Ok(Admission { visits: &mut visits }));
+                Some(visits)
+            }
+            Err(alias) => {
+                preparing.checked(Err(alias));
+                None
+            }
+        }
+    }
+
+    fn visits_nothing(&self, uses: Vec<Access>, spawn_ticks: bool) -> Result<Box<Visits>, Alias> {
+        if spawn_ticks {
+            self.entities.ask_spawn_ticks();
+        }
         match alias_in(&uses) {
             Some(alias) => Err(alias),
-            None => Ok(Visits {
+            None => Ok(Box::new(Visits {
                 flagged: flagged(&uses).collect(),
                 whole: whole(&uses),
                 split: None,
@@ -297,7 +342,7 @@ impl Store {
                 member: Vec::new(),
                 rowless: false,
                 confined: false,
-            }),
+            })),
         }
     }
 

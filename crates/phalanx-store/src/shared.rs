@@ -58,6 +58,12 @@ impl fmt::Display for Conflict {
 
 impl std::error::Error for Conflict {}
 
+/// Who panics when a column is in use that should not be.
+pub trait InUse {
+    /// Says so.
+    fn panic(&self, conflict: Conflict) -> !;
+}
+
 impl Shared<'_> {
     /// The store, for what needs no lock: liveness, places, reservation.
     pub fn contains(&self, entity: Entity) -> bool {
@@ -106,15 +112,37 @@ impl Shared<'_> {
         query: &'a Prepared<F>,
         now: Tick,
     ) -> Result<Locked<'a, F>, Conflict> {
-        self.store.expect_stamp(query.visits.stamp);
         match self.hold(&query.visits) {
             Ok(held) => Ok(Locked { held, query, now }),
             Err(conflict) => Err(conflict),
         }
     }
 
+    /// As [`Shared::lock_at`]; a column that is in use ends in a panic of the caller's.
+    ///
+    /// # Panics
+    /// When the query is stale.
+    #[inline]
+    pub fn expect_lock_at<'a, F: Fetch>(
+        &'a self,
+        query: &'a Prepared<F>,
+        now: Tick,
+        in_use: &dyn InUse,
+    ) -> Locked<'a, F> {
+        Locked { held: self.expect_hold(&query.visits, in_use), query, now }
+    }
+
+    #[inline(never)]
+    fn expect_hold<'a>(&'a self, visits: &'a Visits, in_use: &dyn InUse) -> Held<'a> {
+        match self.hold(visits) {
+            Ok(held) => held,
+            Err(conflict) => in_use.panic(conflict),
+        }
+    }
+
     /// Takes the flags of a query of whatever type.
     fn hold<'a>(&'a self, visits: &'a Visits) -> Result<Held<'a>, Conflict> {
+        self.store.expect_stamp(visits.stamp);
         let flags = &self.store.flags;
         // Dropped early, it gives back what was taken.
         let mut held = Held { store: self.store, visits, taken: 0, whole: false, lock: 0 };
@@ -242,8 +270,7 @@ impl<F: Fetch> Locked<'_, F> {
         // SAFETY: all columns are held until the lock is dropped, those that are split in the tables in which the view stays;
         // or the session cannot write, and this query only reads (I8). The view borrows the lock exclusively, so that no other
         // view of it is alive.
-        unsafe { self.held.store.view_unchecked(self.query, self.now) }
-            .confined(self.held.visits.split.is_some())
+        unsafe { self.held.store.view_locked(self.query, self.now) }
     }
 
     /// Reads what the query visits.
@@ -253,7 +280,6 @@ impl<F: Fetch> Locked<'_, F> {
     {
         // SAFETY: all columns are held for reading, those that are split in the tables in which the view stays; or the
         // session cannot write (I8). The fetch only reads, so that there may be several such views.
-        unsafe { self.held.store.view_unchecked(self.query, self.now) }
-            .confined(self.held.visits.split.is_some())
+        unsafe { self.held.store.view_locked(self.query, self.now) }
     }
 }

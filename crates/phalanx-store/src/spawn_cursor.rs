@@ -22,6 +22,7 @@ use crate::entities::Entities;
 use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
 use crate::plan::Edge;
+use crate::sorting;
 use crate::store::Store;
 use crate::table::TableMeta;
 use crate::table_columns::Column;
@@ -303,8 +304,8 @@ impl Store {
             unsafe { (line.list)(&line.pointers, &mut kept) };
             let sized = table.columns.iter().filter(|column| column.size > 0);
             let mut columns: Vec<*mut u8> = sized.map(Column::data).collect();
-            kept.sort_unstable();
-            columns.sort_unstable();
+            sorting::sort(&mut kept);
+            sorting::sort(&mut columns);
             if kept != columns {
                 return Err(format!("I12: a spawn cursor knows other columns than {:?} has", line.table));
             }

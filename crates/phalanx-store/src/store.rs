@@ -25,6 +25,7 @@ use crate::image::Image;
 use crate::location::{EntityLocation, TableId};
 use crate::sets::{PinnedSet, SetGroups, SetId, SparseSet};
 use crate::slab::Slab;
+use crate::sorting;
 use crate::spawn_cursor::SpawnCursors;
 use crate::split::Splits;
 use crate::table::{Table, TableMeta};
@@ -181,7 +182,7 @@ impl Store {
     /// Makes columns known, and returns them in ascending order without repetition.
     fn declare_all(&mut self, ids: &[AnyColId]) -> Vec<AnyColId> {
         let mut ids = ids.to_vec();
-        ids.sort_unstable();
+        sorting::sort(&mut ids);
         ids.dedup();
         ids.iter().for_each(|&id| self.declare(id));
         ids

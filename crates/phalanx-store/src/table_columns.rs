@@ -21,6 +21,7 @@ use std::sync::{Arc, LazyLock};
 use crate::column::{self, copy_value, swap_values};
 use crate::column_id::{AnyColId, ColCell, ColumnType};
 use crate::panics::FirstPanic;
+use crate::sorting;
 use crate::steps;
 
 /// A column as its table sees it. Public only because sealed traits name it.
@@ -360,7 +361,7 @@ impl TableColumns {
     pub(crate) fn new(ids: &[AnyColId], shape: Option<&TableShape>) -> Self {
         let record = Arc::new(Record::new(ids, shape));
         let mut there: Vec<&Column> = record.columns().filter(|column| !column.data().is_null()).collect();
-        there.sort_by_key(|column| column.id);
+        sorting::sort_by_key(&mut there, |column| column.id);
         let list = there.into_iter().map(ColumnPlace::new).collect();
         Self { all: ColumnList { list, record: Some(record) } }
     }

@@ -12,7 +12,7 @@ use crate::entities::{Entities, Slot};
 use crate::entity::Entity;
 use crate::fetch::{Access, DenseFetch, Driver, Fetch, Marked, ReadFetch};
 use crate::location::TableId;
-use crate::prepared::Prepared;
+use crate::prepared::{Prepared, Visits};
 use crate::store::Store;
 use crate::table::TableMeta;
 use crate::tick::Tick;
@@ -43,6 +43,14 @@ mod unique;
 /// different rows, or not at the same time (I6).
 pub struct View<'w, F: Fetch> {
     cells: F::Cells,
+    base: Base<'w>,
+    /// Not `F::Item<'w>`, which would keep a view from standing in for one that lives shorter.
+    access: PhantomData<&'w ()>,
+}
+
+/// What a view knows whatever its type: it is made in one place for all of them.
+#[derive(Clone, Copy)]
+struct Base<'w> {
     metas: &'w [TableMeta],
     tables: &'w [TableId],
     member: &'w [bool],
@@ -59,8 +67,6 @@ pub struct View<'w, F: Fetch> {
     store: &'w Store,
     /// The uses of columns of its query, which may write although the view only reads.
     uses: &'w [Access],
-    /// Not `F::Item<'w>`, which would keep a view from standing in for one that lives shorter.
-    access: PhantomData<&'w ()>,
 }
 
 /// What drives the walk of a view through its rows.
@@ -147,22 +153,49 @@ impl Store {
         query: &'w Prepared<F>,
         now: Tick,
     ) -> View<'w, F> {
-        self.expect_stamp(query.visits.stamp);
-        View {
-            cells: F::cells(self, query.ids, now),
+        // First: nothing is called between the base and the view that it becomes a part of, so that it is made in its place.
+        let cells = F::cells(self, query.ids, now);
+        View { base: self.view_base(&query.visits, now), cells, access: PhantomData }
+    }
+
+    /// As `view_unchecked`, for a query whose lock is held: the view stays in the tables of a query that splits columns.
+    ///
+    /// # Safety
+    /// As for `view_unchecked`; for columns that are split, in the tables that the query visits.
+    #[inline(always)]
+    pub(crate) unsafe fn view_locked<'w, F: Fetch>(
+        &'w self,
+        query: &'w Prepared<F>,
+        now: Tick,
+    ) -> View<'w, F> {
+        // As above.
+        let cells = F::cells(self, query.ids, now);
+        View { base: self.locked_base(&query.visits, now), cells, access: PhantomData }
+    }
+
+    #[inline(never)]
+    fn locked_base<'w>(&'w self, visits: &'w Visits, now: Tick) -> Base<'w> {
+        let confined = visits.confined || visits.split.is_some();
+        Base { confined, ..self.view_base(visits, now) }
+    }
+
+    /// All of a view that does not depend on its type. Not inlined: it is a third of the code of a small system.
+    #[inline(never)]
+    fn view_base<'w>(&'w self, visits: &'w Visits, now: Tick) -> Base<'w> {
+        self.expect_stamp(visits.stamp);
+        Base {
             metas: &self.metas,
-            tables: &query.visits.tables,
-            member: &query.visits.member,
+            tables: &visits.tables,
+            member: &visits.member,
             entities: &self.entities,
             slots: self.entities.as_slots(),
-            rowless: query.visits.rowless,
+            rowless: visits.rowless,
             now,
             since: Tick::ZERO,
             driver_choice: DriverChoice::Shortest,
-            confined: query.visits.confined,
+            confined: visits.confined,
             store: self,
-            uses: query.uses(),
-            access: PhantomData,
+            uses: visits.uses(),
         }
     }
 }
@@ -203,44 +236,23 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The same rows, none of them written any more.
     #[inline(always)]
     pub fn into_read_only(self) -> View<'w, F::ReadOnly> {
-        View {
-            cells: self.cells,
-            metas: self.metas,
-            tables: self.tables,
-            member: self.member,
-            entities: self.entities,
-            slots: self.slots,
-            rowless: self.rowless,
-            now: self.now,
-            since: self.since,
-            driver_choice: self.driver_choice,
-            confined: self.confined,
-            store: self.store,
-            uses: self.uses,
-            access: PhantomData,
-        }
-    }
-
-    /// The same view, which stays in the tables of its query on request.
-    #[inline(always)]
-    pub(crate) fn confined(self, confined: bool) -> Self {
-        Self { confined: self.confined || confined, ..self }
+        View { cells: self.cells, base: self.base, access: PhantomData }
     }
 
     /// The entity directory.
     pub fn entities(&self) -> &'w Entities {
-        self.entities
+        self.base.entities
     }
 
     /// The tables that the view visits, with their lengths.
     pub fn tables(&self) -> impl Iterator<Item = (TableId, usize)> + '_ {
         // SAFETY: a table that a fresh query visits exists (I6).
-        self.tables.iter().map(|&table| (table, unsafe { self.table_len(table) }))
+        self.base.tables.iter().map(|&table| (table, unsafe { self.table_len(table) }))
     }
 
     /// The tick that is written now.
     pub fn now(&self) -> Tick {
-        self.now
+        self.base.now
     }
 
     /// How many rows the view visits at most: exactly as many, unless sparse parts are looked up per row.
@@ -257,14 +269,14 @@ impl<'w, F: Fetch> View<'w, F> {
     #[inline]
     #[must_use]
     pub fn newer_than(mut self, since: Tick) -> Self {
-        self.since = since;
+        self.base.since = since;
         self
     }
 
     /// The same view, driven by something else.
     #[must_use]
     pub fn with_driver(mut self, driver_choice: DriverChoice) -> Self {
-        self.driver_choice = driver_choice;
+        self.base.driver_choice = driver_choice;
         self
     }
 
@@ -274,7 +286,7 @@ impl<'w, F: Fetch> View<'w, F> {
         if F::DENSE {
             return None;
         }
-        let chosen = match self.driver_choice {
+        let chosen = match self.base.driver_choice {
             DriverChoice::Tables => return None,
             DriverChoice::Shortest => None,
             DriverChoice::Set(column) => Some(self.set_table(column)),
@@ -291,19 +303,19 @@ impl<'w, F: Fetch> View<'w, F> {
     }
 
     fn set_table(&self, column: AnyColId) -> TableId {
-        self.store.set_of(column).map_or(TableId::DEAD, |set| self.store.set_table(set))
+        self.base.store.set_of(column).map_or(TableId::DEAD, |set| self.base.store.set_table(set))
     }
 
     /// The columns and the entities of the set that drives the walk; `None` where the tables do. Not every entity has
     /// to be a match, and holes show the placeholder.
     pub fn driver_set(&self) -> Option<(impl Iterator<Item = AnyColId> + use<'w, F>, &'w [Entity])> {
         let driver = self.find_driver()?;
-        Some((self.store.table_columns(driver.table), self.store.table_entities(driver.table)))
+        Some((self.base.store.table_columns(driver.table), self.base.store.table_entities(driver.table)))
     }
 
     /// Which entities are in which set.
     pub fn sets(&self) -> Sets<'w> {
-        Sets { store: self.store }
+        Sets { store: self.base.store }
     }
 
     fn table_rows(&self) -> usize {
@@ -318,7 +330,7 @@ impl<'w, F: Fetch> View<'w, F> {
     #[inline(always)]
     unsafe fn table_len(&self, table: TableId) -> usize {
         // SAFETY: forwarded: it has a meta (I4).
-        unsafe { meta_of(self.metas, table).len as usize }
+        unsafe { meta_of(self.base.metas, table).len as usize }
     }
 
     /// # Safety
@@ -326,11 +338,11 @@ impl<'w, F: Fetch> View<'w, F> {
     #[inline(always)]
     unsafe fn meta(&self, table: TableId) -> &'w TableMeta {
         // SAFETY: forwarded: it has a meta (I4).
-        unsafe { meta_of(self.metas, table) }
+        unsafe { meta_of(self.base.metas, table) }
     }
 
     fn rowless_len(&self) -> usize {
-        if self.rowless { self.entities.rowless_len() } else { 0 }
+        if self.base.rowless { self.base.entities.rowless_len() } else { 0 }
     }
 
     /// The rows of all tables, one after the other.
@@ -344,7 +356,7 @@ impl<'w, F: Fetch> View<'w, F> {
     /// The same for a query that visits all tables, and cheaper.
     #[inline]
     pub fn into_rows_anywhere(self) -> Rows<'w, F> {
-        let anywhere = !self.confined;
+        let anywhere = !self.base.confined;
         Rows::new(self, anywhere)
     }
 
@@ -407,12 +419,12 @@ impl<'w, F: Fetch> View<'w, F> {
         unsafe {
             debug_assert!(block * BLOCK_ROWS < self.table_len(table));
             let moved = self.meta(table).owners.block_tick(block, true);
-            F::block_is_newer(self.cells, table.index(), block, moved, self.since)
+            F::block_is_newer(self.cells, table.index(), block, moved, self.base.since)
         }
     }
 
     fn rowless_ids(&self) -> impl Iterator<Item = &'w Entity> + use<'w, F> {
-        let entities = self.rowless.then_some(self.entities);
+        let entities = self.base.rowless.then_some(self.base.entities);
         entities.into_iter().flat_map(Entities::rowless)
     }
 
@@ -428,8 +440,8 @@ impl<'w, F: Fetch> View<'w, F> {
         unsafe {
             // Pointers first: loaded after the mark, their addresses would be worked out twice.
             let ptrs = F::ptrs(self.cells, at);
-            F::mark(self.cells, at, Marked::Run(start, len), self.now);
-            Chunk::new(ptrs, meta_of(self.metas, table).owners.data.cast(), start, len, self.since)
+            F::mark(self.cells, at, Marked::Run(start, len), self.base.now);
+            Chunk::new(ptrs, meta_of(self.base.metas, table).owners.data.cast(), start, len, self.base.since)
         }
     }
 
@@ -441,7 +453,13 @@ impl<'w, F: Fetch> View<'w, F> {
         // SAFETY: forwarded: a fetch for which the rowless are visited is present where they are (I6), and reaches no column
         // there (I4).
         unsafe {
-            Chunk::new(rowless_ptrs::<F>(self.cells, entity), std::ptr::from_ref(entity), 0, 1, self.since)
+            Chunk::new(
+                rowless_ptrs::<F>(self.cells, entity),
+                std::ptr::from_ref(entity),
+                0,
+                1,
+                self.base.since,
+            )
         }
     }
 }

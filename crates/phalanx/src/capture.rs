@@ -237,10 +237,30 @@ pub(crate) trait AnyColumn: Send + Sync {
     fn with_copy(&self, duplicate: &dyn Any) -> Option<ColumnCapture>;
     /// Whether values are left out of digests.
     fn is_skipped(&self) -> bool;
-    /// The digest of some rows, without holes; `None` when the type has none.
-    fn digest(&self, store: &Store, table: TableId, rows: Range<usize>) -> Option<Digest>;
+    /// Takes in the values of some rows, and tells whether the type has a digest; `None` when some row is missing or a hole.
+    fn digest_rows(
+        &self,
+        store: &Store,
+        table: TableId,
+        rows: Range<usize>,
+        hasher: &mut DigestHasher,
+    ) -> Option<bool>;
     /// The fields of one row.
     fn show(&self, store: &Store, table: TableId, row: usize) -> Vec<Shown>;
+}
+
+impl dyn AnyColumn {
+    /// The digest of some rows, without holes; `None` when the type has none.
+    pub(crate) fn digest(&self, store: &Store, table: TableId, rows: Range<usize>) -> Option<Digest> {
+        let mut hasher = DigestHasher::new();
+        let whole = self.digest_rows(store, table, rows.clone(), &mut hasher);
+        let digested = whole.unwrap_or_else(|| {
+            // Holes are among the rows: the others, one by one.
+            let mut one_by_one = store.full_rows(table, rows).into_iter();
+            one_by_one.all(|row| self.digest_rows(store, table, row..row + 1, &mut hasher) == Some(true))
+        });
+        digested.then(|| hasher.finish())
+    }
 }
 
 struct Typed<T> {
@@ -275,24 +295,21 @@ impl<T: Send + Sync + 'static> AnyColumn for Typed<T> {
         self.capture.digest_skipped
     }
 
-    fn digest(&self, store: &Store, table: TableId, rows: Range<usize>) -> Option<Digest> {
-        let mut hasher = DigestHasher::new();
-        if let Some(values) = store.column_rows(table, self.id, rows.clone()) {
-            for value in values {
-                if !self.capture.digest(value, &mut hasher) {
-                    return None;
-                }
-            }
-            return Some(hasher.finish());
-        }
-        // Holes are among the rows: the others, one by one.
-        for row in store.full_rows(table, rows) {
-            let Some([value]) = store.column_rows(table, self.id, row..row + 1) else { return None };
-            if !self.capture.digest(value, &mut hasher) {
-                return None;
+    #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
+    fn digest_rows(
+        &self,
+        store: &Store,
+        table: TableId,
+        rows: Range<usize>,
+        hasher: &mut DigestHasher,
+    ) -> Option<bool> {
+        let Some(values) = store.column_rows(table, self.id, rows) else { return None };
+        for value in values {
+            if !self.capture.digest(value, hasher) {
+                return Some(false);
             }
         }
-        Some(hasher.finish())
+        Some(true)
     }
 
     fn show(&self, store: &Store, table: TableId, row: usize) -> Vec<Shown> {

@@ -12,7 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use phalanx_store::{AnyColId, Entity, Init, Store, TableId, Tick};
+use phalanx_store::{AnyColId, Entity, ErasedColumn, Init, Store, TableId, Tick};
 
 use crate::component::{AnyComponent, Component};
 use crate::value::{FieldType, Scalar, Value};
@@ -105,27 +105,20 @@ pub trait Fields: Component {
 #[doc(hidden)]
 pub type DebugFn = fn(&Store, Entity, AnyColId, &mut fmt::Formatter<'_>) -> fmt::Result;
 
-/// Visits a field, by position, of some rows of a table's column. The rows count from the start of a range.
-type ReadFn = for<'s> fn(
-    &'s Store,
-    (TableId, AnyColId),
-    Range<usize>,
-    &mut dyn Iterator<Item = usize>,
-    usize,
-    &mut dyn FnMut(Option<&'s dyn Any>),
-);
-
 /// A whole component type, without its type: the fields, and how one of an entity is reached.
 pub(crate) struct WholeValue {
     pub(crate) fields: Vec<ValueField>,
-    read: ReadFn,
-    write: fn(&mut Store, Entity, AnyColId, usize) -> Option<&mut dyn Any>,
+    /// The values, without their type; what is written marks its block.
+    column: Option<ErasedColumn>,
+    read: fn(&dyn Any, usize) -> Option<&dyn Any>,
+    write: fn(&mut dyn Any, usize) -> Option<&mut dyn Any>,
     debug: Option<DebugFn>,
 }
 
 impl WholeValue {
-    pub(crate) fn of<C: Fields>(fields: Vec<ValueField>, debug: Option<DebugFn>) -> Self {
-        Self { fields, read: read::<C>, write: write::<C>, debug }
+    pub(crate) fn of<C: Fields>(fields: &[ValueField], debug: Option<DebugFn>) -> Self {
+        let column = C::key().typed::<C>().map(|id| ErasedColumn::of(id).marking(true, None));
+        Self { fields: copied(fields), column, read: read::<C>, write: write::<C>, debug }
     }
 
     /// A field of the entity's value; `column` is that of the component.
@@ -136,11 +129,8 @@ impl WholeValue {
         column: AnyColId,
         at: usize,
     ) -> Option<&'s dyn Any> {
-        let (table, row) = store.place_of(entity, column)?;
-        let mut found = None;
-        let rows = &mut std::iter::once(0);
-        (self.read)(store, (table, column), row..row + 1, rows, at, &mut |field| found = field);
-        found
+        debug_assert!(self.column.is_some_and(|own| own.id() == column), "it is the component's");
+        (self.read)(store.erased(entity, self.column?)?, at)
     }
 
     /// Appends the values of a scalar field in some rows of a table that has the column, as [`column_values`] does. False
@@ -154,14 +144,14 @@ impl WholeValue {
         at: usize,
         out: &mut Vec<Value>,
     ) -> bool {
-        let mut all = self.fields.get(at).is_some_and(|field| matches!(field.kind, FieldKind::Scalar(_)));
-        if all {
-            (self.read)(store, place, within, rows, at, &mut |field| match field.and_then(value_of) {
-                Some(value) => out.push(value),
-                None => all = false,
-            });
+        let is_scalar = self.fields.get(at).is_some_and(|field| matches!(field.kind, FieldKind::Scalar(_)));
+        let Some(column) = self.column.filter(|own| is_scalar && own.id() == place.1) else { return false };
+        let Some(column) = store.erased_rows(place.0, column, within) else { return true };
+        for row in rows {
+            let Some(value) = (self.read)(column.get(row), at).and_then(value_of) else { return false };
+            out.push(value);
         }
-        all
+        true
     }
 
     /// As [`WholeValue::field`], to be written; the value counts as written in its block.
@@ -172,7 +162,8 @@ impl WholeValue {
         column: AnyColId,
         at: usize,
     ) -> Option<&'s mut dyn Any> {
-        (self.write)(store, entity, column, at)
+        debug_assert!(self.column.is_some_and(|own| own.id() == column), "it is the component's");
+        (self.write)(store.erased_mut(entity, self.column?)?, at)
     }
 
     pub(crate) fn debug(&self) -> Option<DebugFn> {
@@ -186,25 +177,20 @@ impl fmt::Debug for WholeValue {
     }
 }
 
-fn read<'s, C: Fields>(
-    store: &'s Store,
-    (table, column): (TableId, AnyColId),
-    within: Range<usize>,
-    rows: &mut dyn Iterator<Item = usize>,
-    at: usize,
-    visit: &mut dyn FnMut(Option<&'s dyn Any>),
-) {
-    let Some(id) = column.typed::<C>() else { return };
-    let Some(column) = store.column_rows(table, id, within) else { return };
-    for row in rows {
-        visit(column[row].field(at));
-    }
+#[inline(never)]
+fn copied(fields: &[ValueField]) -> Vec<ValueField> {
+    fields.to_vec()
 }
 
 #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
-fn write<C: Fields>(store: &mut Store, entity: Entity, column: AnyColId, at: usize) -> Option<&mut dyn Any> {
-    let Some(id) = column.typed::<C>() else { return None };
-    let Some(value) = store.value_mut(entity, id) else { return None };
+fn read<C: Fields>(value: &dyn Any, at: usize) -> Option<&dyn Any> {
+    let Some(value) = value.downcast_ref::<C>() else { return None };
+    value.field(at)
+}
+
+#[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
+fn write<C: Fields>(value: &mut dyn Any, at: usize) -> Option<&mut dyn Any> {
+    let Some(value) = value.downcast_mut::<C>() else { return None };
     value.field_mut(at)
 }
 

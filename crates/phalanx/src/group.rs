@@ -28,6 +28,7 @@
 
 use std::fmt;
 
+use phalanx_store::sorting;
 use phalanx_store::{GroupGone, SetGroupId};
 
 pub use parts::{Get, Group, GroupFilter, GroupParts, Own};
@@ -142,7 +143,7 @@ impl Groups {
     /// The groups with their names, in the order of the names.
     pub(crate) fn by_name(&self) -> Vec<(&str, SetGroupId)> {
         let mut named: Vec<_> = self.names.iter().map(|(id, name)| (name.as_str(), *id)).collect();
-        named.sort_by_key(|(name, _)| *name);
+        sorting::sort_by_key(&mut named, |(name, _)| *name);
         named
     }
 

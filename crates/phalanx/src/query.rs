@@ -66,7 +66,7 @@ pub use phalanx_store::DenseFetch;
 pub use scope::{FilterIn, InPool, NotInPool, QueryIn};
 pub use sort::QuerySortedIter;
 pub use spawned::{SpawnDetails, Spawned};
-pub(crate) use state::{Asked, FetchState, prepare, reads_whole};
+pub(crate) use state::{Asked, FetchState, Written, reads_whole};
 pub use state::{QueryConflict, QueryState};
 
 mod allow;

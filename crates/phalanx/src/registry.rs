@@ -431,15 +431,14 @@ impl Components {
     pub fn register<C: AnyComponent>(&mut self) -> Result<ComponentId, RegisterError> {
         match self.component_id::<C>() {
             Some(id) => Ok(id),
-            None => {
-                let mut descriptor = Descriptor::new();
-                C::describe(&mut descriptor);
-                descriptor.storage::<C>();
-                descriptor.attach(Copier::of::<C>());
-                descriptor.type_id = Some(TypeId::of::<C>());
-                self.add_or_forget(descriptor)
-            }
+            None => self.register_new(about::<C>),
         }
+    }
+
+    fn register_new(&mut self, about: fn(&mut Descriptor)) -> Result<ComponentId, RegisterError> {
+        let mut descriptor = Descriptor::new();
+        about(&mut descriptor);
+        self.add_or_forget(descriptor)
     }
 
     /// As `add`; after an error nothing has changed.
@@ -527,6 +526,14 @@ impl Components {
             self.sparse = self.sparse.without(info.id);
         }
     }
+}
+
+/// Tells all about a type.
+fn about<C: AnyComponent>(descriptor: &mut Descriptor) {
+    C::describe(descriptor);
+    descriptor.storage::<C>();
+    descriptor.attach(Copier::of::<C>());
+    descriptor.type_id = Some(TypeId::of::<C>());
 }
 
 /// A name that is looked for. Comparing it with one that is known is a step.

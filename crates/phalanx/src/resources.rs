@@ -27,6 +27,7 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use phalanx_store::sorting;
 use phalanx_store::{
     BoxedValue, FirstPanic, RowTicks, SharedSlots, SlotMut, SlotRef, Slots, Stamp, ThreadSafe, Tick,
 };
@@ -149,7 +150,7 @@ impl Resources {
     /// The numbers of all types seen, in the order of their names: the same in every world with the same types.
     pub(crate) fn ids_by_name(&self) -> Vec<ResourceId> {
         let mut ids: Vec<ResourceId> = (0..self.names.len()).map(ResourceId).collect();
-        ids.sort_by_key(|id| self.names[id.0]);
+        sorting::sort_by_key(&mut ids, |id| self.names[id.0]);
         ids
     }
 

@@ -49,8 +49,13 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    #[cfg(test)]
     pub(super) fn new<T: Send + Sync + 'static>(values: Vec<T>, bytes: usize) -> Self {
-        Self { values: Box::new(Rows(values)), bytes, note: OnceLock::new() }
+        Self::of(Box::new(Rows(values)), bytes)
+    }
+
+    fn of(values: Box<dyn Any + Send + Sync>, bytes: usize) -> Self {
+        Self { values, bytes, note: OnceLock::new() }
     }
 
     /// The values, if they are of this type.
@@ -83,8 +88,16 @@ fn drop_rows<T>(rows: &mut Vec<T>) {
 
 /// What is done with the values of a column by type.
 pub(crate) trait Ops: Send + Sync {
-    /// Copies the values of some rows, holes left out.
-    fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block;
+    /// Values of the column's type: none yet.
+    fn no_rows(&self) -> Box<dyn Any + Send + Sync>;
+    /// Adds copies of the values of some rows, and tells how many bytes there are now; `None` when a row is a hole.
+    fn add_rows(
+        &self,
+        values: &mut dyn Any,
+        store: &Store,
+        table: TableId,
+        rows: Range<usize>,
+    ) -> Option<usize>;
     /// Whether values are copied as bytes, and not by a function.
     fn is_bytes(&self) -> bool;
     /// Makes so many copies of the first value of a block, and forgets them: values of a tag, which have no bytes.
@@ -93,6 +106,19 @@ pub(crate) trait Ops: Send + Sync {
     fn bytes(&self, block: &Block) -> Option<(*const u8, usize)>;
     /// Copies of a block's values, by the user's code.
     fn fresh(&self, block: &Block) -> Box<dyn AnyValues>;
+}
+
+impl dyn Ops {
+    /// Copies the values of some rows, holes left out.
+    pub(crate) fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block {
+        let mut values = self.no_rows();
+        let bytes = self.add_rows(&mut *values, store, table, rows.clone()).unwrap_or_else(|| {
+            let full = store.full_rows(table, rows).into_iter();
+            let added = full.map(|row| self.add_rows(&mut *values, store, table, row..row + 1));
+            added.last().flatten().unwrap_or(0)
+        });
+        Block::of(values, bytes)
+    }
 }
 
 struct Typed<T> {
@@ -110,22 +136,25 @@ impl<T: Send + Sync + 'static> Typed<T> {
 }
 
 impl<T: Send + Sync + 'static> Ops for Typed<T> {
-    // A loop, not a chain of adapters: all of this is compiled once per component of a program.
-    fn capture(&self, store: &Store, table: TableId, rows: Range<usize>) -> Block {
-        let values = match store.column_rows(table, self.id, rows.clone()) {
-            Some(values) => self.copy.many(values),
-            None => {
-                let mut values = Vec::with_capacity(rows.len());
-                for row in store.full_rows(table, rows) {
-                    if let Some([value]) = store.column_rows(table, self.id, row..row + 1) {
-                        values.push(self.copy.one(value));
-                    }
-                }
-                values
-            }
+    // Short: all of this is compiled once per component of a program.
+    fn no_rows(&self) -> Box<dyn Any + Send + Sync> {
+        Box::new(Rows::<T>(Vec::new()))
+    }
+
+    #[allow(clippy::question_mark, reason = "a `?` is compiled for each type")]
+    fn add_rows(
+        &self,
+        values: &mut dyn Any,
+        store: &Store,
+        table: TableId,
+        rows: Range<usize>,
+    ) -> Option<usize> {
+        let Some(Rows(copies)) = values.downcast_mut::<Rows<T>>() else {
+            unreachable!("they were made for this")
         };
-        let bytes = size_of_val(values.as_slice());
-        Block::new(values, bytes)
+        let Some(values) = store.column_rows(table, self.id, rows) else { return None };
+        self.copy.append(copies, values);
+        Some(size_of_val(copies.as_slice()))
     }
 
     fn is_bytes(&self) -> bool {

@@ -22,6 +22,7 @@ use crate::entity::Entity;
 use crate::location::{EntityLocation, Row, TableId};
 use crate::panics::FirstPanic;
 use crate::rows::AnyValues;
+use crate::sorting;
 use crate::store::Store;
 use crate::table::Table;
 use crate::tick::Tick;
@@ -266,7 +267,7 @@ impl Store {
     unsafe fn create_table(&mut self, table: TableId, target: &TableImage) {
         let columns = target.columns.iter().map(|column| column.id);
         let mut ids: Vec<_> = columns.chain(target.tags.iter().map(|tag| tag.id)).collect();
-        ids.sort_unstable();
+        sorting::sort(&mut ids);
         debug_assert!(!target.is_set, "sets live as long as their store");
         let record = Table::new(&ids, target.shape.as_ref());
         self.tables[table.index()] = Table { serial: target.serial, ..record };
@@ -369,7 +370,7 @@ impl Store {
     fn restore_free_tables(&mut self, image: &Image) {
         let mut free = std::mem::take(&mut self.free_tables);
         free.retain(|(id, _)| id.index() >= image.tables.len());
-        free.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+        sorting::sort_by_key(&mut free, |(id, _)| std::cmp::Reverse(*id));
         free.extend(image.free_tables.iter().cloned());
         self.free_tables = free;
     }

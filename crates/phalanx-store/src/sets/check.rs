@@ -6,6 +6,7 @@
 
 use super::SparseSet;
 use crate::entity::Entity;
+use crate::sorting;
 use crate::store::Store;
 
 impl Store {
@@ -51,7 +52,7 @@ impl Store {
             return Err(format!("is not stable, but has {} holes", holes.len()));
         }
         let mut listed: Vec<usize> = holes.iter().map(|&hole| hole as usize).collect();
-        listed.sort_unstable();
+        sorting::sort(&mut listed);
         let found = owners.iter().enumerate().filter(|&(_, &e)| e == Entity::PLACEHOLDER);
         let found: Vec<usize> = found.map(|(row, _)| row).collect();
         if found == listed { Ok(()) } else { Err(format!("has holes at {found:?}, but lists {listed:?}")) }

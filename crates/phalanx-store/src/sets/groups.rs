@@ -17,6 +17,7 @@
 use super::{Entry, PinnedSet, SetId, SparseSet};
 use crate::column_id::AnyColId;
 use crate::entity::Entity;
+use crate::sorting;
 use crate::store::Store;
 
 mod image;
@@ -56,10 +57,10 @@ pub struct GroupTerms {
 
 impl GroupTerms {
     fn sort(&mut self) {
-        self.owned.sort_unstable();
-        self.seen.sort_unstable();
-        self.without_sets.sort_unstable();
-        self.without.sort_unstable();
+        sorting::sort(&mut self.owned);
+        sorting::sort(&mut self.seen);
+        sorting::sort(&mut self.without_sets);
+        sorting::sort(&mut self.without);
     }
 }
 

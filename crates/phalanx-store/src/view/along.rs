@@ -59,7 +59,8 @@ impl<'w> Along<'w> {
         driver: Option<Driver>,
         anywhere: bool,
     ) -> Self {
-        let visited = Visited { slots: view.slots, member: view.member, rowless: view.rowless };
+        let visited =
+            Visited { slots: view.base.slots, member: view.base.member, rowless: view.base.rowless };
         let visited = (driver.is_some() && !anywhere).then_some(visited);
         let holes = driver.is_some_and(|driver| driver.holes);
         let careful = visited.is_some() || holes || !F::is_marked(ptrs);

@@ -218,12 +218,12 @@ impl<'w, F: Fetch> View<'w, F> {
         if tree.level_of.is_empty() {
             return self.reborrow().with_driver(super::DriverChoice::Tables).into_rows().for_each(each);
         }
-        for &table in self.tables {
+        for &table in self.base.tables {
             // SAFETY: a table that is visited exists, and has the columns (I6). The row is the entity's (I5). The item is gone
             // when the next one is lent, and the view is borrowed exclusively (I6).
             unsafe {
                 let ptrs = F::ptrs(self.cells, table.index());
-                for (row, &entity) in self.store.table_entities(table).iter().enumerate() {
+                for (row, &entity) in self.base.store.table_entities(table).iter().enumerate() {
                     if tree.is_child(entity) {
                         continue;
                     }
@@ -234,7 +234,7 @@ impl<'w, F: Fetch> View<'w, F> {
                 }
             }
         }
-        for &entity in self.entities.rowless().filter(|_| self.rowless) {
+        for &entity in self.base.entities.rowless().filter(|_| self.base.rowless) {
             if !tree.is_child(entity)
                 && let Some(found) = self.find(entity)
             {
@@ -354,7 +354,7 @@ impl<'v, F: Fetch> LastTable<'v, F> {
 
     #[inline(always)]
     fn find(&mut self, entity: Entity) -> Option<Found<F>> {
-        let location = Entities::find_in(self.view.slots, entity)?;
+        let location = Entities::find_in(self.view.base.slots, entity)?;
         if let Some(ptrs) = self.ptrs
             && location.table == self.table
         {

@@ -329,7 +329,7 @@ pub struct Chunks<'w, F: Fetch> {
 impl<'w, F: Fetch> Chunks<'w, F> {
     #[inline]
     pub(super) fn new(view: View<'w, F>) -> Self {
-        let rowless = if !F::ROWED && view.rowless { Some(view.entities.rowless()) } else { None };
+        let rowless = if !F::ROWED && view.base.rowless { Some(view.base.entities.rowless()) } else { None };
         Self { view, next: 0, block: 0, rowless }
     }
 
@@ -346,10 +346,10 @@ impl<'w, F: Fetch> Chunks<'w, F> {
     /// The next table that has rows, and how many.
     #[inline(always)]
     pub(super) fn next_table(&mut self) -> Option<(TableId, usize)> {
-        while let Some(&table) = self.view.tables.get(self.next) {
+        while let Some(&table) = self.view.base.tables.get(self.next) {
             self.next += 1;
             // SAFETY: a table that a fresh query visits exists (I6).
-            let len = unsafe { meta_of(self.view.metas, table).len as usize };
+            let len = unsafe { meta_of(self.view.base.metas, table).len as usize };
             if len > 0 {
                 return Some((table, len));
             }
@@ -359,7 +359,7 @@ impl<'w, F: Fetch> Chunks<'w, F> {
 
     /// The next chunk where rows may be skipped.
     fn next_newer(&mut self) -> Option<Chunk<'w, F>> {
-        while let Some(&table) = self.view.tables.get(self.next) {
+        while let Some(&table) = self.view.base.tables.get(self.next) {
             // SAFETY: a table that is visited exists, and the block begins within its rows, which are in range. Each block of a
             // table, which is visited once, comes once (I6).
             unsafe {
@@ -441,7 +441,7 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
             return (0, None);
         }
         let rowless = self.rowless.as_ref().map_or(0, ExactSizeIterator::len);
-        (rowless, Some(self.view.tables.len() - self.next + rowless))
+        (rowless, Some(self.view.base.tables.len() - self.next + rowless))
     }
 
     #[inline(always)]
@@ -459,7 +459,7 @@ impl<'w, F: Fetch> Iterator for Chunks<'w, F> {
         // SAFETY: a table that a fresh query visits exists, and the rows are in range; the rowless that are left are visited.
         // Each table and each entity that is left comes once, since this is used up (I6).
         unsafe {
-            for &table in &self.view.tables[self.next..] {
+            for &table in &self.view.base.tables[self.next..] {
                 let len = self.view.table_len(table);
                 if len > 0 {
                     state = f(state, self.view.chunk(table, 0, len));

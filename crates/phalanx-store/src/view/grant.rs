@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use super::{DriverChoice, View};
 use crate::column_id::AnyColId;
@@ -60,21 +59,27 @@ impl fmt::Display for NotGranted {
 impl std::error::Error for NotGranted {}
 
 impl<'w, F: Fetch> View<'w, F> {
+    /// The same view, which stays in the tables of its query and is driven as the one that the grant is of.
+    fn in_tables(mut self, driver_choice: DriverChoice) -> Self {
+        (self.base.confined, self.base.driver_choice) = (true, driver_choice);
+        self
+    }
+
     /// The view's access, for queries of other types.
     pub fn into_grant(self) -> Grant<'w> {
         // The query may write what the view gave up to write: there may be several such views at once.
-        let uses = match !F::WRITES && self.uses.iter().any(|access| access.writes) {
-            true => self.uses.iter().map(|&access| Access { writes: false, ..access }).collect(),
-            false => Cow::Borrowed(self.uses),
+        let uses = match !F::WRITES && self.base.uses.iter().any(|access| access.writes) {
+            true => self.base.uses.iter().map(|&access| Access { writes: false, ..access }).collect(),
+            false => Cow::Borrowed(self.base.uses),
         };
         Grant {
-            store: self.store,
+            store: self.base.store,
             uses,
-            tables: Cow::Borrowed(self.tables),
-            member: Cow::Borrowed(self.member),
-            rowless: self.rowless,
-            now: self.now,
-            driver_choice: self.driver_choice,
+            tables: Cow::Borrowed(self.base.tables),
+            member: Cow::Borrowed(self.base.member),
+            rowless: self.base.rowless,
+            now: self.base.now,
+            driver_choice: self.base.driver_choice,
         }
     }
 }
@@ -138,7 +143,7 @@ impl<'w> Grant<'w> {
         // tables that the query visits, as was checked above, and the view stays in these (I8). The grant is itself
         // borrowed exclusively; a grant of a view that only reads, of which there may be several, allows no writing.
         let view = unsafe { self.store.view_unchecked(query, self.now) };
-        View { confined: true, driver_choice: self.driver_choice, access: PhantomData, ..view }
+        view.in_tables(self.driver_choice)
     }
 
     /// As [`Grant::view`], for as long as the grant would have lived.
@@ -151,7 +156,7 @@ impl<'w> Grant<'w> {
         // query visits, as was checked above, and the view stays in these (I8). The grant is gone; one of a view that only
         // reads, of which there may be several, allows no writing.
         let view = unsafe { self.store.view_unchecked(query, self.now) };
-        View { confined: true, driver_choice: self.driver_choice, access: PhantomData, ..view }
+        view.in_tables(self.driver_choice)
     }
 
     fn expect_granted<G: Fetch>(&self, query: &Prepared<G>) {

@@ -46,7 +46,7 @@ impl<'w, F: Fetch, I> Many<'w, F, I> {
     where
         'w: 'a,
     {
-        let location = Entities::find_in(self.view.slots, entity)?;
+        let location = Entities::find_in(self.view.base.slots, entity)?;
         // SAFETY: where a table is noted, the pointers are set, and those of that table, which the view visits (I6); the
         // directory names the entity's row there (I5). Access is the caller's.
         unsafe {

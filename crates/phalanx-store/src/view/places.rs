@@ -37,7 +37,7 @@ impl<'w, F: Fetch> View<'w, F> {
             // Each entity is in the set once (I10), and nothing is found for the placeholder of a hole (I11).
             entities.iter().for_each(&mut add);
         } else {
-            for chunk in reader.newer_than(self.since).into_chunks() {
+            for chunk in reader.newer_than(self.base.since).into_chunks() {
                 chunk.entities().iter().for_each(&mut add);
             }
         }

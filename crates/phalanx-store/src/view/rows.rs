@@ -149,7 +149,7 @@ type Begin<'w, F> = fn(&mut View<'w, F>, bool) -> (ChunkRows<'w, F>, Option<Driv
 /// Where a walk begins: with the set that drives it, if one does.
 fn begin<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> (ChunkRows<'w, F>, Option<Driven<'w>>) {
     let driver = view.find_driver();
-    let mut entities: &[Entity] = driver.map_or(&[], |driver| view.store.table_entities(driver.table));
+    let mut entities: &[Entity] = driver.map_or(&[], |driver| view.base.store.table_entities(driver.table));
     let mut run = ChunkRows::empty();
     // SAFETY: the cells are those of the view, which is borrowed exclusively and has the access to mark (I8). A fetch that
     // reaches no table serves any (I14). Each entity is in the set once (I10).
@@ -159,7 +159,8 @@ fn begin<'w, F: Fetch>(view: &mut View<'w, F>, anywhere: bool) -> (ChunkRows<'w,
         }
         if F::SETS_ALONE {
             let ptrs = F::ptrs(view.cells, TableId::ROWLESS.index());
-            run = ChunkRows::of_sets(ptrs, entities, Along::set(view, ptrs, driver, anywhere), view.since);
+            run =
+                ChunkRows::of_sets(ptrs, entities, Along::set(view, ptrs, driver, anywhere), view.base.since);
             entities = &[];
         }
     }

@@ -228,19 +228,19 @@ impl<'w, F: Fetch> View<'w, F> {
     /// What is known of the entity is true, if it lives, which is checked first.
     #[inline(always)]
     pub(super) unsafe fn find_known(&self, entity: Entity, known: Known) -> Option<Found<F>> {
-        let location = Entities::find_in(self.slots, entity)?;
+        let location = Entities::find_in(self.base.slots, entity)?;
         // SAFETY: forwarded; a table that is visited exists in the store that the cells are of, and has the columns (I6); so
         // does the place of the rowless, where they are visited. The directory names the entity's row (I5), and keeps its
         // ids where they are while the store is borrowed.
         unsafe {
-            if self.member.get(location.table.index()) == Some(&true) {
+            if self.base.member.get(location.table.index()) == Some(&true) {
                 let ptrs = F::ptrs(self.cells, location.table.index());
                 return Found::in_row(ptrs, location, entity, known);
             }
-            if F::ROWED || !self.rowless || location.table != TableId::ROWLESS {
+            if F::ROWED || !self.base.rowless || location.table != TableId::ROWLESS {
                 return None;
             }
-            Found::rowless(self.cells, self.entities.rowless_id(entity)?, known)
+            Found::rowless(self.cells, self.base.entities.rowless_id(entity)?, known)
         }
     }
 
@@ -249,19 +249,19 @@ impl<'w, F: Fetch> View<'w, F> {
     /// Cheaper than [`View::into_get`], and the same for a query that visits all tables with its columns.
     #[inline]
     pub fn into_get_anywhere(self, entity: Entity) -> Option<F::Item<'w>> {
-        if self.confined {
+        if self.base.confined {
             return self.into_get(entity);
         }
         let location = match F::TABLELESS && F::IN_SETS {
             // What is in a set is alive (I10).
             true => EntityLocation::new(TableId::ROWLESS, Row::new(0)),
-            false => Entities::find_in(self.slots, entity).filter(|_| F::ROWED)?,
+            false => Entities::find_in(self.base.slots, entity).filter(|_| F::ROWED)?,
         };
         // SAFETY: the directory names a table of this store (I4, I5), and the row in it. The view is gone, so this is
         // its only item (I6). It is not confined, so that it has its access in all tables (I8).
         unsafe {
-            let found = find_anywhere::<F>(self.cells, location, &entity, self.entities)?;
-            Some(found.item(self.cells, self.now))
+            let found = find_anywhere::<F>(self.cells, location, &entity, self.base.entities)?;
+            Some(found.item(self.cells, self.base.now))
         }
     }
 
@@ -275,7 +275,7 @@ impl<'w, F: Fetch> View<'w, F> {
         'w: 'a,
     {
         // SAFETY: forwarded: it was found with the cells of the view, which has the access.
-        unsafe { found.item(self.cells, self.now) }
+        unsafe { found.item(self.cells, self.base.now) }
     }
 
     /// One entity's row.

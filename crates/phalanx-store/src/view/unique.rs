@@ -38,7 +38,7 @@ impl<'w, F: Fetch> View<'w, F> {
 
 impl<'w, F: Fetch, I> Unique<'w, F, I> {
     fn get(&mut self, entity: Entity) -> Result<F::Item<'w>, NoRow> {
-        if Entities::find_in(self.view.slots, entity).is_none() {
+        if Entities::find_in(self.view.base.slots, entity).is_none() {
             return Err(NoRow::NotVisited);
         }
         let (word, bit) = (entity.index() as usize / 64, 1 << (entity.index() % 64));

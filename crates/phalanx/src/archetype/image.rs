@@ -5,6 +5,7 @@
 //! and have been restored when this is called. Whatever was derived from the set is worked out again.
 
 use phalanx_store::TableId;
+use phalanx_store::sorting;
 
 use super::room::Room;
 use super::{ArchetypeId, Archetypes, Home, hash_of};
@@ -26,7 +27,7 @@ impl ArchetypesImage {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (TableId, PoolId, &Signature)> {
         let mut living: Vec<usize> =
             (0..self.tables.len()).filter(|&at| self.tables[at] != TableId::DEAD).collect();
-        living.sort_by_key(|&at| self.homes[at]);
+        sorting::sort_by_key(&mut living, |&at| self.homes[at]);
         living.into_iter().map(|at| (self.tables[at], self.homes[at].pool, &self.signatures[at]))
     }
 }
@@ -64,7 +65,7 @@ impl Archetypes {
         self.holders.iter_mut().for_each(Vec::clear);
         self.pools.forget_archetypes();
         let mut living: Vec<ArchetypeId> = self.iter().collect();
-        living.sort_by_key(|id| self.homes[id.index()]);
+        sorting::sort_by_key(&mut living, |id| self.homes[id.index()]);
         for &id in &living {
             self.index_table(id);
             let pool = self.homes[id.index()].pool;
@@ -82,7 +83,7 @@ impl Archetypes {
                 self.by_signature.insert_unique(fingerprint, id, |id| hash_of(&signatures[id.index()]));
             }
         }
-        living.sort_by_key(|id| self.homes[id.index()].born);
+        sorting::sort_by_key(&mut living, |id| self.homes[id.index()].born);
         self.journal.restart(living);
         self.edges.clear();
         self.pools.forget_edges();

@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ArchetypeId;
+use phalanx_store::sorting;
 
 static NEXT_JOURNAL: AtomicU64 = AtomicU64::new(1);
 
@@ -116,7 +117,7 @@ impl Journal {
 
     pub(super) fn check(&self, existing: impl Iterator<Item = ArchetypeId>) -> Result<(), String> {
         let mut living = self.living.clone();
-        living.sort_unstable();
+        sorting::sort(&mut living);
         if living.iter().copied().eq(existing) {
             Ok(())
         } else {

@@ -7,6 +7,7 @@
 
 use std::any::Any;
 
+use phalanx_store::sorting;
 use phalanx_store::{AnyColId, ColId, ColumnSink, Entity, Existing, FirstPanic, OpenColumn, Store};
 
 /// A value that is not kept.
@@ -74,34 +75,40 @@ pub(crate) struct Cells {
 
 impl ColumnSink for Cells {
     fn column<T: Send + Sync + 'static>(&mut self, id: ColId<T>, value: T, existing: Existing) {
-        let column = id.any();
-        let keeps = existing == Existing::Keep || self.existing == Some(Existing::Keep);
-        let keeps_held = keeps && self.held.contains(&column);
-        let cell = self.cell(column);
-        if cell.is_none() {
-            *cell = Some(Box::new(Typed { id, value: None::<T> }));
-        }
-        let Some(cell) = cell else { unreachable!("it was made") };
-        let cell: &mut dyn Any = &mut **cell;
-        let Some(cell) = cell.downcast_mut::<Typed<T>>() else { unreachable!("a column has one type") };
-        let spare = if keeps_held || keeps && cell.value.is_some() {
-            Some(value)
-        } else {
-            let spare = cell.value.replace(value);
-            self.touched.push(column);
-            spare
+        let spare = match self.place(id.any(), existing) {
+            None => Some(value),
+            Some(cell) => match cell {
+                None => {
+                    *cell = Some(Box::new(Typed { id, value: Some(value) }));
+                    return;
+                }
+                Some(cell) => {
+                    let cell: &mut dyn Any = &mut **cell;
+                    let Some(cell) = cell.downcast_mut::<Typed<T>>() else {
+                        unreachable!("a column has one type")
+                    };
+                    cell.value.replace(value)
+                }
+            },
         };
         self.leave_over(spare);
     }
 }
 
 impl Cells {
-    /// The cell of a column.
-    fn cell(&mut self, column: AnyColId) -> &mut Option<Box<dyn Cell>> {
+    /// The cell that is to hold a value; `None` when the value is not kept.
+    fn place(&mut self, column: AnyColId, existing: Existing) -> Option<&mut Option<Box<dyn Cell>>> {
         if self.cells.len() <= column.index() {
             self.cells.resize_with(column.index() + 1, || None);
         }
-        &mut self.cells[column.index()]
+        let cell = &mut self.cells[column.index()];
+        let keeps = existing == Existing::Keep || self.existing == Some(Existing::Keep);
+        let is_full = || cell.as_ref().is_some_and(|cell| cell.is_full());
+        if keeps && (self.held.contains(&column) || is_full()) {
+            return None;
+        }
+        self.touched.push(column);
+        Some(cell)
     }
 
     /// Forgets what the cells hold; it is left over.
@@ -143,7 +150,7 @@ impl Cells {
             self.cells.get(column.index()).and_then(Option::as_ref).is_some_and(|cell| cell.is_full())
         };
         let mut full: Vec<AnyColId> = self.touched.iter().copied().filter(is_full).collect();
-        full.sort_unstable();
+        sorting::sort(&mut full);
         full.dedup();
         full
     }

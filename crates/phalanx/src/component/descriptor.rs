@@ -110,8 +110,13 @@ impl Descriptor {
 
     /// Sets the name, which must be unique in a world.
     pub fn name(&mut self, name: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.name = name.into();
+        self.set_name(name.into());
         self
+    }
+
+    #[inline(never)]
+    fn set_name(&mut self, name: Cow<'static, str>) {
+        self.name = name;
     }
 
     /// Declares a type without data, with the column that marks its presence.
@@ -146,8 +151,13 @@ impl Descriptor {
 
     /// Tells which fields a whole value has, in the order of [`Fields`], and how a value is printed, if it can be.
     pub fn value<C: Fields>(&mut self, fields: &[ValueField], debug: Option<DebugFn>) -> &mut Self {
-        self.value = Some(WholeValue::of::<C>(fields.to_vec(), debug));
+        self.set_value(WholeValue::of::<C>(fields, debug));
         self
+    }
+
+    #[inline(never)]
+    fn set_value(&mut self, value: WholeValue) {
+        self.value = Some(value);
     }
 
     /// Tells how a value is made from nothing, if it can be.
@@ -171,8 +181,13 @@ impl Descriptor {
 
     /// Tells what can be done with the values of the next column, in the order in which columns were declared.
     pub fn capture<T: Send + Sync + 'static>(&mut self, column: ColId<T>, capture: Capture<T>) -> &mut Self {
-        self.captures.push(ColumnCapture::new(column, capture));
+        self.push_capture(ColumnCapture::new(column, capture));
         self
+    }
+
+    #[inline(never)]
+    fn push_capture(&mut self, capture: ColumnCapture) {
+        self.captures.push(capture);
     }
 
     /// Declares that the component lives where `C::Storage` says.

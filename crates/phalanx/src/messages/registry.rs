@@ -9,6 +9,7 @@
 use std::any::{Any, TypeId};
 
 use hashbrown::HashMap;
+use phalanx_store::sorting;
 use phalanx_store::{FirstPanic, SharedSlots, SlotMut, SlotRef, Slots};
 
 use super::{Message, Messages};
@@ -122,7 +123,7 @@ impl MessageRegistry {
     /// The numbers of all channels, in the order of their types' names: the same in every world with the same types.
     pub(crate) fn ids_by_name(&self) -> Vec<ChannelId> {
         let mut ids: Vec<ChannelId> = (0..self.names.len()).map(ChannelId).collect();
-        ids.sort_by_key(|id| self.names[id.0]);
+        sorting::sort_by_key(&mut ids, |id| self.names[id.0]);
         ids
     }
 

@@ -8,6 +8,7 @@
 use std::fmt;
 
 use phalanx_store::AnyColId;
+use phalanx_store::sorting;
 
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::pool::{PoolId, Pools};
@@ -49,6 +50,11 @@ impl Condition {
     /// The condition that all of some conditions hold.
     pub fn all<const N: usize>(parts: [Self; N]) -> Self {
         Self::All(Vec::from(parts))
+    }
+
+    /// As [`Condition::all`], of conditions that are not made yet: no code is compiled for each list of them.
+    pub(crate) fn all_of(parts: &[fn() -> Self]) -> Self {
+        Self::All(parts.iter().map(|part| part()).collect())
     }
 
     fn is_always(&self) -> bool {
@@ -220,7 +226,7 @@ impl Scope {
         match (self, other) {
             (Self::AllBut(some), Self::AllBut(more)) => {
                 let mut all = [some.as_slice(), more].concat();
-                all.sort_unstable();
+                sorting::sort(&mut all);
                 all.dedup();
                 Some(Self::AllBut(all))
             }
@@ -308,10 +314,16 @@ impl Filter {
     /// Brings alternatives into one order, without those that cannot be met or that another one implies.
     fn normal(mut alternatives: Vec<Alternative>) -> Self {
         alternatives.retain(|one| !one.all.overlaps(&one.none));
-        alternatives.sort_by_cached_key(|one| {
+        let key = |one: &Alternative| {
             let ids = |set: &Signature| set.iter().collect::<Vec<_>>();
             (one.size(), ids(&one.all), ids(&one.none), one.scope.clone())
-        });
+        };
+        // Mostly there is one.
+        if alternatives.len() > 1 {
+            let mut keyed: Vec<_> = alternatives.into_iter().map(|one| (key(&one), one)).collect();
+            sorting::sort_by(&mut keyed, |(a, _), (b, _)| a.cmp(b));
+            alternatives = keyed.into_iter().map(|(_, one)| one).collect();
+        }
         alternatives.dedup();
         let mut kept: Vec<Alternative> = Vec::with_capacity(alternatives.len());
         let mut smaller = 0;
@@ -373,7 +385,7 @@ impl Filter {
             found.extend(pools.passing(pool, pools.record(pool).test(&one.all, &one.none)));
         }
         if masked.len() > 1 || !open.is_empty() {
-            found.sort_unstable_by_key(|&id| archetypes.home(id));
+            sorting::sort_by_key(&mut found, |&id| archetypes.home(id));
             found.dedup();
         }
         found

@@ -3,7 +3,9 @@
 //! [`QueryData`] maps what the user writes (`(&mut Position, Option<&Health>)`) to the store's fetch and
 //! wraps the items. Everything here inlines away; the loops are the store's.
 
-use phalanx_store::{Access, Entity, EntityIds, Fetch, Opt, ReadFetch, Tick};
+use std::any::type_name;
+
+use phalanx_store::{Access, AnyColId, Entity, EntityIds, Fetch, Opt, ReadFetch, Tick};
 
 use super::condition::Condition;
 use super::moment::Moment;
@@ -83,9 +85,10 @@ pub struct Term {
 }
 
 impl Term {
-    /// A term that names a component, `before` and `after` it.
-    fn named(before: &str, name: &str, after: &str, columns: usize) -> Self {
-        Self { text: format!("{before}{name}{after}"), columns, whole: false }
+    /// Adds a term that names a component by its type, `before` and `after` it.
+    fn add(out: &mut Vec<Self>, before: &str, type_name: &'static str, after: &str, columns: usize) {
+        let name = last_part(type_name);
+        out.push(Self { text: format!("{before}{name}{after}"), columns, whole: false });
     }
 }
 
@@ -101,6 +104,11 @@ fn counting(columns: &mut usize) -> impl FnMut(Access) {
     |_| *columns += 1
 }
 
+/// The terms of all parts of a tuple: no code is compiled for each tuple.
+fn terms_of_all(parts: &[fn(&mut Vec<Term>)], out: &mut Vec<Term>) {
+    parts.iter().for_each(|terms| terms(out));
+}
+
 /// The data of a query, as they were written.
 pub(crate) fn written<D: QueryData>() -> String {
     let mut terms = Vec::new();
@@ -108,9 +116,15 @@ pub(crate) fn written<D: QueryData>() -> String {
     terms.into_iter().map(|term| term.text).collect::<Vec<_>>().join(", ")
 }
 
+/// That an entity has the component with this first column.
+fn having(sparse: bool, key: AnyColId, type_name: &'static str) -> Condition {
+    let name = last_part(type_name);
+    if sparse { Condition::InSet(key, name) } else { Condition::With(key, name) }
+}
+
 /// The last part of a type's path.
 pub(crate) fn short_name<T>() -> &'static str {
-    last_part(std::any::type_name::<T>())
+    last_part(type_name::<T>())
 }
 
 fn last_part(name: &'static str) -> &'static str {
@@ -159,14 +173,10 @@ impl<'t, T: Queryable> QueryData for &'t T {
         T::ids()
     }
     fn condition() -> Condition {
-        let (key, name) = (T::Owner::key(), short_name::<T::Owner>());
-        if <T::Owner as AnyComponent>::Storage::SPARSE {
-            return Condition::InSet(key, name);
-        }
-        Condition::With(key, name)
+        having(<T::Owner as AnyComponent>::Storage::SPARSE, T::Owner::key(), type_name::<T::Owner>())
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::named("&", short_name::<T>(), "", columns_of::<T::Read>(T::ids())));
+        Term::add(out, "&", type_name::<T>(), "", columns_of::<T::Read>(T::ids()));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Moment<'w>) -> Self::Item<'w> {
@@ -192,7 +202,7 @@ impl<'t, T: Queryable> QueryData for &'t mut T {
         <&T as QueryData>::condition()
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::named("&mut ", short_name::<T>(), "", columns_of::<T::Write>(T::ids())));
+        Term::add(out, "&mut ", type_name::<T>(), "", columns_of::<T::Write>(T::ids()));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
@@ -218,7 +228,7 @@ impl<'t, T: Component> QueryData for Mut<'t, T> {
         <&T as QueryData>::condition()
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::named("Mut<", short_name::<T>(), ">", columns_of::<T::Write>(T::ids())));
+        Term::add(out, "Mut<", type_name::<T>(), ">", columns_of::<T::Write>(T::ids()));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
@@ -290,7 +300,7 @@ impl<T: AnyComponent> QueryData for Has<T> {
         Condition::Allow(T::key(), short_name::<T>())
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::named("Has<", short_name::<T>(), ">", 0));
+        Term::add(out, "Has<", type_name::<T>(), ">", 0);
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, _: Moment<'w>) -> Self::Item<'w> {
@@ -316,7 +326,7 @@ impl<'t, T: RowTracked> QueryData for Ref<'t, T> {
         <&T as QueryData>::condition()
     }
     fn terms(out: &mut Vec<Term>) {
-        out.push(Term::named("Ref<", short_name::<T>(), ">", columns_of::<Self::Fetch>(Self::ids())));
+        Term::add(out, "Ref<", type_name::<T>(), ">", columns_of::<Self::Fetch>(Self::ids()));
     }
     #[inline(always)]
     fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {
@@ -344,10 +354,10 @@ macro_rules! data_tuple {
                 ($($name::ids(),)*)
             }
             fn condition() -> Condition {
-                Condition::all([$($name::condition()),*])
+                Condition::all_of(&[$($name::condition),*])
             }
             fn terms(out: &mut Vec<Term>) {
-                $($name::terms(out);)*
+                terms_of_all(&[$($name::terms),*], out);
             }
             #[inline(always)]
             fn item<'w>(row: <Self::Fetch as Fetch>::Item<'w>, since: Moment<'w>) -> Self::Item<'w> {

@@ -12,6 +12,7 @@
 //! ```
 
 use phalanx_store::AnyColId;
+use phalanx_store::sorting;
 
 use super::condition::Condition;
 use crate::component::{AnyComponent, Disabled};
@@ -43,7 +44,7 @@ impl Extent {
         let parts = [condition.clone()].into_iter().chain(condition.enabled(&disabled)).collect();
         let mut alternatives = alternatives(&Condition::All(parts));
         if let Some(alternatives) = &mut alternatives {
-            alternatives.sort();
+            sorting::sort(alternatives);
             alternatives.dedup();
         }
         Self { condition: condition.clone(), alternatives }
@@ -119,7 +120,7 @@ impl Alternative {
 
 fn joined(some: &[AnyColId], more: &[AnyColId]) -> Vec<AnyColId> {
     let mut all = [some, more].concat();
-    all.sort_unstable();
+    sorting::sort(&mut all);
     all.dedup();
     all
 }

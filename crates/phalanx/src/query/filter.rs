@@ -230,7 +230,7 @@ macro_rules! filter_tuple {
                 ($($name::or_ids(),)*)
             }
             fn condition() -> Condition {
-                Condition::all([$($name::condition()),*])
+                Condition::all_of(&[$($name::condition),*])
             }
             #[inline(always)]
             fn keep(row: <Self::Fetch as Fetch>::Item<'_>, since: Tick) -> bool {

@@ -71,7 +71,8 @@ impl<'w, D: QueryData, F: QueryFilter> QueryLens<'w, D, F> {
         };
         match grant.prepare::<Both<D, F>>((F::ids(), D::ids()), wanted) {
             Ok(prepared) => {
-                Self { grant, state: FetchState { prepared, asked }, since, archetypes, components }
+                let state = FetchState { prepared, asked: Box::new(asked) };
+                Self { grant, state, since, archetypes, components }
             }
             Err(NotGranted::Column { position, .. }) => {
                 let term = lacking::<F>(D::terms, position);

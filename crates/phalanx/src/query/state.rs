@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use phalanx_store::{Access, Admission, Alias, DriverChoice, Fetch, Prepared, Store};
+use phalanx_store::{Access, Admission, Alias, DriverChoice, Fetch, Prepared, Preparing, Store};
 
 use super::condition::{Condition, Filter};
 use super::data::{QueryData, Term, columns_of};
@@ -46,7 +46,62 @@ pub struct QueryState<D: QueryData, F: QueryFilter = ()> {
 /// Columns and conditions are the same for `&'a T` of every `'a`, so this lives as long as its owner likes.
 pub(crate) struct FetchState<C: Fetch> {
     pub(crate) prepared: Prepared<C>,
-    pub(crate) asked: Asked,
+    pub(crate) asked: Box<Asked>,
+}
+
+/// A query as it was written, without its types.
+#[derive(Clone, Copy)]
+pub(crate) struct Written {
+    /// Of the data and of the filter.
+    pub(crate) conditions: [fn() -> Condition; 2],
+    /// The terms of the data.
+    pub(crate) terms: fn(&mut Vec<Term>),
+    /// How many columns the filter uses.
+    filter: fn() -> usize,
+}
+
+impl Written {
+    /// The query for `D` with the filter `F`.
+    pub(crate) const fn of<D: QueryData, F: QueryFilter>() -> Self {
+        Self { conditions: [D::condition, F::condition], terms: D::terms, filter: filter_columns::<F> }
+    }
+
+    /// What the query asks for, unless it contradicts itself.
+    pub(crate) fn checked(
+        &self,
+        columns: Result<Admission<'_>, Alias>,
+        store: &Store,
+        archetypes: &Archetypes,
+        components: &Components,
+    ) -> Result<Box<Asked>, QueryConflict> {
+        let mut columns = match columns {
+            Ok(columns) => columns,
+            Err(alias) => return Err(QueryConflict::new(alias, (self.filter)(), self.terms)),
+        };
+        if let Some(conflict) = QueryConflict::with_whole(columns.uses(), self.filter, self.terms) {
+            return Err(conflict);
+        }
+        Ok(Box::new(Asked::new(self.conditions, &mut columns, store, archetypes, components)))
+    }
+}
+
+fn filter_columns<F: QueryFilter>() -> usize {
+    columns_of::<F::Fetch>(F::ids())
+}
+
+/// A query that is being prepared: all that does not depend on its types.
+struct Making<'w> {
+    written: Written,
+    store: &'w Store,
+    archetypes: &'w Archetypes,
+    components: &'w Components,
+    made: Option<Result<Box<Asked>, QueryConflict>>,
+}
+
+impl Preparing for Making<'_> {
+    fn checked(&mut self, columns: Result<Admission<'_>, Alias>) {
+        self.made = Some(self.written.checked(columns, self.store, self.archetypes, self.components));
+    }
 }
 
 /// What a query asks for and what matches it: all that does not depend on its types, compiled once for all queries.
@@ -86,9 +141,9 @@ impl QueryConflict {
     }
 
     /// The conflict of a query that writes something and also reads whatever its entities have.
-    fn with_whole(uses: &[Access], filter: usize, terms_of: fn(&mut Vec<Term>)) -> Option<Self> {
+    fn with_whole(uses: &[Access], filter: fn() -> usize, terms_of: fn(&mut Vec<Term>)) -> Option<Self> {
         let writes = uses.iter().position(|access| access.writes)?;
-        let terms = all_terms(filter, terms_of);
+        let terms = all_terms(filter(), terms_of);
         let whole = terms.iter().find(|term| term.whole)?;
         Some(Self { first: whole.text.clone(), second: term_of(writes, &terms) })
     }
@@ -200,18 +255,12 @@ pub(crate) fn prepare<D: QueryData, F: QueryFilter>(
     archetypes: &Archetypes,
     components: &Components,
 ) -> Result<FetchState<Both<D, F>>, QueryConflict> {
-    let ids = (F::ids(), D::ids());
-    match store.prepare::<Both<D, F>>(ids) {
-        Ok(mut prepared) => {
-            let filter = columns_of::<F::Fetch>(ids.0);
-            if let Some(conflict) = QueryConflict::with_whole(prepared.uses(), filter, D::terms) {
-                return Err(conflict);
-            }
-            let conditions = [D::condition, F::condition];
-            let asked = Asked::new(conditions, &mut prepared.admission(), store, archetypes, components);
-            Ok(FetchState { prepared, asked })
-        }
-        Err(alias) => Err(QueryConflict::new(alias, columns_of::<F::Fetch>(ids.0), D::terms)),
+    let mut making = Making { written: Written::of::<D, F>(), store, archetypes, components, made: None };
+    let prepared = store.prepare_with::<Both<D, F>>((F::ids(), D::ids()), &mut making);
+    match (prepared, making.made) {
+        (Some(prepared), Some(Ok(asked))) => Ok(FetchState { prepared, asked }),
+        (_, Some(Err(conflict))) => Err(conflict),
+        _ => unreachable!("columns that are checked are heard of"),
     }
 }
 

@@ -22,6 +22,7 @@ use super::label::SetId;
 use super::sets::SetConfig;
 use super::task::Task;
 use super::{SystemKey, weak};
+use phalanx_store::sorting;
 
 /// A system of a schedule.
 pub(crate) struct Node {
@@ -194,7 +195,7 @@ impl Graph {
         for (at, node) in all.nodes.iter().enumerate() {
             let own = node.sets.iter().map(|set| self.index[set]);
             let mut own: Vec<usize> = own.chain(functions.get(&node.task.key()).copied()).collect();
-            own.sort_unstable();
+            sorting::sort(&mut own);
             own.dedup();
             for set in own {
                 self.members[set].push(at);
@@ -314,7 +315,7 @@ impl Graph {
         match &gate.members {
             Members::Systems(ids) => {
                 let mut systems: Vec<usize> = ids.iter().filter_map(|id| find(nodes, *id)).collect();
-                systems.sort_unstable();
+                sorting::sort(&mut systems);
                 systems.dedup();
                 systems
             }
@@ -336,7 +337,7 @@ impl Graph {
                 sets.extend_from_slice(&self.inner[set]);
             }
         }
-        systems.sort_unstable();
+        sorting::sort(&mut systems);
         systems.dedup();
         systems
     }
@@ -367,7 +368,7 @@ impl Graph {
                 }
             }
         }
-        found.sort_unstable();
+        sorting::sort(&mut found);
         found
     }
 }

@@ -4,6 +4,7 @@
 //! one column could run at the same time. Solid arrows are declared, dashed ones follow from conflicts. Where commands
 //! are applied a line goes across, and no column reaches over it.
 
+use phalanx_store::sorting;
 use std::fmt::Write as _;
 
 /// What is drawn: names in order, and arrows between their positions.
@@ -51,7 +52,7 @@ impl Drawing {
         let mut columns = vec![0; self.names.len()];
         let mut arrows: Vec<(usize, usize)> = self.declared.iter().chain(&self.conflicts).copied().collect();
         // The order is one in which every arrow points forward.
-        arrows.sort_unstable();
+        sorting::sort(&mut arrows);
         let mut arrows = arrows.into_iter().peekable();
         let (mut level, mut least, mut most) = (0, 0, 0);
         for at in 0..self.names.len() {

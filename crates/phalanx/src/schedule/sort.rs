@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use super::error::OrderCycle;
 use super::graph::{Constraints, Graph, Stands};
 use super::sync::{self, ApplyDeferred, SyncPoints};
+use phalanx_store::sorting;
 
 /// The result of sorting.
 pub(crate) struct Sorted {
@@ -73,7 +74,7 @@ fn with_gates(systems: &[usize], gated: &[Vec<usize>], count: usize) -> Vec<usiz
             Some((first?, Reverse(gated[gate].len()), gate))
         })
         .collect();
-    gates.sort_unstable();
+    sorting::sort(&mut gates);
     let mut gates = gates.into_iter().peekable();
     let mut order = Vec::with_capacity(systems.len() + gated.len());
     for (place, &node) in systems.iter().enumerate() {

@@ -20,6 +20,7 @@ use super::graph::{Gate, Node};
 use super::sort::Sorted;
 use super::task::Task;
 use crate::system::Access;
+use phalanx_store::sorting;
 
 /// Counters and edges of a stage: first its tasks, then its joints.
 #[derive(Default)]
@@ -136,7 +137,7 @@ impl<'a> Source<'a> {
             web.followers[from as usize].push(to);
         }
         // Last in the order first: followers of a joint are done with when its turn comes.
-        between.sort_unstable_by_key(|&node| std::cmp::Reverse(self.sorted.ranks[node]));
+        sorting::sort_by_key(&mut between, |&node| std::cmp::Reverse(self.sorted.ranks[node]));
         let joints: Vec<u32> = between.iter().filter_map(|&node| self.places[node]).collect();
         web.drop_dead_ends(&joints);
         web.multiply_out(&joints);
@@ -184,7 +185,7 @@ impl Web {
     fn multiply_out(&mut self, joints: &[u32]) {
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.followers.len()];
         for (from, followers) in self.followers.iter_mut().enumerate() {
-            followers.sort_unstable();
+            sorting::sort(followers);
             followers.dedup();
             let joints = followers.iter().filter(|&&to| to as usize >= self.tasks);
             joints.for_each(|&to| before[to as usize].push(small(from)));
@@ -212,7 +213,7 @@ impl Web {
 
     fn finish(mut self) -> Waits {
         for followers in &mut self.followers {
-            followers.sort_unstable();
+            sorting::sort(followers);
             followers.dedup();
         }
         let mut counts = vec![0; self.followers.len()];

@@ -15,7 +15,7 @@ use super::kept::{StateVisitor, visit_tick};
 use super::meta::{ParamConflict, Run, SystemMeta};
 use super::names::short_function;
 use super::param::SystemParam;
-use super::traits::{IntoSystem, Mode, System, run_in_own_session};
+use super::traits::{IntoSystem, Mode, System, open_session, run_in_own_session};
 use super::tuples::for_each_params;
 use crate::world::{SharedWorld, World};
 
@@ -142,14 +142,15 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         if self.state.is_some() {
             return Ok(());
         }
-        let fresh = self.meta.fork();
-        let before = std::mem::replace(&mut self.meta, fresh);
-        let state = F::Param::init(world, &mut self.meta);
-        let checked = self.meta.checked(before);
-        if checked.is_ok() {
-            self.state = Some(state);
+        self.meta.begin();
+        self.state = Some(F::Param::init(world, &mut self.meta));
+        match self.meta.checked() {
+            None => Ok(()),
+            Some(conflict) => {
+                self.state = None;
+                Err(conflict.unboxed())
+            }
         }
-        checked
     }
     fn update(&mut self, world: &World) {
         if let Some(state) = &mut self.state {
@@ -167,7 +168,14 @@ impl<Marker: 'static, F: SystemParamFunction<Marker>> System for FunctionSystem<
         self.call(input, world, now)
     }
     fn run_alone(&mut self, input: SystemIn<'_, Self>, world: &mut World) -> Result<F::Out, ParamError> {
-        run_in_own_session(self, world, |system, shared, now| system.run(input, shared, now))
+        self.update(world);
+        let out = {
+            let (shared, now) = open_session(self.meta.access(), world);
+            self.run(input, &shared, now)
+        };
+        world.store.advance_tick();
+        self.apply(world);
+        out
     }
     #[inline]
     fn run_alone_inline(

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use phalanx_store::{Conflict, Tick};
+use phalanx_store::{Conflict, InUse, Tick};
 
 use super::access::Access;
 use super::reach::{Reach, SplitColumns};
@@ -31,10 +31,10 @@ impl Run<'_> {
     pub(crate) fn busy(self, what: &dyn fmt::Display) -> ! {
         busy(self.name, what)
     }
+}
 
-    /// As [`Run::busy`], for a column of a query.
-    #[cold]
-    pub(crate) fn busy_column(self, conflict: Conflict) -> ! {
+impl InUse for Run<'_> {
+    fn panic(&self, conflict: Conflict) -> ! {
         self.busy(&format_args!("a column ({conflict})"))
     }
 }
@@ -73,6 +73,13 @@ const KEEP_APART: &str = "keep the queries in different tables with `With<X>` in
 const EXCLUSIVE: &str = "ask for what is read by queries of their own, or take `&mut World` alone";
 
 impl ParamConflict {
+    /// Apart, so that each system is compiled with a call of this alone.
+    #[expect(clippy::boxed_local, reason = "taking it out of the box is all there is to do")]
+    #[inline(never)]
+    pub(crate) fn unboxed(self: Box<Self>) -> Self {
+        *self
+    }
+
     /// What to do about it.
     fn way_out(&self) -> &'static str {
         if [&self.first, &self.second]
@@ -115,12 +122,15 @@ pub struct SystemMeta {
     conflict: Option<Box<ParamConflict>>,
     pub(crate) defers: bool,
     split: Arc<SplitColumns>,
+    /// What it was before its parameters are made.
+    before: Option<Box<Self>>,
 }
 
 impl SystemMeta {
     pub(crate) fn new(name: String) -> Self {
         let split = Arc::default();
-        Self { name, declared: Vec::new(), access: Access::new(), conflict: None, defers: false, split }
+        let (declared, access) = (Vec::new(), Access::new());
+        Self { name, declared, access, conflict: None, defers: false, split, before: None }
     }
 
     /// The system's name.
@@ -216,14 +226,19 @@ impl SystemMeta {
         Self { split: Arc::clone(&self.split), ..Self::new(self.name.clone()) }
     }
 
-    /// What stands against the system; then it is again as `before`.
-    pub(crate) fn checked(&mut self, before: Self) -> Result<(), ParamConflict> {
-        match self.conflict.take() {
-            Some(conflict) => {
-                *self = before;
-                Err(*conflict)
-            }
-            None => Ok(()),
+    /// Begins anew, with nothing declared yet; what was declared before is kept until [`SystemMeta::checked`].
+    pub(crate) fn begin(&mut self) {
+        let fresh = self.fork();
+        self.before = Some(Box::new(std::mem::replace(self, fresh)));
+    }
+
+    /// What stands against the system; then it is again as before [`SystemMeta::begin`].
+    pub(crate) fn checked(&mut self) -> Option<Box<ParamConflict>> {
+        let before = self.before.take();
+        let conflict = self.conflict.take();
+        if let (true, Some(before)) = (conflict.is_some(), before) {
+            *self = *before;
         }
+        conflict
     }
 }

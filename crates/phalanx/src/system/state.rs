@@ -52,9 +52,8 @@ impl<P: SystemParam> SystemState<P> {
     #[track_caller]
     fn built(world: &mut World, init: impl FnOnce(&mut World, &mut SystemMeta) -> P::State) -> Self {
         let mut meta = SystemMeta::new("SystemState".to_owned());
-        let before = meta.fork();
         let state = init(world, &mut meta);
-        if let Err(conflict) = meta.checked(before) {
+        if let Some(conflict) = meta.checked() {
             panic!("{conflict}");
         }
         Self { state, meta, world: world.id(), last_run: Tick::ZERO }

@@ -200,6 +200,14 @@ impl<S: System> IntoSystem<S::In, S::Out, ()> for S {
     }
 }
 
+/// A session of its own for a system that uses this, and the tick of its run.
+#[inline(never)]
+pub(crate) fn open_session<'w>(access: &Access, world: &'w mut World) -> (SharedWorld<'w>, Tick) {
+    let now = world.store.advance_tick();
+    let reads = access.reads_everything() && Mode::of(access) == Mode::Reading;
+    (session(reads, world), now)
+}
+
 /// Runs a system that shares the world in a session of its own.
 #[inline]
 pub(crate) fn run_in_own_session<S: System>(

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use phalanx_store::FirstPanic;
+use phalanx_store::sorting;
 
 use super::kept::{self, Exchanging, Kept, LocalCopies, StateVisitor, Taking};
 use super::registered::{Place, Registered};
@@ -62,7 +63,7 @@ impl WorldKept {
         let unused = registered.take_unused();
         all.cached.clone_from(&registered.cached);
         let mut numbers: Vec<u64> = registered.kept().keys().copied().collect();
-        numbers.sort_unstable();
+        sorting::sort(&mut numbers);
         for number in numbers {
             let Some(Place { system: Some(system), token, .. }) = registered.kept().get_mut(&number) else {
                 continue;

@@ -7,6 +7,7 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 
+use phalanx_store::sorting;
 use phalanx_store::{Entity, Existing};
 
 use super::commands::merge;
@@ -155,7 +156,7 @@ impl World {
         }
         let Some(pool) = self.pool_of(entity) else { return Err(NoSuchEntity::new(entity).into()) };
         let mut given: Vec<(ComponentId, Boxed)> = ids.iter().copied().zip(values).collect();
-        given.sort_by_key(|(id, _)| *id);
+        sorting::sort_by_key(&mut given, |(id, _)| *id);
         if let Some(pair) = given.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let id = pair[0].0;
             let info = self.components.get_info(id).ok_or(InsertByIdError::NoSuchComponent { id })?;

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use phalanx_store::sorting;
 use phalanx_store::{Entity, TableId};
 
 use super::World;
@@ -136,7 +137,7 @@ impl World {
             let row = set.and_then(|set| Some((self.store.set_table(set), self.store.set_row(set, entity)?)));
             places.extend(row.map(|(table, row)| (info, table, row)));
         }
-        places.sort_by_key(|(info, ..)| info.name());
+        sorting::sort_by_key(&mut places, |(info, ..)| info.name());
         places
     }
 

@@ -13,6 +13,7 @@
 
 use std::fmt;
 
+use phalanx_store::sorting;
 use phalanx_store::{BLOCK_ROWS, Entity, TableId};
 
 use super::World;
@@ -95,7 +96,7 @@ impl World {
     pub(super) fn named_components(&self, archetype: ArchetypeId) -> Vec<&ComponentInfo> {
         let ids = self.archetypes.signature(archetype).iter();
         let mut infos: Vec<&ComponentInfo> = ids.map(|id| self.components.info(id)).collect();
-        infos.sort_by_key(|info| info.name());
+        sorting::sort_by_key(&mut infos, |info| info.name());
         infos
     }
 
@@ -109,7 +110,7 @@ impl World {
     pub(super) fn named_sparse(&self) -> Vec<&ComponentInfo> {
         let ids = self.components.sparse().iter();
         let mut infos: Vec<&ComponentInfo> = ids.map(|id| self.components.info(id)).collect();
-        infos.sort_by_key(|info| info.name());
+        sorting::sort_by_key(&mut infos, |info| info.name());
         infos
     }
 }

@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 
+use phalanx_store::sorting;
 use phalanx_store::{Entity, GroupGone, GroupTerms, SetId};
 
 use super::World;
@@ -115,7 +116,7 @@ impl World {
     ) -> String {
         let names = |ids: &[ComponentId]| {
             let mut names: Vec<&str> = ids.iter().map(|&id| self.components.info(id).name()).collect();
-            names.sort_unstable();
+            sorting::sort(&mut names);
             names.join(", ")
         };
         format!("the group of Own<({})>, Get<({})>, Without<({})>", names(owned), names(seen), names(without))

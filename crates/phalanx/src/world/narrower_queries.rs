@@ -193,5 +193,5 @@ fn narrower<N: QueryData, G: QueryFilter>(
     let condition = Condition::All(conditions);
     let World { store, archetypes, components, .. } = world;
     let asked = Asked::narrowed(condition, &mut prepared.admission(), store, archetypes, components);
-    QueryState { fetch: FetchState { prepared, asked } }
+    QueryState { fetch: FetchState { prepared, asked: Box::new(asked) } }
 }

@@ -13,7 +13,6 @@ use std::sync::{Arc, RwLockReadGuard};
 use phalanx_store::{Entity, Tick};
 
 use super::super::meta::{Run, SystemMeta};
-use super::super::names::short_type;
 use super::SystemParam;
 use super::query::init_query;
 use crate::component::Component;
@@ -115,7 +114,7 @@ macro_rules! index_param {
 
             fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
                 world.register_component::<C>();
-                let rows = init_query::<(Entity, &'static C), Everyone>(world, meta, short_type::<Self>());
+                let rows = init_query::<(Entity, &'static C), Everyone>(world, meta, type_name::<Self>());
                 IndexState { index: world.shared_index(), rows }
             }
             fn update(state: &mut Self::State, world: &World) {

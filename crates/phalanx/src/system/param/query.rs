@@ -4,17 +4,16 @@
 //! the query's terms say about tables. A column that the system also uses elsewhere, in other tables, is split: the
 //! lock then compares tables (ADR 0046).
 
+use std::any::type_name;
 use std::sync::Arc;
 
-use phalanx_store::{Access, Admission, Fetch, Locked};
+use phalanx_store::{Access, Admission, Alias, Fetch, Locked, Prepared, Preparing, Tick};
 
 use super::super::meta::{Run, SystemMeta};
-use super::super::names::short_type;
 use super::super::reach::SplitColumns;
 use super::SystemParam;
-use crate::query::{
-    Asked, Context, Extent, FetchState, Moment, Query, QueryData, QueryFilter, Term, prepare, reads_whole,
-};
+use crate::names::short_type_name;
+use crate::query::{Asked, Extent, Moment, Query, QueryData, QueryFilter, Written, reads_whole};
 use crate::world::{SharedWorld, World};
 
 type Columns<D, F> = (<F as QueryFilter>::Fetch, <D as QueryData>::Fetch);
@@ -22,71 +21,88 @@ type Columns<D, F> = (<F as QueryFilter>::Fetch, <D as QueryData>::Fetch);
 /// The flags of a query.
 pub struct QueryGuard<'w, D: QueryData, F: QueryFilter> {
     locked: Locked<'w, Columns<D, F>>,
-    since: Moment<'w>,
-    context: Context<'w>,
+    asked: &'w Asked,
+    world: &'w SharedWorld<'w>,
+    since: Tick,
 }
 
-/// A query that a system keeps; without a state when it contradicts itself, and the system is refused.
+/// A query that a system keeps; without columns when it contradicts itself, and the system is refused.
 pub struct Kept<C: Fetch> {
-    state: Option<FetchState<C>>,
+    prepared: Option<Prepared<C>>,
+    any: Box<AnyKept>,
+}
+
+/// What is kept of a query whatever its type.
+struct AnyKept {
+    asked: Option<Box<Asked>>,
     /// The columns that the system shares with others.
     split: Arc<SplitColumns>,
-    /// How many of them the state knows.
+    /// How many of them the query knows.
     known: usize,
 }
 
-impl<C: Fetch> Kept<C> {
-    fn state(&self) -> &FetchState<C> {
-        match &self.state {
-            Some(state) => state,
-            None => unreachable!("a system whose query contradicts itself is refused"),
+impl AnyKept {
+    /// Brings the query up to date.
+    fn update(&mut self, mut prepared: Admission<'_>, world: &World) {
+        let Some(asked) = &mut self.asked else { return };
+        asked.update(&mut prepared, &world.store, &world.archetypes, &world.components);
+        if self.split.count() != self.known {
+            let columns = self.split.all();
+            prepared.split(&columns);
+            self.known = columns.len();
         }
     }
 }
 
-/// Makes the state of a query, and declares what it uses under the name of the parameter that it belongs to.
+/// The query of a system in the making; it is declared under the name of the parameter that it belongs to.
+struct Declaring<'a> {
+    written: Written,
+    world: &'a World,
+    meta: &'a mut SystemMeta,
+    name: &'static str,
+    kept: Box<AnyKept>,
+}
+
+impl<'a> Declaring<'a> {
+    fn new(written: Written, world: &'a World, meta: &'a mut SystemMeta, name: &'static str) -> Self {
+        let kept = Box::new(AnyKept { asked: None, split: Arc::default(), known: 0 });
+        Self { written, world, meta, name, kept }
+    }
+}
+
+impl Preparing for Declaring<'_> {
+    fn checked(&mut self, columns: Result<Admission<'_>, Alias>) {
+        let World { store, archetypes, components, .. } = self.world;
+        let name = short_type_name(self.name);
+        // Kept beyond the check, which takes the columns.
+        let uses: Vec<Access> =
+            columns.as_ref().map_or_else(|_| Vec::new(), |columns| columns.uses().to_vec());
+        match self.written.checked(columns, store, archetypes, components) {
+            Ok(asked) => {
+                let (whole, extent) = (reads_whole(self.written.terms), Extent::of(&asked.written()));
+                self.kept.split = self.meta.declare_query(self.world, name, &uses, whole, extent);
+                self.kept.asked = Some(asked);
+            }
+            Err(conflict) => self.meta.refuse_query(conflict.first, conflict.second, name),
+        }
+    }
+}
+
+/// Makes the state of a query, and declares what it uses for a parameter of this type.
 pub(super) fn init_query<D: QueryData, F: QueryFilter>(
-    world: &mut World,
+    world: &World,
     meta: &mut SystemMeta,
-    name: String,
+    name: &'static str,
 ) -> Kept<Columns<D, F>> {
-    match prepare::<D, F>(&world.store, &world.archetypes, &world.components) {
-        Ok(state) => {
-            let split = declare((state.prepared.uses(), &state.asked), D::terms, world, meta, name);
-            Kept { state: Some(state), split, known: 0 }
-        }
-        Err(conflict) => {
-            meta.refuse_query(conflict.first, conflict.second, name);
-            Kept { state: None, split: Arc::default(), known: 0 }
-        }
-    }
+    let mut declaring = Declaring::new(Written::of::<D, F>(), world, meta, name);
+    let prepared = world.store.prepare_with::<Columns<D, F>>((F::ids(), D::ids()), &mut declaring);
+    Kept { prepared, any: declaring.kept }
 }
 
-/// Declares what a query of any type uses.
-fn declare(
-    (uses, asked): (&[Access], &Asked),
-    terms_of: fn(&mut Vec<Term>),
-    world: &World,
-    meta: &mut SystemMeta,
-    name: String,
-) -> Arc<SplitColumns> {
-    let extent = Extent::of(&asked.written());
-    meta.declare_query(world, name, uses, reads_whole(terms_of), extent)
-}
-
-/// Brings a query of any type up to date.
-fn update(
-    (mut prepared, asked): (Admission<'_>, &mut Asked),
-    split: &SplitColumns,
-    known: &mut usize,
-    world: &World,
-) {
-    asked.update(&mut prepared, &world.store, &world.archetypes, &world.components);
-    if split.count() != *known {
-        let columns = split.all();
-        prepared.split(&columns);
-        *known = columns.len();
-    }
+#[cold]
+#[inline(never)]
+fn refused() -> ! {
+    unreachable!("a system whose query contradicts itself is refused")
 }
 
 impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, '_, D, F> {
@@ -97,25 +113,23 @@ impl<D: QueryData, F: QueryFilter> SystemParam for Query<'_, '_, D, F> {
     const ACTIVE: bool = false;
 
     fn init(world: &mut World, meta: &mut SystemMeta) -> Self::State {
-        init_query::<D, F>(world, meta, short_type::<Self>())
+        init_query::<D, F>(world, meta, type_name::<Self>())
     }
     fn update(state: &mut Self::State, world: &World) {
-        if let Kept { state: Some(state), split, known } = state {
-            update((state.prepared.admission(), &mut state.asked), split, known, world);
+        if let Some(prepared) = &mut state.prepared {
+            state.any.update(prepared.admission(), world);
         }
     }
     #[inline]
     fn lock<'w>(state: &'w Self::State, world: &'w SharedWorld<'w>, run: Run<'w>) -> Self::Guard<'w> {
-        let state = state.state();
-        let locked = match world.store.lock_at(&state.prepared, run.now) {
-            Ok(locked) => locked,
-            Err(conflict) => run.busy_column(conflict),
-        };
-        let context = state.asked.context(world.archetypes, world.components);
-        QueryGuard { locked, since: Moment::in_whole(run.since, world.whole), context }
+        let (Some(prepared), Some(asked)) = (&state.prepared, &state.any.asked) else { refused() };
+        let locked = world.store.expect_lock_at(prepared, run.now, &run);
+        QueryGuard { locked, asked, world, since: run.since }
     }
     #[inline]
     fn item<'g>(guard: &'g mut Self::Guard<'_>) -> Self::Item<'g> {
-        Query::new(guard.locked.view(), guard.since, guard.context)
+        let world = guard.world;
+        let context = guard.asked.context(world.archetypes, world.components);
+        Query::new(guard.locked.view(), Moment::in_whole(guard.since, world.whole), context)
     }
 }

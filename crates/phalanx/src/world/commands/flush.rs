@@ -13,7 +13,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use phalanx_store::{Entity, Existing, FirstPanic};
+use phalanx_store::{Entity, Existing, FirstPanic, sorting};
 
 use super::merge::{self, Merge};
 use super::queue::{Queue, Step, What};
@@ -406,7 +406,7 @@ fn apply_chain(world: &mut World, merge: &mut Merge, work: &mut Queue, steps: &m
         return apply_one(world, work, one);
     }
     if world.commands.order == FlushOrder::Staged {
-        steps.sort_by_key(|&at| match work.steps[at].what {
+        sorting::sort_by_key(steps, |&at| match work.steps[at].what {
             What::Enter { .. } => 0,
             What::Remove { .. } => 2,
             _ => 1,

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use phalanx_store::Entity;
+use phalanx_store::sorting;
 
 use super::Lifecycle;
 use super::by_key::EventKey;
@@ -336,15 +337,15 @@ impl Observers {
         let lists = lifecycle.iter_mut().flat_map(|list| list.by_component.iter_mut().chain([&mut list.any]));
         // Each list is sorted for itself, so it does not matter in which order that happens.
         for list in by_event.values_mut().chain(by_entity.values_mut()) {
-            list.sort_by_key(rank);
+            sorting::sort_by_key(list, rank);
         }
-        lists.for_each(|list| list.sort_by_key(rank));
+        lists.for_each(|list| sorting::sort_by_key(list, rank));
     }
 
     /// All observers in the order in which they were registered.
     pub(super) fn list(&self) -> Vec<(ObserverId, &NewObserver)> {
         let mut all: Vec<_> = self.iter().collect();
-        all.sort_unstable_by_key(|(born, ..)| *born);
+        sorting::sort_by_key(&mut all, |(born, ..)| *born);
         let id = |slot: u32| ObserverId { slot, generation: self.slots[slot as usize].generation };
         all.into_iter().map(|(_, slot, observer)| (id(slot), observer)).collect()
     }
@@ -394,7 +395,7 @@ impl Observers {
             lists += usize::from(found.len() > before);
         }
         if lists > 1 {
-            found.sort_unstable_by_key(|&slot| self.kept(slot).map_or(0, |kept| kept.rank));
+            sorting::sort_by_key(&mut found, |&slot| self.kept(slot).map_or(0, |kept| kept.rank));
             found.dedup();
         }
         found
@@ -418,7 +419,7 @@ impl World {
         handler: Box<dyn Handler>,
     ) -> Result<ObserverId, ObserverCycle> {
         self.reactions.plans.forget();
-        observer.entities.sort_unstable();
+        sorting::sort(&mut observer.entities);
         observer.entities.dedup();
         let heard = observer.lifecycle.map(|_| observer.components.clone());
         let origin = observer.origin.take();

@@ -14,6 +14,7 @@ use hashbrown::HashMap;
 use super::observers::{NewObserver, Observers};
 use crate::steps;
 use crate::world::World;
+use phalanx_store::sorting;
 
 /// What observers say about their order.
 #[derive(Default)]
@@ -152,7 +153,7 @@ impl Observers {
     /// The slots of all observers, in order.
     pub(super) fn in_order(&self) -> Result<Vec<u32>, ObserverCycle> {
         let mut all: Vec<(u64, u32, &NewObserver)> = self.iter().collect();
-        all.sort_unstable_by_key(|&(born, ..)| born);
+        sorting::sort_by_key(&mut all, |&(born, ..)| born);
         let mut made_from: HashMap<TypeId, Vec<usize>> = HashMap::new();
         for (at, (.., observer)) in all.iter().enumerate() {
             steps::count();
@@ -207,7 +208,7 @@ impl World {
         let order = reactions.observers.in_order().expect("no observer was added that closes a circle");
         reactions.observers.put_in_order(&order);
         let observers = &reactions.observers;
-        reactions.matchers.sort_by_key(|matcher| matcher.listener.rank(observers));
-        reactions.polls.sort_by_key(|poll| poll.listener.rank(observers));
+        sorting::sort_by_key(&mut reactions.matchers, |matcher| matcher.listener.rank(observers));
+        sorting::sort_by_key(&mut reactions.polls, |poll| poll.listener.rank(observers));
     }
 }
