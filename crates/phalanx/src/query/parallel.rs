@@ -3,8 +3,8 @@
 //! How heavy a row is shows when rows are visited: the calling thread begins, looks at the clock after a few rows, and
 //! again after more of them, and shares what is left as soon as that is worth another thread's while. So light loops
 //! stay on the calling thread, and a few heavy rows do not. Looks cost light loops more than anything else does, so a
-//! query that was light many times is timed in some runs only (`light_runs`). What is shared is cut into jobs of some microseconds each;
-//! jobs of more than a block end on block borders, so that no two of them share a tick or a cache line of a column.
+//! query that was light many times is timed in some runs only, and rows that were heavy in the run before are shared at
+//! once (`light_runs`). What is shared is cut into jobs of some microseconds each; jobs of more than a block end on block borders, so that no two of them share a tick or a cache line of a column.
 //! Which thread runs a job is open; everything that depends on order belongs in the rows themselves. What
 //! [`ParQuery::map_reduce`] combines is cut by the number of rows alone, so that it is the same in every run.
 //!
@@ -211,6 +211,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         }
         let together = pace.jobs_together(jobs.len(), rows);
         share(&mut jobs, together, &|job| job.take().into_iter().for_each(&run));
+        pace.shared(rows);
     }
 
     /// Maps each match and combines the results, in the order of rows; `identity` must be neutral. Where rows are
@@ -244,6 +245,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
         let rows = jobs.iter().filter_map(|(part, _)| part.as_ref()).map(QueryTable::len).sum();
         let together = pace.jobs_together(jobs.len(), rows);
         share(&mut jobs, together, &|(part, result)| *result = part.take().map(fold));
+        pace.shared(rows);
         jobs.into_iter().filter_map(|(_, result)| result).fold(sum, combine)
     }
 
@@ -263,6 +265,7 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
             light_runs,
             is_timed: matches!(self.batches, Batches::Timed) && light_runs.is_next_timed(rows),
             began: None,
+            at_once: false,
             clock: None,
             row: 0.0,
         })
@@ -300,6 +303,8 @@ struct Pace<'w> {
     /// Whether the clock is looked at, where time decides.
     is_timed: bool,
     began: Option<Instant>,
+    /// Whether all rows are shared, as in the run before.
+    at_once: bool,
     clock: Option<Instant>,
     /// The nanoseconds that a row took of late.
     row: f64,
@@ -321,7 +326,11 @@ impl Pace<'_> {
         let Some(set) = self.clock else {
             self.clock = Some(Instant::now());
             self.began = self.clock;
-            return Step::Visit(FIRST_ROWS);
+            if let Some(row) = self.light_runs.heavy_row() {
+                self.row = row;
+                self.at_once = self.is_worth_sharing(self.left) && rayon_core::current_num_threads() > 1;
+            }
+            return if self.at_once { Step::Share } else { Step::Visit(FIRST_ROWS) };
         };
         if self.left == 0 {
             return Step::Visit(usize::MAX);
@@ -337,7 +346,7 @@ impl Pace<'_> {
             return Step::Visit(self.timed_rows());
         }
         if self.is_worth_sharing(self.left) {
-            self.light_runs.took(self.rows, Duration::MAX);
+            self.light_runs.was_heavy(self.row);
             return if rayon_core::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
         }
         (self.clock, self.visited) = (Some(now), 0);
@@ -348,6 +357,19 @@ impl Pace<'_> {
     fn ended(&self) {
         if let Some(began) = self.began {
             self.light_runs.took(self.rows, began.elapsed());
+        }
+    }
+
+    /// Remembers what rows took that were shared at once, as if all threads had worked all the time.
+    fn shared(&mut self, rows: usize) {
+        if let Some(began) = self.began.filter(|_| self.at_once) {
+            let took = began.elapsed();
+            self.row = nanos(took) * rayon_core::current_num_threads() as f64 / rows.max(1) as f64;
+            if self.is_worth_sharing(rows) {
+                self.light_runs.was_heavy(self.row);
+            } else {
+                self.light_runs.took(rows, took);
+            }
         }
     }
 

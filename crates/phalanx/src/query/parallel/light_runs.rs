@@ -1,4 +1,7 @@
-//! What a query remembers of its parallel loops: how many in a row were too short to be shared.
+//! What a query remembers of its parallel loops: how many in a row were too short to be shared, or how heavy rows were.
+//!
+//! Rows that were shared are shared from the beginning in the next run: threads that still look for work from the run before
+//! find it at once, and those that sleep are woken sooner. If they were light after all, the run after that is timed.
 //!
 //! Looking at the clock is a hundredth of a loop of some microseconds. So a loop that was that short many times in a row is
 //! timed in one run of eight; in the others the calling thread visits all rows. Rows that become heavy are shared seven
@@ -9,7 +12,7 @@
 //! what another one reads. Views of one world may have one together, and write over each other: then a run is timed that
 //! need not be, or the other way round.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 /// The runs in a row that must have been light before any is not timed.
@@ -19,13 +22,15 @@ const UNTIMED: u32 = 7;
 /// The longest that a light run takes, all rows together: much less than what makes sharing worth its while.
 const LIGHT: Duration = Duration::from_micros(20);
 
-/// How many runs in a row were light.
+/// How many runs in a row were light, or how heavy the rows of the last one were.
 #[derive(Default)]
 pub(crate) struct LightRuns {
     /// How many, up to `EARNED`; beyond that, the runs since that were not timed.
     runs: AtomicU32,
     /// The rows up to which they say something.
     rows: AtomicUsize,
+    /// The nanoseconds that a row took in the last run, as bits of a float, if that was shared; else 0.
+    heavy_row: AtomicU64,
 }
 
 impl LightRuns {
@@ -39,8 +44,23 @@ impl LightRuns {
         false
     }
 
-    /// Remembers how long a run took, that was timed.
+    /// How many nanoseconds a row took in the last run, if that was shared.
+    pub(super) fn heavy_row(&self) -> Option<f64> {
+        match self.heavy_row.load(Relaxed) {
+            0 => None,
+            bits => Some(f64::from_bits(bits)),
+        }
+    }
+
+    /// Remembers a run that was shared, or should have been: how many nanoseconds a row took.
+    pub(super) fn was_heavy(&self, row: f64) {
+        self.runs.store(0, Relaxed);
+        self.heavy_row.store(row.to_bits(), Relaxed);
+    }
+
+    /// Remembers how long a run took, that was timed and not shared.
     pub(super) fn took(&self, rows: usize, time: Duration) {
+        self.heavy_row.store(0, Relaxed);
         if time > LIGHT {
             return self.runs.store(0, Relaxed);
         }
@@ -88,6 +108,15 @@ mod tests {
             light.took(100, LIGHT);
         }
         assert!(!light.is_next_timed(100));
+    }
+
+    #[test]
+    fn the_rows_of_a_run_that_was_shared_are_known_until_one_is_light() {
+        let light = earned(100);
+        light.was_heavy(1_500.0);
+        assert!(light.heavy_row() == Some(1_500.0) && light.is_next_timed(100));
+        light.took(100, LIGHT);
+        assert_eq!(light.heavy_row(), None);
     }
 
     #[test]
