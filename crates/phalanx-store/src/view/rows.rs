@@ -195,7 +195,9 @@ impl<'w, F: Fetch> Iterator for Rows<'w, F> {
                 // SAFETY: as above (I6).
                 return Some(unsafe { self.run.take_dense() });
             }
-            seldom();
+            if Self::FILLS_REGISTERS {
+                seldom();
+            }
             // By table: whether there is a chunk would be asked of its first pointer.
             let Some((table, len)) = self.chunks.next_table() else { return None };
             // SAFETY: the rows are in range, and each table comes once (I6).
