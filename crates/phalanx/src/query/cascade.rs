@@ -163,8 +163,10 @@ fn visit<D: QueryData, F: QueryFilter>(
     });
 }
 
-#[cfg(all(test, feature = "parallel"))]
+#[cfg(test)]
 mod tests {
+    #![cfg(feature = "parallel")]
+
     use std::time::Duration;
 
     use super::Pace;
