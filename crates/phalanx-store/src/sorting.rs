@@ -4,7 +4,8 @@
 //! millions of values. Lists of systems, conditions and columns are short, and sorted when a program begins. Here short lists
 //! are sorted by insertion, and of longer ones the positions, in one place for all types. Equal values keep their order.
 //!
-//! Lists that are long in each frame are sorted by the standard library.
+//! Lists that are long in each frame are sorted by the standard library. The rows of sets and groups are ordered by the same two
+//! steps, [`in_order`] and [`arrange`], because their values lie in several columns.
 
 #![forbid(unsafe_code)]
 
@@ -26,8 +27,11 @@ pub fn sort_by_key<T, K: Ord>(list: &mut [T], mut key: impl FnMut(&T) -> K) {
 /// Sorts a list by a comparison.
 pub fn sort_by<T>(list: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     if list.len() > SHORT {
-        let order = in_order(list.len(), &mut |a, b| compare(&list[a], &list[b]));
-        return put_in_order(order, &mut |a, b| list.swap(a, b));
+        // Without their types, so that both are compiled once.
+        let compare: &mut dyn FnMut(usize, usize) -> Ordering = &mut |a, b| compare(&list[a], &list[b]);
+        let order = in_order(list.len(), compare);
+        let swap: &mut dyn FnMut(usize, usize) = &mut |a, b| list.swap(a, b);
+        return arrange(order, swap);
     }
     for end in 1..list.len() {
         let mut at = end;
@@ -38,16 +42,17 @@ pub fn sort_by<T>(list: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     }
 }
 
-/// The positions of a list, in the order of what stands there.
-fn in_order(len: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
+/// The positions of so many values, in the order of what stands there; equal ones as they stand.
+pub fn in_order(len: usize, mut compare: impl FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
     order.sort_by(|&a, &b| compare(a, b));
     order
 }
 
-/// Moves values to where they belong, circle by circle: at each position that which stood where `order` says.
-fn put_in_order(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
+/// Brings values into an order by exchanging two at a time: each position gets what stood at `order[position]`.
+pub fn arrange(mut order: Vec<usize>, mut swap: impl FnMut(usize, usize)) {
     for start in 0..order.len() {
+        // Along a cycle of positions, what stood at its start is passed on until it is where it belongs.
         let mut at = start;
         while order[at] != start {
             let from = std::mem::replace(&mut order[at], at);

@@ -6,8 +6,7 @@
 
 use std::cmp::Ordering;
 
-use phalanx_store::sorting;
-use phalanx_store::{Entity, GroupGone, GroupTerms, SetId};
+use phalanx_store::{Entity, GroupGone, GroupTerms, SetId, sorting};
 
 use super::World;
 use crate::group::{Group, GroupError, GroupFilter, GroupParts};
@@ -133,27 +132,6 @@ impl World {
     }
 }
 
-/// The positions of `len` things in stable ascending order.
-pub(super) fn sorted(len: usize, mut compare: impl FnMut(usize, usize) -> Ordering) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..len).collect();
-    order.sort_by(|&a, &b| compare(a, b));
-    order
-}
-
-/// Brings things into an order by exchanging two at a time: each place gets what stood at `order[place]`.
-pub(crate) fn arrange(mut order: Vec<usize>, mut swap: impl FnMut(usize, usize)) {
-    for start in 0..order.len() {
-        // Along a circle of places, what stood at its start is passed on until it is where it belongs.
-        let mut at = start;
-        while order[at] != start {
-            let from = std::mem::replace(&mut order[at], at);
-            swap(at, from);
-            at = from;
-        }
-        order[at] = at;
-    }
-}
-
 /// What was asked of a group.
 ///
 /// # Panics
@@ -273,9 +251,9 @@ impl<O: GroupParts, G: GroupParts, F: GroupFilter> Group<O, G, F> {
     ) -> Result<(), GroupError> {
         world.store.group_len(self.id)?;
         let items: Vec<_> = self.iter(world).collect();
-        let order = sorted(items.len(), |a, b| compare(&items[a], &items[b]));
+        let order = sorting::in_order(items.len(), |a, b| compare(&items[a], &items[b]));
         drop(items);
-        arrange(order, |a, b| {
+        sorting::arrange(order, |a, b| {
             expect(world.store.group_swap(self.id, a, b));
         });
         Ok(())

@@ -3,10 +3,9 @@
 //! Everything here was checked before: which entity has which component, in which pool, in which order. Hooks,
 //! observers and commands do not run.
 
-use phalanx_store::{AnyColId, ColumnRows, Entity, SetGroupId, SetId, TableId};
+use phalanx_store::{AnyColId, ColumnRows, Entity, SetGroupId, SetId, TableId, sorting};
 
 use super::World;
-use super::groups::arrange;
 use crate::component::{Leftover, LoadedColumns};
 use crate::pool::{PoolId, PoolMark, pooled};
 use crate::registry::ComponentId;
@@ -182,7 +181,7 @@ impl World {
         if !once || places.len() != members.len() {
             return false;
         }
-        arrange(places, |a, b| {
+        sorting::arrange(places, |a, b| {
             let _ = self.store.group_swap(id, a, b);
         });
         true

@@ -7,9 +7,8 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
-use phalanx_store::{Entity, Existing, SetId};
+use phalanx_store::{Entity, Existing, SetId, sorting};
 
-use super::groups::{arrange, sorted};
 use super::{ChangeError, ComponentMissing, NoSuchEntity, World};
 use crate::bundle::Bundle;
 use crate::component::AnyComponent;
@@ -242,7 +241,7 @@ impl World {
     ) -> Result<(), OrderError> {
         let Some(set) = self.free_set::<C>()? else { return Ok(()) };
         let items: Vec<C::Ref<'_>> = self.sparse::<C>().iter().map(|(_, value)| value).collect();
-        let order = sorted(items.len(), |a, b| compare(&items[a], &items[b]));
+        let order = sorting::in_order(items.len(), |a, b| compare(&items[a], &items[b]));
         drop(items);
         self.arrange_set(set, order);
         Ok(())
@@ -267,7 +266,7 @@ impl World {
     }
 
     fn arrange_set(&mut self, set: SetId, order: Vec<usize>) {
-        arrange(order, |a, b| {
+        sorting::arrange(order, |a, b| {
             self.store.set_swap(set, a, b);
         });
     }
