@@ -163,10 +163,9 @@ fn visit<D: QueryData, F: QueryFilter>(
     });
 }
 
+#[cfg(feature = "parallel")]
 #[cfg(test)]
 mod tests {
-    #![cfg(feature = "parallel")]
-
     use std::time::Duration;
 
     use super::Pace;
