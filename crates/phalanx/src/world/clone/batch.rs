@@ -73,6 +73,8 @@ impl World {
                 for_each_despite_panics(edges.into_iter(), |put| put(self));
             });
         }
+        // Before the result is made: it would leak if the drop of a local variable panicked.
+        panics.guard(|| drop(shared));
         panics.resume();
         instances.into_iter().next().expect("the template itself is the first")
     }
