@@ -212,7 +212,8 @@ fn expect_told(world: &World) {
 // Hazards 10, 58 and 69.
 #[test]
 fn whatever_panics_is_announced_as_it_is_and_dropped_once() {
-    for seed in 1..=model_steps(40, 400) as u64 {
+    // Each seed counts as 20 steps of those that tests may take.
+    for seed in 1..=model_steps(800, 8_000) as u64 / 20 {
         let (mut world, mut random) = (world(seed), Random::new(seed));
         let (mut all, mut saved) = (Vec::new(), Vec::new());
         for at in 0..60 {
