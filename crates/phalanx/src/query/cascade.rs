@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use phalanx_store::Descent;
 
 #[cfg(feature = "parallel")]
+use super::parallel::{JOB, WORTH_WAKING};
+#[cfg(feature = "parallel")]
 use super::state::Both;
 use super::{Query, QueryData, QueryFilter};
 
@@ -104,12 +106,6 @@ const LOOK: Duration = Duration::from_micros(50);
 /// Rows that take less are light: fetching them anew, far from the one above, costs more than other threads save.
 #[cfg(feature = "parallel")]
 const HEAVY: Duration = Duration::from_nanos(100);
-/// The time that all rows take which are worth sharing: threads have to be woken.
-#[cfg(feature = "parallel")]
-const WORTH_SHARING: Duration = Duration::from_micros(150);
-/// The time that one job takes.
-#[cfg(feature = "parallel")]
-const JOB: Duration = Duration::from_micros(12);
 
 /// How long some rows took.
 #[cfg(feature = "parallel")]
@@ -122,7 +118,7 @@ struct Pace {
 impl Pace {
     fn is_worth_sharing(&self, left: usize) -> bool {
         let (rows, took) = (self.rows as f64, self.took.as_secs_f64());
-        took >= HEAVY.as_secs_f64() * rows && took * left as f64 >= WORTH_SHARING.as_secs_f64() * rows
+        took >= HEAVY.as_secs_f64() * rows && took * left as f64 >= WORTH_WAKING.as_secs_f64() * rows
     }
 
     /// How many rows take so long; at least one.
@@ -168,7 +164,7 @@ fn visit<D: QueryData, F: QueryFilter>(
 mod tests {
     use std::time::Duration;
 
-    use super::Pace;
+    use super::{JOB, Pace};
     use crate::prelude::*;
     use crate::world::CascadeOrder;
 
@@ -217,7 +213,7 @@ mod tests {
         assert!(!pace(64, 64 * 10).is_worth_sharing(1_000_000), "light");
         assert!(!pace(64, 64 * 1_000).is_worth_sharing(100), "few");
         assert!(pace(64, 64 * 1_000).is_worth_sharing(1_000));
-        assert_eq!(pace(64, 64 * 1_000).rows_in(super::JOB), 12);
-        assert_eq!((pace(1, 1_000_000).rows_in(super::JOB), pace(0, 0).rows_in(super::JOB)), (1, 1));
+        assert_eq!(pace(64, 64 * 1_000).rows_in(JOB), 12);
+        assert_eq!((pace(1, 1_000_000).rows_in(JOB), pace(0, 0).rows_in(JOB)), (1, 1));
     }
 }

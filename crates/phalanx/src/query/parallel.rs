@@ -4,7 +4,7 @@
 //! again after more of them, and shares what is left as soon as that is worth another thread's while. So light loops
 //! stay on the calling thread, and a few heavy rows do not. Looks cost light loops more than anything else does, so a
 //! query that was light many times is timed in some runs only, and rows that were heavy in the run before are shared at
-//! once (`light_runs`). What is shared is cut into jobs of some microseconds each; jobs of more than a block end on block borders, so that no two of them share a tick or a cache line of a column.
+//! once (`earlier_runs`). What is shared is cut into jobs of some microseconds each; jobs of more than a block end on block borders, so that no two of them share a tick or a cache line of a column.
 //! Which thread runs a job is open; everything that depends on order belongs in the rows themselves. What
 //! [`ParQuery::map_reduce`] combines is cut by the number of rows alone, so that it is the same in every run.
 //!
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use phalanx_store::BLOCK_ROWS;
 
 pub use chunks::ParChunks;
+pub(super) use earlier_runs::EarlierRuns;
 pub use items::ParItems;
-pub(super) use light_runs::LightRuns;
 
 use super::Query;
 use super::batching::BatchingStrategy;
@@ -25,8 +25,8 @@ use super::data::QueryData;
 use super::filter::{ArchetypeFilter, QueryFilter};
 
 mod chunks;
+mod earlier_runs;
 mod items;
-mod light_runs;
 
 /// The rows of a set below which the walk along it is not given up for one along the tables.
 const SHORT_SET: usize = 2 * BLOCK_ROWS;
@@ -41,9 +41,9 @@ const TELLING: Duration = Duration::from_micros(2);
 /// The time from which on what is left is shared, where threads of the pool are awake: inside of a job.
 const WORTH_SHARING: Duration = Duration::from_micros(60);
 /// The time from which on it is elsewhere: a thread of the pool must be woken, takes over, and wakes others.
-const WORTH_WAKING: Duration = Duration::from_micros(150);
+pub(super) const WORTH_WAKING: Duration = Duration::from_micros(150);
 /// The time that one job takes, and after which the calling thread looks at the clock again.
-const JOB: Duration = Duration::from_micros(12);
+pub(super) const JOB: Duration = Duration::from_micros(12);
 
 /// Rows that fill whole cache lines of a column, whatever the size of a value.
 const LINE_ROWS: usize = 64;
@@ -256,14 +256,14 @@ impl<'w, D: QueryData, F: QueryFilter> ParQuery<'w, D, F> {
             Batches::Timed => rows < SHORT_SET && view.driver_set().is_some(),
             Batches::Fixed { small, .. } => rows < small,
         };
-        let light_runs = &self.query.context.asked.light_runs;
+        let earlier_runs = &self.query.context.asked.earlier_runs;
         (!alone).then(|| Pace {
             batches: self.batches,
             rows,
             left: rows,
             visited: 0,
-            light_runs,
-            is_timed: matches!(self.batches, Batches::Timed) && light_runs.is_next_timed(rows),
+            earlier_runs,
+            is_timed: matches!(self.batches, Batches::Timed) && earlier_runs.is_next_timed(rows),
             began: None,
             at_once: false,
             clock: None,
@@ -299,7 +299,7 @@ struct Pace<'w> {
     /// How many were visited since the clock was set.
     visited: usize,
     /// What is known of earlier runs.
-    light_runs: &'w LightRuns,
+    earlier_runs: &'w EarlierRuns,
     /// Whether the clock is looked at, where time decides.
     is_timed: bool,
     began: Option<Instant>,
@@ -326,7 +326,7 @@ impl Pace<'_> {
         let Some(set) = self.clock else {
             self.clock = Some(Instant::now());
             self.began = self.clock;
-            if let Some(row) = self.light_runs.heavy_row() {
+            if let Some(row) = self.earlier_runs.heavy_row() {
                 self.row = row;
                 self.at_once = self.is_worth_sharing(self.left) && rayon_core::current_num_threads() > 1;
             }
@@ -346,7 +346,7 @@ impl Pace<'_> {
             return Step::Visit(self.timed_rows());
         }
         if self.is_worth_sharing(self.left) {
-            self.light_runs.was_heavy(self.row);
+            self.earlier_runs.was_heavy(self.row);
             return if rayon_core::current_num_threads() > 1 { Step::Share } else { Step::Visit(usize::MAX) };
         }
         (self.clock, self.visited) = (Some(now), 0);
@@ -356,7 +356,7 @@ impl Pace<'_> {
     /// Remembers how long it took, when the calling thread has visited all rows.
     fn ended(&self) {
         if let Some(began) = self.began {
-            self.light_runs.took(self.rows, began.elapsed());
+            self.earlier_runs.took(self.rows, began.elapsed());
         }
     }
 
@@ -366,9 +366,9 @@ impl Pace<'_> {
             let took = began.elapsed();
             self.row = nanos(took) * rayon_core::current_num_threads() as f64 / rows.max(1) as f64;
             if self.is_worth_sharing(rows) {
-                self.light_runs.was_heavy(self.row);
+                self.earlier_runs.was_heavy(self.row);
             } else {
-                self.light_runs.took(rows, took);
+                self.earlier_runs.took(rows, took);
             }
         }
     }

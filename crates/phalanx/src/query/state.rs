@@ -14,7 +14,7 @@ use super::data::{QueryData, Term, columns_of};
 use super::filter::QueryFilter;
 use super::matches::{Caught, Matches};
 #[cfg(feature = "parallel")]
-use super::parallel::LightRuns;
+use super::parallel::EarlierRuns;
 use crate::archetype::{ArchetypeId, Archetypes};
 use crate::component::AnyComponent;
 use crate::registry::Components;
@@ -117,9 +117,9 @@ pub(crate) struct Asked {
     stale: bool,
     /// What drives the walk.
     pub(crate) driver: DriverChoice,
-    /// How many runs in a row of its parallel loops were light.
+    /// What is remembered of its parallel loops.
     #[cfg(feature = "parallel")]
-    pub(super) light_runs: LightRuns,
+    pub(super) earlier_runs: EarlierRuns,
 }
 
 /// Two terms of a query that use the same column, one of them to write.
@@ -331,7 +331,7 @@ impl Asked {
             stale: true,
             driver,
             #[cfg(feature = "parallel")]
-            light_runs: LightRuns::default(),
+            earlier_runs: EarlierRuns::default(),
         };
         asked.admit_all(prepared, store, archetypes);
         asked
@@ -368,7 +368,7 @@ impl Asked {
             stale: false,
             driver,
             #[cfg(feature = "parallel")]
-            light_runs: LightRuns::default(),
+            earlier_runs: EarlierRuns::default(),
         }
     }
 

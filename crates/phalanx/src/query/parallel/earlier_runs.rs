@@ -24,7 +24,7 @@ const LIGHT: Duration = Duration::from_micros(20);
 
 /// How many runs in a row were light, or how heavy the rows of the last one were.
 #[derive(Default)]
-pub(crate) struct LightRuns {
+pub(crate) struct EarlierRuns {
     /// How many, up to `EARNED`; beyond that, the runs since that were not timed.
     runs: AtomicU32,
     /// The rows up to which they say something.
@@ -33,7 +33,7 @@ pub(crate) struct LightRuns {
     heavy_row: AtomicU64,
 }
 
-impl LightRuns {
+impl EarlierRuns {
     /// Whether the run that begins is to be timed.
     pub(super) fn is_next_timed(&self, rows: usize) -> bool {
         let runs = self.runs.load(Relaxed);
@@ -79,8 +79,8 @@ impl LightRuns {
 mod tests {
     use super::*;
 
-    fn earned(rows: usize) -> LightRuns {
-        let light = LightRuns::default();
+    fn earned(rows: usize) -> EarlierRuns {
+        let light = EarlierRuns::default();
         for _ in 0..EARNED {
             assert!(light.is_next_timed(rows));
             light.took(rows, LIGHT);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn loops_with_a_heavy_run_now_and_then_are_always_timed() {
-        let light = LightRuns::default();
+        let light = EarlierRuns::default();
         for run in 0..10 * EARNED {
             assert!(light.is_next_timed(100), "run {run}");
             light.took(100, if run % (EARNED - 1) == 0 { 2 * LIGHT } else { LIGHT });
